@@ -1,0 +1,289 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The command `suite`: flags say where a run happens, gin says what runs.
+
+Exit codes: 0 done; 1 failure; 2 bad usage or config; 130 interrupted (the same command goes on).
+TensorFlow is imported inside the commands that need it, so that help, lists and mistakes are quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging as python_logging
+import os
+import pathlib
+import re
+import shlex
+import sys
+import traceback
+from typing import List, Optional, Sequence
+import warnings
+
+from absl import flags
+from absl import logging
+
+import suite
+from suite import gin_files
+
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
+NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "tiny"}
+_HOME = pathlib.Path(suite.__file__).resolve().parent.parent
+OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+  """Runs one command and returns the exit code."""
+  argv = list(sys.argv[1:] if argv is None else argv)
+  try:
+    args = _parser().parse_args(argv)
+  except SystemExit as stop:  # Argparse has said why.
+    return int(stop.code or 0)
+  args.command = shlex.join(["suite", *argv])
+  _talk_to_people()
+  try:
+    return args.do(args)
+  except gin_files.ConfigError as error:
+    return _fail(error, args, code=2)
+  except KeyboardInterrupt as error:
+    return _fail(error, args, code=130)
+  except Exception as error:
+    return _fail(error, args, code=1)
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser(prog="suite", description=suite.__doc__)
+  parser.add_argument("--version", action="version", version=f"suite {suite.__version__}")
+  parser.set_defaults(do=lambda args: _show_help(parser))
+  every = argparse.ArgumentParser(add_help=False)
+  every.add_argument("--debug", action="store_true", help="show the traceback of every error")
+  where = argparse.ArgumentParser(add_help=False)
+  where.add_argument("--data_dir", default=os.environ.get("LIFELONG_DATA_DIR"), metavar="DIR",
+                     help="prepared data sets ($LIFELONG_DATA_DIR, else TFDS's default)")
+  where.add_argument("--mirror", default=os.environ.get("LIFELONG_MIRROR"), metavar="DIR",
+                     help="searched for archives before any download ($LIFELONG_MIRROR)")
+  commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+  _add_run(commands, [every, where])
+  listing = commands.add_parser("list", parents=[every], help="list the shipped run files")
+  listing.set_defaults(do=_list)
+  report = commands.add_parser("report", parents=[every], help="print the tables of finished runs")
+  report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
+  report.set_defaults(do=_report)
+  _add_data(commands, [every, where])
+  return parser
+
+
+def _add_run(commands, parents: List[argparse.ArgumentParser]) -> None:
+  run = commands.add_parser("run", parents=parents, help="run one experiment, or go on with it")
+  run.add_argument("run", metavar="RUN", help="a name that `suite list` shows, or a gin file")
+  run.add_argument("--gin_file", action="append", default=[], metavar="FILE",
+                   help="one more gin file, read after RUN (gin/debug.gin makes any run small)")
+  run.add_argument("--gin_param", action="append", default=[], metavar="X=Y",
+                   help="one binding, read last; may be given several times")
+  run.add_argument("--workdir", metavar="DIR", help="results and state (./runs/RUN)")
+  run.add_argument("--strategy", choices=STRATEGIES, default="one_device",
+                   help="tf.distribute strategy (one_device)")
+  run.add_argument("--devices", type=_positive, metavar="N",
+                   help="GPUs, or logical CPU devices where there is no GPU (all there are)")
+  run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
+  run.set_defaults(do=_run)
+
+
+def _add_data(commands, parents: List[argparse.ArgumentParser]) -> None:
+  data = commands.add_parser("data", help="list, diagnose and build data sets")
+  data.set_defaults(do=lambda args: _show_help(data))
+  actions = data.add_subparsers(title="actions", metavar="ACTION")
+  for name, do, nargs, text in (
+      ("list", _data_list, None, "list every data set"),
+      ("doctor", _data_doctor, "*", "say what is prepared, what is missing and what to do"),
+      ("build", _data_build, "+", "prepare data sets")):
+    action = actions.add_parser(name, parents=parents, help=text)
+    action.set_defaults(do=do)
+    if nargs:
+      action.add_argument("names", nargs=nargs, metavar="NAME",
+                          help="data sets, or streams such as nevis-short")
+
+
+def _show_help(parser: argparse.ArgumentParser) -> int:
+  parser.print_help(sys.stderr)
+  return 2
+
+
+def _positive(text: str) -> int:
+  if not text.isdigit() or int(text) < 1:
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 1")
+  return int(text)
+
+
+# Commands. Each takes the parsed arguments and returns the exit code.
+
+
+def _run(args) -> int:
+  name, path = gin_files.find(args.run)
+  paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
+  gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
+  _say_where_data_is(args)
+  from suite import experiment
+  from suite import gin_parse
+  gin_parse.parse(paths, args.gin_param)
+  run = gin_parse.configured(experiment.run, dict(
+      workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
+      mirror=args.mirror, strategy=args.strategy, devices=args.devices, profile=args.profile,
+      config_text=gin_parse.config_text(), command=args.command))
+  report = run()
+  if report:  # Only the chief of several workers has one.
+    print(report)
+  return 0
+
+
+def _list(args) -> int:
+  del args
+  rows = [(name, gin_files.description(path)) for name, path in gin_files.run_files().items()]
+  _print_table(("run", "what"), rows)
+  return 0
+
+
+def _report(args) -> int:
+  missing = [d for d in args.dirs if not pathlib.Path(d).is_dir()]
+  if missing:
+    raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
+                                "Give the --workdir of a run (./runs/RUN when none was given).")
+  from suite.reporting import tables
+  print(tables.report(args.dirs))
+  return 0
+
+
+def _data_list(args) -> int:
+  _say_where_data_is(args)
+  import tfds_builders
+  for name in tfds_builders.names():
+    print(name)
+  return 0
+
+
+def _data_doctor(args) -> int:
+  _say_where_data_is(args)
+  import tfds_builders
+  names = _data_set_names(args.names, tfds_builders.names())
+  rows, reasons, failed = [], [], 0
+  for name in names:
+    try:
+      found = tfds_builders.status.inspect(name, args.data_dir)
+    except Exception as error:  # One broken data set must not hide the others.
+      failed += 1
+      rows.append((name, "failed", "?", ""))
+      reasons.append(f"{name}: {type(error).__name__}: {gin_files.first_line(error)}")
+    else:
+      rows.append((name, found.state, _size(found.size_bytes), found.command))
+      if len(names) <= 10:
+        reasons.append(f"{name}: {found.reason}")
+  _print_table(("data set", "state", "size", "next step"), rows)
+  print("", *reasons, sep="\n")
+  return 1 if failed else 0
+
+
+def _data_build(args) -> int:
+  _say_where_data_is(args)
+  import tfds_builders
+  failed = []
+  for name in _data_set_names(args.names, tfds_builders.names()):
+    try:
+      tfds_builders.build(name, args.data_dir)
+    except Exception as error:  # A dead link must not keep the others from being built.
+      _fail(error, args, code=1, label=name)
+      failed.append(name)
+  if failed:
+    print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
+  return 1 if failed else 0
+
+
+# Helpers.
+
+
+def _say_where_data_is(args) -> None:
+  """By way of the environment: TFDS reads it when imported, worker processes inherit it."""
+  if args.mirror:
+    if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
+      raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "
+                                  "holds the archives, or leave --mirror out to download them.")
+    os.environ["LIFELONG_MIRROR"] = args.mirror
+  if args.data_dir:
+    os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
+
+
+def _data_set_names(asked: Sequence[str], known: Sequence[str]) -> List[str]:
+  """The data sets asked for by name or by stream; all of them if nothing was asked."""
+  names: List[str] = []
+  for name in asked or known:
+    variant = NEVIS_STREAMS.get(name.replace("/", "-"))
+    if variant:
+      from suite.data import streams
+      names += sorted({entry.dataset for entry in streams.nevis(variant).entries})
+    elif name in known:
+      names.append(name)
+    else:
+      raise gin_files.ConfigError(f"Unknown data set {name!r}. "
+                                  f"{gin_files.nearest(name, (*known, *NEVIS_STREAMS))} "
+                                  "See them all with: suite data list")
+  return list(dict.fromkeys(names))
+
+
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+  widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+  for row in (header, *rows):
+    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def _size(num_bytes: Optional[float]) -> str:
+  if num_bytes is None:
+    return "?"
+  for unit in ("B", "kB", "MB", "GB"):
+    if num_bytes < 1000:
+      return f"{num_bytes:.3g} {unit}"
+    num_bytes /= 1000
+  return f"{num_bytes:.3g} TB"
+
+
+def _talk_to_people() -> None:
+  """Our own INFO lines, everybody's warnings, no chatter of TensorFlow's."""
+  # Read when TensorFlow is imported. At 2 it complains of CUDA plug-ins where there is no GPU; an
+  # error that matters comes as an exception.
+  os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+  # Its end of life is known: docs/dependencies.md.
+  warnings.filterwarnings("ignore", module="tensorflow_addons")
+  flags.FLAGS.mark_as_parsed()  # There are none, but absl complains of logging before that.
+  logging.use_absl_handler()
+  logging.set_verbosity(logging.INFO)
+  handler = logging.get_absl_handler()
+  handler.setFormatter(python_logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+  handler.addFilter(_is_for_people)
+
+
+def _is_for_people(record: python_logging.LogRecord) -> bool:
+  return record.levelno > python_logging.INFO or record.pathname.startswith(OUR_FOLDERS)
+
+
+def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int:
+  """Says what went wrong: our own messages as they are, anything else with its traceback."""
+  expected = True
+  if isinstance(error, KeyboardInterrupt):
+    text = "interrupted; the same command goes on from the last saved state"
+  elif isinstance(error, gin_files.ConfigError) or _is_our_message(error):
+    text = re.sub(r"\n  In call to configurable .*", "", str(error))  # Gin adds these lines.
+  else:
+    expected, text = False, f"unexpected {type(error).__name__}, see above"
+  if args.debug or not expected:
+    traceback.print_exception(type(error), error, error.__traceback__)
+  print(f"{label}: {text}", file=sys.stderr)
+  return code
+
+
+def _is_our_message(error: BaseException) -> bool:
+  """True for our own classes, and for a ValueError or OSError that a line of ours raises.
+
+  A ValueError out of numpy or TensorFlow does not say what to do: it needs its traceback.
+  """
+  if type(error).__module__.split(".")[0] in ("suite", "tfds_builders"):
+    return True
+  if not isinstance(error, (ValueError, OSError)) or error.__traceback__ is None:
+    return False
+  frame = traceback.extract_tb(error.__traceback__)[-1]
+  return frame.filename.startswith(OUR_FOLDERS) and str(frame.line).startswith("raise")

@@ -1,0 +1,176 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where a run computes: `tf.distribute` strategies by name. Nobody else asks how many devices there are.
+
+The unit of training is the *global* batch: R replicas take B / R examples each, in the order in which one
+device would have taken them, so the same seed shows the same images to any number of devices.
+
+Parameter servers are left out on purpose: their updates are asynchronous, so a run could not be repeated.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, List, Optional
+
+import tensorflow as tf
+
+NAMES = ("one_device", "mirrored", "multi_worker", "tpu")
+
+
+class Distribution:
+  """A strategy, and the few questions the rest of the suite may ask it."""
+
+  def __init__(self, strategy: tf.distribute.Strategy, name: str):
+    self.strategy, self.name = strategy, name
+
+  def scope(self):
+    """Variables made inside live on every replica."""
+    return self.strategy.scope()
+
+  @property
+  def num_replicas(self) -> int:
+    return self.strategy.num_replicas_in_sync
+
+  @property
+  def num_local_replicas(self) -> int:
+    """Replicas in this process."""
+    return len(self.strategy.extended.worker_devices)
+
+  @property
+  def is_single(self) -> bool:
+    """True if one device does all the work, so a step is one plain graph."""
+    return self.num_replicas == 1 and self.name == "one_device"
+
+  @property
+  def is_chief(self) -> bool:
+    """True for the process that writes records and state."""
+    resolver = self.strategy.cluster_resolver
+    if self.name != "multi_worker" or resolver is None:
+      return True
+    return resolver.task_type in (None, "chief") or (
+        resolver.task_type == "worker" and resolver.task_id == 0
+        and "chief" not in resolver.cluster_spec().as_dict())
+
+  def describe(self) -> str:
+    """For people: "one_device: CPU x 1, 4 cores", "mirrored: NVIDIA H100 x 8"."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+      kind = tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")
+    else:
+      kind = f"CPU ({os.cpu_count()} cores)"
+    return f"{self.name}: {kind} x {self.num_replicas}"
+
+  def peak_bytes(self) -> Optional[int]:
+    """The most memory a GPU of this process has held at once; None on CPU, which does not tell."""
+    gpus = tf.config.list_logical_devices("GPU")
+    if not gpus:
+      return None
+    return max(tf.config.experimental.get_memory_info(g.name.split("device:")[-1])["peak"] for g in gpus)
+
+  def check_batch(self, batch_size: int) -> None:
+    if batch_size % self.num_replicas:
+      raise ValueError(
+          f"Batch size {batch_size} cannot be split over {self.num_replicas} replicas of strategy "
+          f"{self.name!r}; use a multiple of {self.num_replicas}.")
+
+  def dataset(self, make: Callable[..., tf.data.Dataset]) -> Any:
+    """A distributed data set of training batches.
+
+    Args:
+      make: called as make(shard_index=i, num_shards=R, shards_here=L); returns this process's
+        slices, step by step and replica by replica (see `ImageSet.train_batches`).
+    """
+    def from_context(context: tf.distribute.InputContext) -> tf.data.Dataset:
+      here = context.num_replicas_in_sync // context.num_input_pipelines
+      return make(shard_index=context.input_pipeline_id * here,
+                  num_shards=context.num_replicas_in_sync, shards_here=here)
+
+    return self.strategy.distribute_datasets_from_function(from_context)
+
+  def run(self, fn: Callable[..., Any], args=()) -> Any:
+    return self.strategy.run(fn, args=args)
+
+  def mean(self, per_replica: Any) -> tf.Tensor:
+    return self.strategy.reduce(tf.distribute.ReduceOp.MEAN, per_replica, axis=None)
+
+  def sum(self, per_replica: Any) -> tf.Tensor:
+    return self.strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+
+
+def build(name: str = "one_device", num_devices: Optional[int] = None) -> Distribution:
+  """Builds a strategy by name.
+
+  Args:
+    name: one of `NAMES`. "multi_worker" reads the cluster from TF_CONFIG, "tpu" from TPU_NAME.
+    num_devices: "mirrored" only: how many local devices; on a machine without GPUs that many logical CPU
+      devices are made, which must happen before TensorFlow runs its first op. Default: all GPUs, or one CPU.
+  """
+  makers = {
+      "one_device": _one_device,
+      "mirrored": lambda: _mirrored(num_devices),
+      "multi_worker": _multi_worker,
+      "tpu": _tpu,
+  }
+  if name not in makers:
+    raise ValueError(f"Unknown strategy {name!r}; allowed are {', '.join(NAMES)}.")
+  if num_devices is not None and name != "mirrored":
+    raise ValueError(f"num_devices={num_devices} was given for strategy {name!r}; only 'mirrored' takes it.")
+  return Distribution(makers[name](), name)
+
+
+def _one_device() -> tf.distribute.Strategy:
+  kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+  return tf.distribute.OneDeviceStrategy(f"/{kind}:0")
+
+
+def logical_cpus(count: int) -> None:
+  """Splits the CPU into `count` logical devices; only possible before TensorFlow's first op."""
+  cpu = tf.config.list_physical_devices("CPU")[0]
+  current = tf.config.get_logical_device_configuration(cpu)
+  if current is not None and len(current) >= count:
+    return
+  try:
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
+  except RuntimeError as error:
+    raise RuntimeError(
+        f"Cannot split the CPU into {count} logical devices because TensorFlow has already run; "
+        "ask for the strategy before any other TensorFlow call (the command line does).") from error
+
+
+def _mirrored(num_devices: Optional[int]) -> tf.distribute.Strategy:
+  gpus = tf.config.list_physical_devices("GPU")
+  if not gpus:
+    logical_cpus(num_devices or 1)
+  kind, available = ("GPU", len(gpus)) if gpus else ("CPU", len(tf.config.list_logical_devices("CPU")))
+  count = num_devices or available
+  if count > available:
+    raise ValueError(f"Strategy 'mirrored' was asked for {count} devices; this machine has {available} {kind}.")
+  return tf.distribute.MirroredStrategy([f"/{kind}:{i}" for i in range(count)])
+
+
+def _need_environment(variable: str, strategy: str, example: str) -> None:
+  if not os.environ.get(variable):
+    raise ValueError(
+        f"Strategy {strategy!r} reads the cluster from the environment variable {variable}, which is not set. "
+        f"Set it in every process, for example {variable}='{example}'.")
+
+
+_CLUSTER = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+
+
+def _multi_worker() -> tf.distribute.Strategy:
+  _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
+  # RING is the fastest on CPU and NCCL is picked for GPUs by AUTO.
+  gpus = tf.config.list_physical_devices("GPU")
+  implementation = (tf.distribute.experimental.CommunicationImplementation.AUTO if gpus
+                    else tf.distribute.experimental.CommunicationImplementation.RING)
+  options = tf.distribute.experimental.CommunicationOptions(implementation=implementation)
+  return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+
+
+def _tpu() -> tf.distribute.Strategy:
+  _need_environment("TPU_NAME", "tpu", "local")
+  resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ["TPU_NAME"])
+  tf.config.experimental_connect_to_cluster(resolver)
+  tf.tpu.experimental.initialize_tpu_system(resolver)
+  return tf.distribute.TPUStrategy(resolver)

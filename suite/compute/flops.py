@@ -1,0 +1,78 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a compiled function costs, counted on its traced graph before it has run.
+
+The rule, for every learner and every record:
+
+* A multiply-add is 2 FLOPs. `flops` counts every floating-point op of the graph: products, sums,
+  comparisons and function values on elements (1 each, compound ops their steps), reductions,
+  pooling, normalisation, losses, optimizer updates. Copies, casts, shapes, random draws and
+  integer or boolean arithmetic (indices, loop counters) are 0.
+* `macs` counts the multiply-adds of convolutions and matrix products only, forward and backward.
+* Only what runs is counted; nested functions, loops and second-order gradients included.
+* Unknown is None and stays None in every sum, never 0, and `uncounted` says what was unknown: an op
+  type in no table ("Svd"), an open dimension or a loop whose trips depend on data, with its node.
+
+Three consequences. A `tf.cond` that the graph does not decide counts its dearest side. A function
+that calls `strategy.run` under a mirrored strategy holds all local replicas, and so does its cost.
+A function traced with open dimensions (a batch of None) has an unknown cost: trace it with a full
+`tf.TensorSpec`.
+"""
+
+from __future__ import annotations
+
+from absl import logging
+import tensorflow as tf
+
+from suite.compute import cost as cost_lib
+from suite.compute import graph_frame
+from suite.compute import graph_values
+from suite.compute import graph_walk
+
+Cost = cost_lib.Cost
+ZERO = cost_lib.ZERO
+
+_MAX_NAMED = 20  # in the warning; the Cost names them all
+
+
+def count(concrete_function) -> Cost:
+  """Cost of one call of a concrete function (`tf.function(f).get_concrete_function(...)`)."""
+  graph = getattr(concrete_function, "graph", None)
+  if not isinstance(graph, tf.Graph) or not hasattr(graph, "outputs"):
+    raise TypeError(
+        f"count() got {type(concrete_function).__name__}; it takes a ConcreteFunction. Call "
+        "get_concrete_function(...) on the tf.function with the specs of its arguments."
+    )
+  fixed = _fixed_captures(graph)
+  arguments = [graph_frame.Argument(t.shape, fixed.get(id(t)), t) for t in graph.inputs]
+  cost = graph_walk.Walk().call(graph, arguments, frozenset(range(len(graph.outputs)))).cost
+  cost = Cost(cost.flops, cost.macs, _first_of_each(cost.uncounted))
+  if cost.flops is None or cost.macs is None:
+    _warn(graph, cost)
+  return cost
+
+
+def _first_of_each(names: tuple[str, ...]) -> tuple[str, ...]:
+  """One node of each op type whose shape is open: it spoils the shapes of all that follow."""
+  first: dict[str, str] = {}
+  for name in names:
+    first.setdefault(name.partition(" shape at ")[0], name)
+  return tuple(first.values())
+
+
+def _fixed_captures(graph) -> dict:
+  """{id of graph input: value} of the small eager tensors that the function has captured."""
+  values = {}
+  for outside, inside in graph.captures:
+    is_number = outside.dtype.is_integer or outside.dtype.is_bool or outside.dtype.is_floating
+    if hasattr(outside, "numpy") and is_number and outside.shape.num_elements() <= 8:
+      values[id(inside)] = graph_values.plain(outside.numpy())
+  return values
+
+
+def _warn(graph, cost: Cost) -> None:
+  named = "; ".join(cost.uncounted[:_MAX_NAMED])
+  more = len(cost.uncounted) - _MAX_NAMED
+  logging.warning(
+      "The cost of function %r is unknown (FLOPs %s, MACs %s): %s%s.",
+      graph.name, cost.flops, cost.macs, named, f" and {more} more" if more > 0 else "",
+  )

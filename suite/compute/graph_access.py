@@ -1,0 +1,193 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Reading a traced graph: its functions, what of it runs, and its shapes when a caller knows more.
+
+The only module of the FLOP counter that touches TensorFlow's private parts.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import tensorflow as tf
+from tensorflow.python.framework import function_def_to_graph
+from tensorflow.python.ops import handle_data_util  # no public way to a list's element shape
+
+_HANDLES = (tf.resource, tf.variant)
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
+LOOPS = ("While", "StatelessWhile")
+BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
+FOR = "For"
+
+
+def function_graph(op: tf.Operation, name: str) -> Optional[tf.Graph]:
+  """The body of the function called `name` in the library of the op's graph, or None."""
+  graph = op.graph
+  while graph is not None:
+    function = graph._get_function(name)  # pylint: disable=protected-access
+    if function is not None and hasattr(function, "graph"):
+      return function.graph
+    if function is not None:  # a TF1 function keeps its definition only
+      with graph.as_default():
+        return function_def_to_graph.function_def_to_graph(function.cached_definition)
+    graph = getattr(graph, "outer_graph", None)
+  return None
+
+
+def callee_names(op: tf.Operation) -> tuple[str, ...]:
+  """The functions an op runs: (f,), (cond, body), (body,), the branches; () for a primitive op."""
+  if op.type in _CALLS:
+    return (op.get_attr("f").name,)
+  if op.type in LOOPS:
+    return (op.get_attr("cond").name, op.get_attr("body").name)
+  if op.type == FOR:
+    return (op.get_attr("body").name,)
+  if op.type in ("If", "StatelessIf"):
+    return (op.get_attr("else_branch").name, op.get_attr("then_branch").name)
+  if op.type in BRANCHES:
+    return tuple(branch.name for branch in op.get_attr("branches"))
+  if op.graph._is_function(op.type):  # pylint: disable=protected-access
+    return (op.type,)  # a TF1 function is an op type of its own
+  return ()
+
+
+def handle_key(tensor: tf.Tensor) -> bytes:
+  """Tells tensor lists of different element shapes apart."""
+  if tensor.dtype != tf.variant:
+    return b""
+  return handle_data_util.get_handle_data(tensor).SerializeToString()
+
+
+def op_order(graph: tf.Graph) -> list[tf.Operation]:
+  """Ops, inputs first. (An op may have been given inputs that are younger than itself.)"""
+  order, state = [], {}
+  for root in graph.get_operations():
+    stack = [(root, False)]
+    while stack:
+      op, inputs_done = stack.pop()
+      if inputs_done:
+        order.append(op)
+      elif op not in state:
+        state[op] = True
+        stack.append((op, True))
+        stack.extend((t.op, False) for t in op.inputs if t.op not in state)
+        stack.extend((c, False) for c in op.control_inputs if c not in state)
+  return order
+
+
+class Liveness:
+  """Which ops a call runs, given which of its outputs anybody wants.
+
+  What runs is what the wanted outputs, the control outputs and the stateful ops need; TensorFlow
+  prunes the rest, through calls and loops too (a loop variable that nobody reads is not computed).
+  """
+
+  def __init__(self):
+    self._orders, self._live, self._stateful, self._callees = {}, {}, {}, {}
+
+  def callees(self, op: tf.Operation) -> tuple[Optional[tf.Graph], ...]:
+    """Bodies of the functions that an op runs, None for one that cannot be found."""
+    if op not in self._callees:
+      self._callees[op] = tuple(function_graph(op, name) for name in callee_names(op))
+    return self._callees[op]
+
+  def order(self, graph: tf.Graph) -> list[tf.Operation]:
+    if graph not in self._orders:
+      self._orders[graph] = op_order(graph)
+    return self._orders[graph]
+
+  def live(self, graph: tf.Graph, wanted: frozenset) -> tuple[dict, frozenset]:
+    """({live op: wanted indices of its outputs}, indices of the graph inputs in use)."""
+    key = (graph, wanted)
+    if key not in self._live:
+      self._live[key] = self._find_live(graph, wanted)
+    return self._live[key]
+
+  def _find_live(self, graph, wanted):
+    needed = {id(graph.outputs[i]) for i in wanted}
+    controls = set(graph.control_outputs)
+    live = {}
+    for op in reversed(self.order(graph)):
+      outputs = frozenset(i for i, t in enumerate(op.outputs) if id(t) in needed)
+      if not outputs and op not in controls and not self._is_stateful(op):
+        continue
+      live[op] = outputs
+      inputs = op.inputs
+      needed.update(id(inputs[i]) for i in self._inputs_in_use(op, outputs))
+      controls.update(op.control_inputs)
+    used = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
+    return live, used
+
+  def _is_stateful(self, op: tf.Operation) -> bool:
+    if op.type not in self._stateful:
+      self._stateful[op.type] = op.op_def.is_stateful
+    return self._stateful[op.type]
+
+  def _inputs_in_use(self, op, wanted):
+    """Indices of the inputs that an op needs to make its wanted outputs."""
+    bodies = self.callees(op)
+    everything = range(len(op.inputs))
+    if not bodies or None in bodies:
+      return everything
+    if op.type in LOOPS:
+      return self.loop_variables(bodies[0], bodies[1], wanted)
+    if op.type == FOR:
+      variables = self.loop_variables(None, bodies[0], wanted, offset=1)
+      return {0, 1, 2} | {i + 3 for i in variables}
+    used = frozenset().union(*(self.live(body, wanted)[1] for body in bodies))
+    return {0} | {i + 1 for i in used} if op.type in BRANCHES else used
+
+  def loop_variables(self, cond, body, wanted, offset=0) -> frozenset:
+    """Loop variables in use: the wanted ones, the condition's, and what those are made from."""
+    variables = wanted | (self.live(cond, frozenset([0]))[1] if cond else frozenset())
+    while True:
+      used = self.live(body, variables)[1]
+      more = variables | frozenset(i - offset for i in used if i >= offset)
+      if more == variables:
+        return variables
+      variables = more
+
+
+class Replay:
+  """A graph made again op by op with what the caller knows, for TensorFlow to infer its shapes."""
+
+  def __init__(self):
+    self._graph = tf.Graph()
+    self._tensors = {}
+
+  def put(self, tensor: tf.Tensor, shape: tf.TensorShape, value, source: tf.Tensor) -> None:
+    """Stands in for an argument or a call's result; `source` knows what a handle points at."""
+    with self._graph.as_default():
+      if value is not None:
+        twin = tf.constant(value, tensor.dtype)
+      else:
+        twin = tf.compat.v1.placeholder(tensor.dtype, shape)
+        if tensor.dtype in _HANDLES:
+          handle_data_util.copy_handle_data(source, twin)
+    self._tensors[id(tensor)] = twin
+
+  def run(self, op: tf.Operation) -> None:
+    """Makes a primitive op again; one that TensorFlow refuses keeps its traced shapes."""
+    try:
+      inputs = [self._tensors[id(t)] for t in op.inputs]
+      attrs = {k: v for k, v in op.node_def.attr.items() if not k.startswith("_")}
+      # The public create_op does the same, three times as slowly.
+      twin = self._graph._create_op_internal(  # pylint: disable=protected-access
+          op.type, inputs, [t.dtype for t in op.outputs], attrs=attrs, compute_device=False
+      )
+    except (KeyError, ValueError, TypeError, tf.errors.OpError):
+      for tensor in op.outputs:
+        self.put(tensor, tensor.shape, None, tensor)
+      return
+    for tensor, new in zip(op.outputs, twin.outputs):
+      self._tensors[id(tensor)] = new
+
+  def twin(self, tensor: tf.Tensor) -> tf.Tensor:
+    return self._tensors.get(id(tensor), tensor)
+
+
+def merge_shapes(traced: tf.TensorShape, known: tf.TensorShape) -> tf.TensorShape:
+  """Both kinds of knowledge in one shape; the traced one where they contradict each other."""
+  try:
+    return traced.merge_with(known)
+  except ValueError:
+    return traced

@@ -1,0 +1,99 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One ledger for everything a run spends, by phase.
+
+The rule for FLOPs and MACs stands in `suite/compute/flops.py`. A number that is unknown is None and
+stays None in every sum it enters: a total with an unknown part is unknown, never too small.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Optional
+
+PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
+
+Number = Optional[int]
+
+
+def add(a: Number, b: Number) -> Number:
+  """a + b, where None is "unknown" and stays so."""
+  return None if a is None or b is None else a + b
+
+
+@dataclasses.dataclass
+class Account:
+  """What one phase has spent so far.
+
+  flops and macs are None once an uncountable graph was charged; peak_bytes is None where the device
+  does not report memory.
+  """
+
+  flops: Number = 0
+  macs: Number = 0
+  examples: int = 0
+  steps: int = 0
+  seconds: float = 0.0
+  peak_bytes: Number = None
+
+
+class Ledger:
+  """Adds up what a run spends. Totals are plain numbers, ready for a record."""
+
+  def __init__(self):
+    self._accounts = {phase: Account() for phase in PHASES}
+
+  def charge(
+      self,
+      phase: str,
+      *,
+      flops: Number,
+      macs: Number,
+      examples: int = 0,
+      steps: int = 0,
+      seconds: float = 0.0,
+      peak_bytes: Number = None,
+  ) -> None:
+    """Adds a cost to a phase.
+
+    Args:
+      phase: one of `PHASES`.
+      flops, macs: counts, or None if they could not be counted.
+      examples: images processed. steps: gradient steps taken. seconds: wall-clock time.
+      peak_bytes: device memory at its highest; the largest one is kept.
+    """
+    if phase not in self._accounts:
+      raise ValueError(f"Unknown phase {phase!r}; a cost belongs to one of {', '.join(PHASES)}.")
+    account = self._accounts[phase]
+    account.flops = add(account.flops, flops)
+    account.macs = add(account.macs, macs)
+    account.examples += examples
+    account.steps += steps
+    account.seconds += seconds
+    if peak_bytes is not None:
+      account.peak_bytes = max(peak_bytes, account.peak_bytes or 0)
+
+  def totals(self) -> Dict[str, Any]:
+    """Flat totals: "flops", "macs", ... over all phases and "flops_train", ... for each used phase."""
+    out: Dict[str, Any] = {}
+    used = {p: a for p, a in self._accounts.items() if a != Account()}
+    for field in ("flops", "macs"):
+      total: Number = 0
+      for account in used.values():
+        total = add(total, getattr(account, field))
+      out[field] = total
+      out.update({f"{field}_{p}": getattr(a, field) for p, a in used.items()})
+    for field in ("examples", "steps"):
+      out[field] = sum(getattr(a, field) for a in used.values())
+      out.update({f"{field}_{p}": getattr(a, field) for p, a in used.items()})
+    out["seconds"] = round(sum(a.seconds for a in used.values()), 3)
+    out.update({f"seconds_{p}": round(a.seconds, 3) for p, a in used.items()})
+    peaks = [a.peak_bytes for a in used.values() if a.peak_bytes is not None]
+    out["peak_bytes"] = max(peaks) if peaks else None
+    return out
+
+  def snapshot(self) -> Dict[str, Dict[str, Any]]:
+    """Plain values from which `restore` rebuilds the ledger exactly."""
+    return {phase: dataclasses.asdict(account) for phase, account in self._accounts.items()}
+
+  def restore(self, snapshot: Dict[str, Dict[str, Any]]) -> None:
+    self._accounts = {phase: Account(**snapshot.get(phase, {})) for phase in PHASES}

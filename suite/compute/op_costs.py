@@ -1,0 +1,279 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""FLOPs of every op type we know that is neither free nor a convolution or matrix product.
+
+The numbers equal TensorFlow's registered statistics where those exist and are right (a test
+compares them); the rest follows the same convention: a function value (exp, tanh, ...) is one FLOP,
+a comparison or a selection is one, and a compound op is the sum of its steps.
+
+FLOPs are floating-point: an op whose tensors are all integers or booleans (indices, loop counters,
+shapes, masks) costs 0. graph_walk applies that rule before it asks this table.
+"""
+
+from __future__ import annotations
+
+import math
+
+# --- FLOPs per element of the result -----------------------------------------------------------
+
+_ONE_PER_OUTPUT = """
+Add AddV2 Sub Mul RealDiv Div DivNoNan MulNoNan FloorDiv TruncateDiv FloorMod Mod TruncateMod
+Maximum Minimum Pow Atan2 Xdivy Xlogy Equal NotEqual Less LessEqual Greater GreaterEqual
+ApproximateEqual LogicalAnd LogicalOr LogicalNot BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift
+RightShift Select SelectV2 Neg Abs Sign Square Sqrt Reciprocal Inv Exp Expm1 Log Log1p Sin Cos Tan
+Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Erfinv Ndtri Lgamma Digamma Sigmoid
+Softplus Softsign Relu Relu6 LeakyRelu Elu Selu Floor Ceil Round Rint IsNan IsInf IsFinite
+ReluGrad Relu6Grad LeakyReluGrad BiasAdd BiasAddV1 Cumsum Cumprod
+"""
+_PER_OUTPUT = dict.fromkeys(_ONE_PER_OUTPUT.split(), 1)
+_PER_OUTPUT.update({
+    "Rsqrt": 2,
+    "SquaredDifference": 2,
+    "ClipByValue": 2,
+    "Xlog1py": 2,
+    "RsqrtGrad": 4,  # -dy/2 * y * y * y
+    "SqrtGrad": 2,  # dy/2 / y
+    "ReciprocalGrad": 3,  # -dy * y * y
+    "InvGrad": 3,
+    "SigmoidGrad": 3,  # dy * y * (1 - y)
+    "TanhGrad": 3,  # dy * (1 - y * y)
+    "SoftplusGrad": 3,  # dy / (1 + exp(-x))
+    "SoftsignGrad": 4,  # dy / (1 + |x|) ** 2
+    "EluGrad": 2,
+    "SeluGrad": 2,
+    "Softmax": 5,  # max, subtract, exp, sum, divide
+    "LogSoftmax": 5,
+    "ResizeBilinear": 9,  # three linear interpolations of three FLOPs each
+    "CropAndResize": 9,
+    "ResizeBicubic": 35,  # five cubic interpolations, 4 products and 3 sums each
+    "AdjustContrastv2": 4,  # mean, subtract, scale, add
+    "CollectiveReduce": 1,
+    "CollectiveReduceV2": 1,
+    "CollectiveReduceV3": 1,
+    "NcclAllReduce": 1,
+})
+
+# --- FLOPs per element of one input: {type: (input, FLOPs)} --------------------------------------
+
+_PER_INPUT = {
+    "Mean": (0, 1),  # sums, then one division an output
+    "EuclideanNorm": (0, 2),
+    "SegmentSum": (0, 1),
+    "SegmentMean": (0, 1),
+    "SegmentMax": (0, 1),
+    "SegmentMin": (0, 1),
+    "SegmentProd": (0, 1),
+    "UnsortedSegmentSum": (0, 1),
+    "UnsortedSegmentMax": (0, 1),
+    "UnsortedSegmentMin": (0, 1),
+    "UnsortedSegmentProd": (0, 1),
+    "ScatterNd": (1, 1),  # equal indices add up
+    "TensorScatterAdd": (2, 1),
+    "TensorScatterSub": (2, 1),
+    "TensorScatterMax": (2, 1),
+    "TensorScatterMin": (2, 1),
+    "Bincount": (0, 1),
+    "DenseBincount": (0, 1),
+    "InTopK": (0, 1),
+    "InTopKV2": (0, 1),
+    "ResizeNearestNeighborGrad": (0, 1),
+    "ResizeBilinearGrad": (0, 8),  # four weighted additions
+    "AssignAddVariableOp": (1, 1),
+    "AssignSubVariableOp": (1, 1),
+    "ResourceScatterAdd": (2, 1),
+    "ResourceScatterSub": (2, 1),
+    "ResourceScatterMul": (2, 1),
+    "ResourceScatterDiv": (2, 1),
+    "ResourceScatterMax": (2, 1),
+    "ResourceScatterMin": (2, 1),
+    "ResourceScatterNdAdd": (2, 1),
+    "ResourceScatterNdSub": (2, 1),
+    # Optimizer updates: (position of the gradient, FLOPs per parameter).
+    "ResourceApplyGradientDescent": (2, 2),  # w -= lr * g
+    "ResourceApplyMomentum": (3, 4),  # a = m * a + g; w -= lr * a
+    "ResourceApplyKerasMomentum": (3, 4),  # a = m * a - lr * g; w += a
+    "ResourceApplyAdam": (9, 12),  # m: 3, v: 4, root, epsilon, lr, divide, subtract
+    "ResourceApplyAdamWithAmsgrad": (10, 13),
+    "ResourceApplyAdaMax": (8, 10),
+    "ResourceApplyAdagrad": (3, 7),  # a += g * g; w -= lr * g / sqrt(a)
+    "ResourceApplyAdagradV2": (4, 7),
+    "ResourceApplyAdadelta": (6, 14),
+    "ResourceApplyRMSProp": (7, 11),  # s: 4, momentum: 6, w: 1
+    "ResourceApplyCenteredRMSProp": (8, 16),
+    "ResourceSparseApplyMomentum": (3, 4),
+    "ResourceSparseApplyKerasMomentum": (3, 4),
+    "ResourceSparseApplyAdagrad": (3, 7),
+    "ResourceSparseApplyAdagradV2": (4, 7),
+    "ResourceSparseApplyRMSProp": (7, 11),
+}
+_NESTEROV_EXTRA = {  # FLOPs per parameter on top, where the op's use_nesterov is set
+    "ResourceApplyMomentum": 2,
+    "ResourceApplyKerasMomentum": 2,
+    "ResourceApplyAdam": 3,
+    "ResourceSparseApplyMomentum": 2,
+    "ResourceSparseApplyKerasMomentum": 2,
+}
+
+# --- Reductions: one FLOP per element that disappears -------------------------------------------
+
+_REDUCTIONS = ["Sum", "Prod", "Max", "Min", "All", "Any", "ArgMax", "ArgMin", "BiasAddGrad",
+               "MirrorPadGrad"]
+
+# --- Pooling: {type: (input that has the pooled shape or None for the result, per cell, extra)} ---
+
+_POOLS = {
+    "AvgPool": (None, 1, 0),
+    "AvgPool3D": (None, 1, 0),
+    "MaxPool": (None, 1, 0),
+    "MaxPool3D": (None, 1, 0),
+    "MaxPoolWithArgmax": (None, 1, 0),
+    "AvgPoolGrad": (1, 2, 0),  # scale and add at each cell of each window
+    "AvgPool3DGrad": (1, 2, 0),
+    "MaxPoolGrad": (1, 1, 1),  # finds the maximum again, then adds one value a window
+    "MaxPool3DGrad": (1, 1, 1),
+    "MaxPoolGradGrad": (1, 1, 0),
+    "MaxPool3DGradGrad": (1, 1, 0),
+    "MaxPoolGradWithArgmax": (1, 0, 1),
+    "MaxPoolGradGradWithArgmax": (1, 0, 0),
+}
+
+
+def _elements(shape) -> int:
+  return math.prod(shape)
+
+
+def _reduction(node) -> int:
+  return _elements(node.input(0)) - _elements(node.output(0))
+
+
+def _pool(node) -> int:
+  source, per_cell, extra = _POOLS[node.type]
+  pooled = _elements(node.output(0) if source is None else node.input(source))
+  window = math.prod(node.attr("ksize")) if per_cell else 0
+  return pooled * (per_cell * window + extra)
+
+
+def _pool_v2(node) -> int:
+  """MaxPoolV2 and its gradient take the window as a tensor."""
+  if node.type == "MaxPoolV2":
+    return _elements(node.output(0)) * math.prod(node.value(1))
+  return _elements(node.input(1)) * (math.prod(node.value(3)) + 1)
+
+
+def _per_input(node) -> int:
+  index, each = _PER_INPUT[node.type]
+  if node.type in _NESTEROV_EXTRA and node.attr("use_nesterov"):
+    each += _NESTEROV_EXTRA[node.type]
+  return each * _elements(node.input(index))
+
+
+def _add_n(node) -> int:
+  return (node.num_inputs - 1) * _elements(node.output(0))
+
+
+def _l2_loss(node) -> int:
+  return 3 * _elements(node.input(0)) - 1
+
+
+def _batch_norm(node) -> int:
+  """Training: mean 1, variance 3 (subtract, square, add), scale and shift 2, for each element.
+
+  Inference: scale and shift. A channel's factors (two means, epsilon, rsqrt 2, gamma) are 6 more,
+  and the moving averages, where the op keeps them (old * (1 - f) + new * f), another 6.
+  """
+  elements, channels = _elements(node.input(0)), _elements(node.input(1))
+  if not node.attr("is_training"):
+    return 2 * elements + 6 * channels
+  return 6 * elements + (6 if node.attr("exponential_avg_factor") == 1 else 12) * channels
+
+
+def _batch_norm_grad(node) -> int:
+  """Training: x_hat 2, dbeta 1, dgamma 2, dx 4, for each element; inference: dx is one product."""
+  elements, channels = _elements(node.input(0)), _elements(node.input(2))
+  return (9 if node.attr("is_training") else 6) * elements + 6 * channels
+
+
+def _softmax_cross_entropy(node) -> int:
+  """Softmax 5, label times log-probability 2, minus the label 1; a logarithm a row."""
+  return 8 * _elements(node.output(1)) + _elements(node.output(0))
+
+
+def _sparse_softmax_cross_entropy(node) -> int:
+  """Softmax 5; a row has a logarithm and two subtractions."""
+  return 5 * _elements(node.output(1)) + 3 * _elements(node.output(0))
+
+
+def _top_k(node) -> int:
+  """A heap of K: log2(K) comparisons an element (at least one)."""
+  kept = node.output(0)[-1]
+  return _elements(node.input(0)) * max(1, math.ceil(math.log2(max(kept, 1))))
+
+
+def _log_sum_exp(node) -> int:
+  return 4 * _elements(node.output(0))
+
+
+def _dilation(node) -> int:
+  return 2 * math.prod(node.input(1)[:2]) * _elements(node.output(0))
+
+
+def _projective_transform(node) -> int:
+  """A pixel: x, y and divisor, two products and two sums each, two divisions; then the colours."""
+  out = node.output(0)
+  each = 9 if node.attr("interpolation") == b"BILINEAR" else 0
+  return 14 * math.prod(out[:3]) + each * _elements(out)
+
+
+def _cholesky(node) -> int:
+  """n**3 / 3 for each matrix of [.., n, n]."""
+  shape = node.input(0)
+  return math.prod(shape[:-2]) * shape[-1] ** 3 // 3
+
+
+def _inverse(node) -> int:
+  shape = node.input(0)
+  return math.prod(shape[:-2]) * 2 * shape[-1] ** 3
+
+
+def _solve(node) -> int:
+  """LU 2/3 n**3, then two triangular solves of n**2 a column."""
+  shape, right = node.input(0), node.input(1)
+  return math.prod(shape[:-2]) * (2 * shape[-1] ** 3 // 3 + 2 * shape[-1] ** 2 * right[-1])
+
+
+def _triangular_solve(node) -> int:
+  shape, out = node.input(0), node.output(0)
+  return shape[-1] * _elements(out)
+
+
+def _per_output(node) -> int:
+  return _PER_OUTPUT[node.type] * _elements(node.output(0))
+
+
+COSTS = {
+    **dict.fromkeys(_PER_OUTPUT, _per_output),
+    **dict.fromkeys(_PER_INPUT, _per_input),
+    **dict.fromkeys(_REDUCTIONS, _reduction),
+    **dict.fromkeys(_POOLS, _pool),
+    "MaxPoolV2": _pool_v2,
+    "MaxPoolGradV2": _pool_v2,
+    "AddN": _add_n,
+    "AccumulateNV2": _add_n,
+    "L2Loss": _l2_loss,
+    "FusedBatchNorm": _batch_norm,
+    "FusedBatchNormV2": _batch_norm,
+    "FusedBatchNormV3": _batch_norm,
+    "FusedBatchNormGrad": _batch_norm_grad,
+    "FusedBatchNormGradV2": _batch_norm_grad,
+    "FusedBatchNormGradV3": _batch_norm_grad,
+    "SoftmaxCrossEntropyWithLogits": _softmax_cross_entropy,
+    "SparseSoftmaxCrossEntropyWithLogits": _sparse_softmax_cross_entropy,
+    "TopKV2": _top_k,
+    "CumulativeLogsumexp": _log_sum_exp,
+    "Dilation2D": _dilation,
+    "ImageProjectiveTransformV2": _projective_transform,
+    "ImageProjectiveTransformV3": _projective_transform,
+    "Cholesky": _cholesky,
+    "MatrixInverse": _inverse,
+    "MatrixSolve": _solve,
+    "MatrixTriangularSolve": _triangular_solve,
+}

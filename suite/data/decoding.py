@@ -1,0 +1,100 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Decoding encoded images: all at once into an array, or batch by batch inside a pipeline.
+
+Either way an image that cannot be decoded stops the run with the names of its data set and itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Callable, Dict, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+_CHUNK = 512
+_BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
+
+
+@functools.lru_cache(maxsize=None)
+def blank() -> bytes:
+  """A black PNG of one pixel, which stands in rows that only fill up a batch."""
+  with tf.init_scope():  # It may first be wanted while a pipeline is traced.
+    return tf.io.encode_png(tf.zeros([1, 1, 3], tf.uint8)).numpy()
+
+
+def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: str,
+               ids: np.ndarray) -> np.ndarray:
+  """Decodes images of one shape (height, width, channels) into one array [N, H, W, C]."""
+  images = np.empty((len(encoded),) + tuple(shape), np.uint8)
+
+  def decode(image):
+    image = tf.io.decode_image(image, channels=shape[2], expand_animations=False)
+    return tf.ensure_shape(image, shape)
+
+  dataset = tf.data.Dataset.from_tensor_slices(tf.constant(encoded, tf.string))
+  dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(_CHUNK)
+  start = 0
+  try:
+    for chunk in dataset.prefetch(2):
+      images[start:start + len(chunk)] = chunk.numpy()
+      start += len(chunk)
+  except tf.errors.InvalidArgumentError:
+    for image, image_id in zip(encoded[start:start + _CHUNK], ids[start:]):
+      try:
+        decode(image)
+      except (tf.errors.InvalidArgumentError, ValueError) as error:
+        raise ValueError(
+            f"Image {str(image_id)!r} of data set {name!r} cannot be decoded: {error}. "
+            "Build the data set again from a good copy of its source.") from error
+    raise
+  return images
+
+
+def decoded_batches(batches: tf.data.Dataset, transform: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
+                    *, size: int, name: str) -> tf.data.Dataset:
+  """Decodes and transforms the images of batches, one by one, several batches at a time.
+
+  TensorFlow's own error knows no names and nothing in a graph can catch it. So the rows of a batch
+  carry their numbers, failing rows are dropped, and a gap in the numbers names the missing image.
+
+  Args:
+    batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static.
+    transform: (uint8 [1, H, W, 3], seeds uint64 [1]) -> uint8 [1, S, S, 3].
+    size: S.
+    name: of the data set.
+
+  Returns:
+    The same batches in the same order with "image": uint8 [R, S, S, 3] and without "seed".
+  """
+  num_rows = batches.element_spec["image"].shape[0]
+  nothing = (tf.constant(-1, tf.int64), tf.zeros([size, size, 3], tf.uint8))
+
+  @tf.autograph.experimental.do_not_convert
+  def decode(row, encoded, seed):
+    image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
+    image = transform(tf.ensure_shape(image, [None, None, 3])[None], seed[None])[0]
+    return row, tf.ensure_shape(image, [size, size, 3])
+
+  @tf.autograph.experimental.do_not_convert
+  def one_batch(batch):
+    rows = tf.range(num_rows, dtype=tf.int64)
+    decoded = tf.data.Dataset.from_tensor_slices((rows, batch["image"], batch["seed"]))
+    decoded = decoded.map(decode).ignore_errors(log_warning=True)
+    decoded = decoded.concatenate(tf.data.Dataset.from_tensors(nothing).repeat(num_rows))
+    decoded = decoded.take(num_rows).batch(num_rows, drop_remainder=True)
+    return decoded.map(lambda numbers, images: check(numbers, images, batch))
+
+  def check(numbers, images, batch) -> Dict[str, Any]:
+    is_gap = tf.not_equal(numbers, tf.range(num_rows, dtype=tf.int64))
+    lost = batch["id"][tf.argmax(tf.cast(is_gap, tf.int32))]
+    message = f"An image of data set {name!r} cannot be decoded; its id is"
+    with tf.control_dependencies([tf.debugging.Assert(~tf.reduce_any(is_gap), [message, lost])]):
+      images = tf.identity(images)
+    rest = {key: value for key, value in batch.items() if key not in ("image", "seed")}
+    return {"image": images, **rest}
+
+  # One batch comes out of each inner data set, so the order does not depend on how many are open.
+  return batches.interleave(one_batch, cycle_length=_BATCHES_AT_ONCE, block_length=1,
+                            num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)

@@ -1,0 +1,87 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The table of the NEVIS'22 stream (tables/nevis_stream.csv) and what the named streams take from it.
+
+Columns: `position` 1..106 (paper and reference code agree on all of them); `name`, ours, "nevis/<name>"
+in TFDS; `title`, the paper's; `year`; `kind`; `role`, meta_test from 2019 on (79 and 27 tasks);
+`short_position` and `short_year`, the place and the year of the task in SHORT (appendix M).
+"""
+
+from __future__ import annotations
+
+import collections
+import csv
+import dataclasses
+import functools
+import pathlib
+from typing import List, Optional, Sequence, Tuple, Union
+
+_PATH = pathlib.Path(__file__).with_name("tables") / "nevis_stream.csv"
+
+# Small data sets of different kinds, two of them met twice, in a few minutes on a CPU; the paper has
+# no such stream. Tiny ImageNet is its only meta-test task.
+TINY = ("olivetti_face", "mnist", "mnist@2", "cifar10", "semeion", "tiny_imagenet")
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+  """One task of a stream; `occurrence` counts within that stream."""
+
+  name: str
+  title: str
+  year: int
+  kind: str
+  role: str
+  occurrence: int = 1
+  short: Optional[Tuple[int, int]] = None  # Position and year in SHORT.
+
+  @property
+  def key(self) -> str:
+    """ "mnist", "mnist@2", ..."""
+    return self.name if self.occurrence == 1 else f"{self.name}@{self.occurrence}"
+
+
+@functools.lru_cache(maxsize=None)
+def full() -> Tuple[Line, ...]:
+  """All 106 tasks, in order."""
+  with open(_PATH, newline="", encoding="utf-8") as stream:
+    rows = list(csv.DictReader(stream))
+  lines = [Line(row["name"], row["title"], int(row["year"]), row["kind"], row["role"],
+                short=((int(row["short_position"]), int(row["short_year"]))
+                       if row["short_position"] else None)) for row in rows]
+  return tuple(_counted(lines))
+
+
+def short() -> Tuple[Line, ...]:
+  """The 29 tasks of SHORT in its own order, with its own years; roles follow those (24 and 5)."""
+  lines = sorted((line for line in full() if line.short), key=lambda line: line.short)
+  return tuple(_counted(
+      dataclasses.replace(line, year=line.short[1],
+                          role="meta_test" if line.short[1] >= 2019 else "meta_train")
+      for line in lines))
+
+
+def select(variant: Union[str, Sequence[str]]) -> List[Line]:
+  """The lines of "full", "short", "tiny" or of a list of keys of the full stream."""
+  if variant == "full":
+    return list(full())
+  if variant == "short":
+    return list(short())
+  if isinstance(variant, str) and variant != "tiny":
+    raise ValueError(f"Unknown NEVIS stream {variant!r}; allowed are 'full', 'short', 'tiny', or a "
+                     "list of data set names.")
+  keys = list(TINY if variant == "tiny" else variant)
+  known = {line.key: line for line in full()}
+  unknown = sorted(set(keys) - set(known))
+  if unknown or not keys:
+    raise ValueError(f"Unknown NEVIS tasks {unknown}; the full stream has: "
+                     f"{', '.join(sorted(known))}.")
+  return _counted(known[key] for key in keys)
+
+
+def _counted(lines) -> List[Line]:
+  seen = collections.Counter()
+  counted = []
+  for line in lines:
+    seen[line.name] += 1
+    counted.append(dataclasses.replace(line, occurrence=seen[line.name]))
+  return counted

@@ -1,0 +1,198 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Predictions of one Predict event on disk: Parquet, one row an example, zstd-compressed.
+
+They are the accuracy cache that the lifelong benchmark reads, and all that is needed to compute a
+printed score again.
+
+| column | single-label | multi-label |
+|---|---|---|
+| id | string, unique | same |
+| label | int64 | list of the positive classes |
+| top1 | int64, -1 if the model answered NaN | same |
+| true_class_probability | float32 | list, the probability of each positive class |
+| correct | bool | bool: top1 is one of the labels |
+| scores | absent | list of C scores, from which mean average precision is computed |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from typing import Sequence
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Predictions:
+  """N predictions, in the order of the test split.
+
+  Attributes:
+    id: [N] strings.
+    label: int64 [N], or N arrays of positive classes.
+    top1: int64 [N].
+    true_class_probability: float32 [N], or N arrays, one value a positive class.
+    correct: bool [N].
+    scores: float32 [N, C] of a multi-label task, otherwise None.
+  """
+
+  id: np.ndarray
+  label: np.ndarray | list[np.ndarray]
+  top1: np.ndarray
+  true_class_probability: np.ndarray | list[np.ndarray]
+  correct: np.ndarray
+  scores: np.ndarray | None = None
+
+  @property
+  def is_multi_label(self) -> bool:
+    return self.scores is not None
+
+  def __len__(self) -> int:
+    return len(self.id)
+
+  def multi_hot(self) -> np.ndarray:
+    """Labels of a multi-label task as uint8 [N, C]."""
+    if self.scores is None:
+      raise ValueError("These predictions are of a single-label task; read .label instead.")
+    labels = np.zeros(self.scores.shape, np.uint8)
+    for row, positive in zip(labels, self.label):
+      row[positive] = 1
+    return labels
+
+
+def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np.ndarray,
+         top1: np.ndarray, true_class_probability: np.ndarray | Sequence[np.ndarray],
+         correct: np.ndarray, scores: np.ndarray | None = None) -> None:
+  """Writes one file, whole or not at all (temporary name, then rename).
+
+  Args:
+    path: the file; its directory is made if needed.
+    ids: [N] unique strings (or bytes, as TensorFlow hands them out).
+    labels: [N] class indices or [N, C] multi-hot.
+    top1: [N] most likely class.
+    true_class_probability: [N], or for multi-label N arrays, one value a positive class.
+    correct: [N].
+    scores: [N, C] of a multi-label task, kept as float32: score what was saved
+      (`load(path).scores`) where the two must agree to the last bit.
+  """
+  labels = np.asarray(labels)
+  multi_label = labels.ndim == 2
+  if multi_label != (scores is not None):
+    raise ValueError(f"Got labels of shape {list(labels.shape)} with scores "
+                     f"{'missing' if scores is None else 'given'}; a multi-label task ([N, C] "
+                     "multi-hot) needs scores, a single-label task ([N]) has none.")
+  columns = {
+      "id": pa.array([_text(i) for i in ids], pa.string()),
+      "label": pa.array([np.flatnonzero(row) for row in labels] if multi_label else labels,
+                        pa.list_(pa.int64()) if multi_label else pa.int64()),
+      "top1": pa.array(np.asarray(top1), pa.int64()),
+      "true_class_probability": _probability_column(true_class_probability, multi_label),
+      "correct": pa.array(np.asarray(correct, bool), pa.bool_()),
+  }
+  if multi_label:
+    columns["scores"] = pa.array(list(np.asarray(scores, np.float32)), pa.list_(pa.float32()))
+  _check_lengths(path, columns, labels)
+  _write_atomically(pathlib.Path(path), pa.table(columns))
+
+
+def load(path: str | os.PathLike) -> Predictions:
+  """Reads and checks one file that `save` wrote."""
+  if not os.path.exists(path):
+    raise FileNotFoundError(f"There are no predictions at {path}. Run their event again.")
+  try:
+    table = parquet.ParquetFile(path).read()
+  except (pa.ArrowException, OSError) as error:
+    raise ValueError(f"{path} cannot be read as Parquet ({error}). It is damaged; delete it and "
+                     "run its event again.") from error
+  _check_schema(path, table.schema)
+  column = {name: table.column(name).combine_chunks() for name in table.column_names}
+  for name, values in column.items():
+    if values.null_count:
+      raise ValueError(f"{path}: column {name!r} has {values.null_count} empty cells; none may be. "
+                       "Run its event again.")
+  multi_label = "scores" in column
+  return Predictions(
+      id=np.array(column["id"].to_pylist(), dtype=str),
+      label=_lists(column["label"]) if multi_label else column["label"].to_numpy(),
+      top1=column["top1"].to_numpy(),
+      true_class_probability=(_lists(column["true_class_probability"]) if multi_label
+                              else column["true_class_probability"].to_numpy()),
+      correct=column["correct"].to_numpy(zero_copy_only=False),
+      scores=_stack(path, _lists(column["scores"])) if multi_label else None)
+
+
+def _text(value: str | bytes) -> str:
+  return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _probability_column(values: Sequence | np.ndarray, multi_label: bool) -> pa.Array:
+  if multi_label:
+    return pa.array([np.asarray(v, np.float32) for v in values], pa.list_(pa.float32()))
+  return pa.array(np.asarray(values, np.float32), pa.float32())
+
+
+def _check_lengths(
+    path: str | os.PathLike, columns: dict[str, pa.Array], labels: np.ndarray) -> None:
+  lengths = {name: len(values) for name, values in columns.items()}
+  if len(set(lengths.values())) != 1:
+    raise ValueError(f"Predictions for {path} have columns of different lengths: {lengths}; "
+                     "expected N values each.")
+  repeated = lengths["id"] - len(columns["id"].unique())
+  if repeated:
+    raise ValueError(f"Predictions for {path} repeat {repeated} ids; every example counts once, so "
+                     "leave padding rows out.")
+  if labels.ndim == 2:
+    widths = {len(row) for row in columns["scores"].to_pylist()} - {labels.shape[1]}
+    counts = [len(row) for row in columns["true_class_probability"].to_pylist()]
+    if widths or counts != [int(np.count_nonzero(row)) for row in labels]:
+      raise ValueError(f"Predictions for {path}: expected {labels.shape[1]} scores an example and "
+                       "one true_class_probability a positive class.")
+
+
+def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
+  missing = [name for name in COLUMNS if name not in schema.names]
+  if missing:
+    raise ValueError(f"{path} lacks the columns {missing}; it has {schema.names}. Is it a "
+                     "predictions file of a run?")
+  multi_label = "scores" in schema.names
+  wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
+            "true_class_probability": pa.float32(), "correct": pa.bool_()}
+  if multi_label:
+    wanted.update(label=pa.list_(pa.int64()), scores=pa.list_(pa.float32()),
+                  true_class_probability=pa.list_(pa.float32()))
+  for name, type_ in wanted.items():
+    if schema.field(name).type != type_:
+      raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
+                       f"a {'multi' if multi_label else 'single'}-label file.")
+
+
+def _lists(column: pa.ListArray) -> list[np.ndarray]:
+  """A list column as N arrays that share one buffer."""
+  offsets = column.offsets.to_numpy()
+  values = column.values.to_numpy(zero_copy_only=False)
+  return [values[start:stop] for start, stop in zip(offsets[:-1], offsets[1:])]
+
+
+def _stack(path: str | os.PathLike, rows: list[np.ndarray]) -> np.ndarray:
+  widths = sorted({len(row) for row in rows})
+  if len(widths) > 1:
+    raise ValueError(f"{path}: rows have {widths} scores; expected one score a class in every row.")
+  return np.stack(rows) if rows else np.zeros([0, 0], np.float32)
+
+
+def _write_atomically(path: pathlib.Path, table: pa.Table) -> None:
+  path.parent.mkdir(parents=True, exist_ok=True)
+  temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+  try:
+    with open(temporary, "wb") as file:
+      parquet.write_table(table, file, compression="zstd", use_dictionary=False)
+      file.flush()
+      os.fsync(file.fileno())
+    os.replace(temporary, path)
+  finally:
+    temporary.unlink(missing_ok=True)

@@ -1,0 +1,182 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Which image stands at which place of which batch: index arithmetic without any state.
+
+A training pass is one endless sequence of positions p = 0, 1, 2, ...; batch `step` holds the
+positions step * B ... step * B + B - 1, and
+
+  epoch(p) = p // N        index(p) = shuffle(p % N) under (seed, epoch)
+
+so that each of the N images comes exactly once an epoch, a batch may cross from one epoch into the
+next, and any step can be produced without the ones before it. With R shards, shard r of a step is
+rows r * B / R ... (r + 1) * B / R - 1 of the same batch:
+
+  step 0           step 1
+  [ r0 | r1 ]      [ r0 | r1 ]     shards_here=2: elements come as (0, r0) (0, r1) (1, r0) (1, r1)
+
+Random numbers are hashes (SplitMix64) of (seed, position): one op makes the numbers of all rows, and
+a row's numbers depend neither on the batch size nor on the number of shards.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Optional, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX_1 = 0xBF58476D1CE4E5B9
+_MIX_2 = 0x94D049BB133111EB
+_WORD = 2**64 - 1
+
+# The cipher behind RandomIndexShuffle is visibly uneven for N < 100 at its default of 4 rounds.
+_SHUFFLE_ROUNDS = 12
+_SHUFFLE, _AUGMENT = 0, 1
+
+
+def derive(seeds, values) -> tf.Tensor:
+  """New 64-bit seeds from uint64 seeds and integers, element by element (shapes broadcast)."""
+  steps = tf.cast(values, tf.uint64) * tf.constant(_GOLDEN, tf.uint64)
+  bits = seeds + (steps + tf.constant(_GOLDEN, tf.uint64))
+  for shift, factor in ((30, _MIX_1), (27, _MIX_2)):
+    bits = _xor_shift(bits, shift) * tf.constant(factor, tf.uint64)
+  return _xor_shift(bits, 31)
+
+
+def root_seed(seed: Tuple[int, int], purpose: int) -> tf.Tensor:
+  """One uint64 scalar from a pair of Python integers of any size and sign.
+
+  It is `derive` applied three times, in Python's integers: a graph needs no ops for it.
+  """
+  state = 0
+  for value in (*seed, purpose):
+    state = (state + (int(value) + 1) * _GOLDEN) & _WORD
+    for shift, factor in ((30, _MIX_1), (27, _MIX_2)):
+      state = (state ^ (state >> shift)) * factor & _WORD
+    state ^= state >> 31
+  return tf.constant(state, tf.uint64)
+
+
+def row_seeds(seed: Tuple[int, int], positions) -> tf.Tensor:
+  """The augmentation seeds of the given positions: int64 [R] -> uint64 [R]."""
+  return derive(root_seed(seed, _AUGMENT), positions)
+
+
+def uniform(seeds: tf.Tensor, num: int) -> tf.Tensor:
+  """`num` numbers in [0, 1) for each seed: uint64 [R] -> float64 [R, num]."""
+  bits = derive(seeds[:, None], tf.range(num, dtype=tf.int64)[None, :])
+  bits = tf.bitwise.right_shift(bits, tf.constant(11, tf.uint64))
+  return tf.cast(tf.cast(bits, tf.int64), tf.float64) * 2.0**-53
+
+
+def shuffled(places: tf.Tensor, sizes, keys: tf.Tensor) -> tf.Tensor:
+  """Where place p lands in the permutation of 0..size-1 that belongs to a key, row by row.
+
+  The raw op is used because the public `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds
+  along the wrong axis. All three words of its seed are hashed: it uses the low bits of each only.
+
+  Args:
+    places: int64 [R], each below its size.
+    sizes: int64 [R] or [].
+    keys: uint64 [R]; equal keys and sizes mean the same permutation.
+
+  Returns:
+    int64 [R].
+  """
+  words = derive(keys[:, None], tf.range(3, dtype=tf.int64)[None, :])
+  words = tf.bitwise.right_shift(words, tf.constant(32, tf.uint64))
+  last = tf.broadcast_to(tf.cast(sizes, tf.int64) - 1, tf.shape(places))
+  return tf.raw_ops.RandomIndexShuffle(index=places, seed=tf.cast(words, tf.int64),
+                                       max_index=last, rounds=_SHUFFLE_ROUNDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainPlan:
+  """The endless plan of training rows; `at` says what stands in row r of element e."""
+
+  size: int
+  batch_size: int
+  seed: Tuple[int, int]
+  first_step: int = 0
+  shard_index: int = 0
+  num_shards: int = 1
+  shards_here: int = 1
+
+  is_training = True
+  num_elements: Optional[int] = None
+
+  def __post_init__(self):
+    if self.batch_size < 1 or self.num_shards < 1 or self.batch_size % self.num_shards:
+      raise ValueError(
+          f"A batch of {self.batch_size} cannot be cut into {self.num_shards} equal shards. "
+          "Choose a batch size that is a positive multiple of the number of replicas.")
+    if not 0 <= self.shard_index <= self.num_shards - self.shards_here or self.shards_here < 1:
+      raise ValueError(
+          f"shard_index={self.shard_index} with shards_here={self.shards_here} is not inside "
+          f"num_shards={self.num_shards}.")
+    if self.first_step < 0:
+      raise ValueError(f"first_step={self.first_step}; the first step is 0.")
+
+  @property
+  def rows(self) -> int:
+    """Rows of one element: the slice of one replica."""
+    return self.batch_size // self.num_shards
+
+  def positions(self, element: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
+    """Place in the endless sequence of row(s) `row` int64 [R] of element `element` int64 []."""
+    step = self.first_step + element // self.shards_here
+    shard = self.shard_index + element % self.shards_here
+    return step * self.batch_size + shard * self.rows + row
+
+  def is_here(self, position: tf.Tensor) -> tf.Tensor:
+    """Whether a position of the endless sequence belongs to one of this host's shards."""
+    shard = position % self.batch_size // self.rows
+    return (shard >= self.shard_index) & (shard < self.shard_index + self.shards_here)
+
+  def at(self, element: tf.Tensor, row: tf.Tensor):
+    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
+    position = self.positions(element, row)
+    epoch_keys = derive(root_seed(self.seed, _SHUFFLE), position // self.size)
+    indices = shuffled(position % self.size, self.size, epoch_keys)
+    return indices, row_seeds(self.seed, position), tf.ones_like(indices, tf.bool)
+
+
+@dataclasses.dataclass(frozen=True)
+class EvalPlan:
+  """All N images once and in order; the last batch is padded with rows that are not valid."""
+
+  size: int
+  batch_size: int
+
+  is_training = False
+
+  def __post_init__(self):
+    if self.batch_size < 1:
+      raise ValueError(f"batch_size={self.batch_size}; a batch has at least one image.")
+
+  @property
+  def rows(self) -> int:
+    """Rows of one element."""
+    return self.batch_size
+
+  @property
+  def num_elements(self) -> int:
+    """ceil(N / B)."""
+    return -(-self.size // self.batch_size)
+
+  def at(self, element: tf.Tensor, row: tf.Tensor):
+    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
+    position = element * self.batch_size + row
+    indices = tf.minimum(position, self.size - 1)
+    return indices, tf.zeros_like(indices, tf.uint64), position < self.size
+
+
+def draw_without_replacement(size: int, num: int, seed) -> np.ndarray:
+  """`num` different indices below `size`, sorted; seed is an integer or a tuple of them."""
+  words = np.atleast_1d(np.asarray(seed, np.int64)).view(np.uint64)
+  return np.sort(np.random.default_rng(words).choice(size, num, replace=False))
+
+
+def _xor_shift(bits: tf.Tensor, shift: int) -> tf.Tensor:
+  return tf.bitwise.bitwise_xor(bits, tf.bitwise.right_shift(bits, tf.constant(shift, tf.uint64)))

@@ -1,0 +1,41 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a learner is told about a task: its name, its kind and how many classes it has."""
+
+from __future__ import annotations
+
+import dataclasses
+
+SINGLE_LABEL = "single_label"
+MULTI_LABEL = "multi_label"
+KINDS = (SINGLE_LABEL, MULTI_LABEL)
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+  """One classification task of a stream.
+
+  Attributes:
+    name: the data set's name; a data set that comes twice keeps it.
+    kind: "single_label" (label is a class index) or "multi_label" (label is multi-hot).
+    num_classes: C, the size of the task's head.
+    occurrence: 1 the first time the data set appears in the stream, 2 the second time, ...
+  """
+
+  name: str
+  kind: str
+  num_classes: int
+  occurrence: int = 1
+
+  def __post_init__(self):
+    if self.kind not in KINDS:
+      raise ValueError(
+          f"Task {self.name!r} has kind {self.kind!r}; allowed are {', '.join(KINDS)}.")
+    if self.num_classes < 1 or self.occurrence < 1:
+      raise ValueError(
+          f"Task {self.name!r} has num_classes={self.num_classes}, occurrence={self.occurrence}; "
+          "both start at 1.")
+
+  @property
+  def key(self) -> str:
+    """A name that is unique in the stream: "mnist", "mnist@2", ..."""
+    return self.name if self.occurrence == 1 else f"{self.name}@{self.occurrence}"

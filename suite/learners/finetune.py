@@ -1,0 +1,147 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The gradient learner of NEVIS'22: for each task a model of its own, started from some earlier one.
+
+Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d), `search` which hyper-parameters
+are tried, `trainer` how one training goes. FT-s is FT-d with `static=True`: the candidates are compared on
+features of models trained independently of each other, which this learner trains as well and pays for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from suite.data import image_ops
+from suite.data import tasks
+from suite.learners import starts
+from suite.training import context as context_lib
+from suite.training import network as network_lib
+from suite.training import search as search_lib
+from suite.training import trainer as trainer_lib
+from suite.training import weight_store
+
+_STATIC = "static+"
+_TRIAL = "trial"
+_MAX_NETWORKS = 4
+
+
+class Finetune(tf.Module):
+  """Fine-tunes one backbone per task.
+
+  Args:
+    backbone: backbone(image_shape=(H, W, 3)) returns a Keras model, images to features [B, D].
+    start: a `suite.learners.starts` object.
+    search, trainer: hyper-parameter search and training recipe.
+    transform: image preparation; its `size` is H = W.
+    static: compare past tasks on independently trained backbones (FT-s) instead of the learner's own.
+  """
+
+  def __init__(
+      self,
+      backbone: Callable[..., tf.keras.Model],
+      *,
+      start: starts.Start = starts.Random(),
+      search: search_lib.Search = search_lib.Search(),
+      trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
+      transform: Any = image_ops.Nevis(),
+      static: bool = False,
+  ):
+    super().__init__()
+    self.transform = transform
+    self._backbone, self._start, self._search = backbone, start, search
+    self._trainer, self._static = trainer, static
+    # Compiled networks by shape of task. Their weights are scratch: what counts is in the store.
+    self._networks = _Networks(self._make_network)
+    self._network: Optional[network_lib.Network] = None
+
+  def _make_network(self, task: tasks.Task, context: context_lib.Context) -> network_lib.Network:
+    return network_lib.Network(
+        self._backbone, image_size=self.transform.size, kind=task.kind, num_classes=task.num_classes,
+        momentum=self._trainer.momentum, weight_decay=self._trainer.weight_decay,
+        distribution=context.distribution)
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    self._task = task
+    known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
+    if known:
+      self._load(task, context, known[-1])
+
+  def _load(self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
+    self._network = self._networks.get(task, context)
+    self._network.set_weights(context.store.load(entry))
+
+  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+    task = experience.task
+    self._network = self._networks.get(task, context)
+    fresh = self._network.initial_weights(context.seeds.integer("initial weights"))
+    if self._static:
+      self._train(experience, context, fresh, _STATIC + task.key, phase="select")
+    choice = self._choose(experience, context, fresh)
+    weights = self._starting_weights(choice.entry, task, context, fresh)
+    trials, best, entry = self._train(experience, context, weights, task.key)
+    self._load(task, context, entry)
+    return {
+        "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
+                  "candidates": choice.candidates},
+        "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
+
+  def _choose(self, experience: Any, context: context_lib.Context, fresh: List[np.ndarray]) -> starts.Choice:
+    entries = [e for e in context.store.entries() if not e.name.startswith(_STATIC)]
+    compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
+    features = starts.Features(
+        self._network, experience, transform=self.transform, batch_size=self._trainer.eval_batch_size,
+        context=context, load=lambda e: fresh if e is None else context.store.load(compared[e]))
+    return self._start.choose(entries, features)
+
+  def _starting_weights(
+      self, entry: Optional[weight_store.Entry], task: tasks.Task, context: context_lib.Context,
+      fresh: List[np.ndarray]) -> List[np.ndarray]:
+    """A past backbone under a new head; the head too if it is the same task that goes on."""
+    if entry is None:
+      return fresh
+    past = context.store.load(entry)
+    if entry.name == weight_store.safe_name(task.key):
+      return past
+    cut = self._network.num_backbone_weights
+    return [*past[:cut], *fresh[cut:]]
+
+  def _train(self, experience: Any, context: context_lib.Context, weights: List[np.ndarray], name: str,
+             phase: Optional[str] = None):
+    """Searches and trains; the best trial's weights are stored under `name`."""
+    phase = phase or ("search" if self._search.num_trials > 1 else "train")
+
+    def train(trial: int, hyper: Dict[str, float]) -> Dict[str, Any]:
+      return self._trainer.fit(
+          self._network, experience, start=weights, hyper=hyper, transform=self.transform, context=context,
+          seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}", phase=phase,
+          save_as=f"{_TRIAL}{trial}+{name}")
+
+    trials, best = self._search.run(train, context.seeds.integer("search"))
+    saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
+    entry = context.store.own(name)
+    context.journal.once(f"{name}/keep", lambda: context.store.copy(saved[best], entry))
+    context.store.remove(saved)
+    return trials, best, entry
+
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    if self._network is None:
+      raise RuntimeError(f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
+    return self._network.logits(images)
+
+
+class _Networks:
+  """The last few compiled networks, by shape of task. Not tracked by checkpoints: only scratch."""
+
+  def __init__(self, make: Callable[[tasks.Task, context_lib.Context], network_lib.Network]):
+    self._make = make
+    self._networks: Dict[Any, network_lib.Network] = {}
+
+  def get(self, task: tasks.Task, context: context_lib.Context) -> network_lib.Network:
+    key = (task.kind, task.num_classes)
+    network = self._networks.pop(key, None) or self._make(task, context)
+    self._networks[key] = network  # newest last
+    while len(self._networks) > _MAX_NETWORKS:
+      del self._networks[next(iter(self._networks))]
+    return network

@@ -1,0 +1,137 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where a new model's weights come from: random, the previous task, or the nearest task by kNN."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol
+
+import numpy as np
+
+from suite.data import tasks
+from suite.metrics import classification
+from suite.training import context as context_lib
+from suite.training import network as network_lib
+from suite.training import scoring
+from suite.training import weight_store
+
+RANDOM = "random"
+
+
+class Choice(NamedTuple):
+  """The entry to start from (None: random weights), and the validation error of each candidate looked at."""
+
+  entry: Optional[weight_store.Entry]
+  candidates: Dict[str, float]
+
+
+class Start(Protocol):
+  """Chooses among the learner's past models."""
+
+  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+    """entries: the learner's past models, oldest first; features: extracts what kNN needs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Random:
+  """Indep: every task starts from scratch."""
+
+  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+    del entries, features
+    return Choice(None, {})
+
+
+@dataclasses.dataclass(frozen=True)
+class Previous:
+  """FT-prev: from the task learned last."""
+
+  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+    del features
+    return Choice(entries[-1] if entries else None, {})
+
+
+@dataclasses.dataclass(frozen=True)
+class Nearest:
+  """FT-d and FT-s: from the task whose backbone gives a kNN classifier the lowest validation error.
+
+  Attributes:
+    k: neighbours, uniform weights, Euclidean distance.
+    max_train, max_validation: images drawn for the comparison, the same ones for every candidate.
+    include_random: a random backbone is a candidate too; where it wins, training starts from scratch.
+  """
+
+  k: int = 5
+  max_train: int = 10_000
+  max_validation: int = 5_000
+  include_random: bool = True
+
+  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+    candidates = list(entries) + ([None] if self.include_random else [])
+    if not entries:
+      return Choice(None, {})
+    errors = {}
+    for entry in candidates:
+      errors[RANDOM if entry is None else entry.name] = features.knn_error(entry, self)
+    # The first of equals wins, and the newest model comes first: it has seen the most.
+    order = sorted(range(len(candidates)), key=lambda i: (
+        errors[RANDOM if candidates[i] is None else candidates[i].name],
+        candidates[i] is None, -i))
+    return Choice(candidates[order[0]], errors)
+
+
+class Features:
+  """kNN errors of past backbones on the task at hand; every cost goes to phase "select"."""
+
+  def __init__(
+      self,
+      network: network_lib.Network,
+      experience: Any,
+      *,
+      load: Callable[[Optional[weight_store.Entry]], List[np.ndarray]],
+      transform: Any,
+      batch_size: int,
+      context: context_lib.Context,
+  ):
+    self._network, self._experience, self._load = network, experience, load
+    self._transform, self._batch_size, self._context = transform, batch_size, context
+    self._forward = scoring.Forward(network.features, context.distribution)
+
+  def knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
+    """Validation error of kNN on the features of one past backbone (None: a random one)."""
+    key = f"select/{RANDOM if entry is None else entry.name}"
+    return self._context.journal.once(key, lambda: self._knn_error(entry, settings))
+
+  def _knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
+    from sklearn import neighbors  # here, because few runs need it
+
+    self._network.set_backbone(self._load(entry))
+    seeds = self._context.seeds
+    train = self._extract(self._experience.train.take(
+        settings.max_train, seed=seeds.integer("select", "train")))
+    validation = self._extract(self._experience.validation.take(
+        settings.max_validation, seed=seeds.integer("select", "validation")))
+    multi_label = self._experience.task.kind == tasks.MULTI_LABEL
+    knn = neighbors.KNeighborsClassifier(
+        n_neighbors=min(settings.k, len(train.ids)), algorithm="brute")
+    knn.fit(_finite(train.values), train.labels)
+    # A brute-force search multiplies every query with every stored feature once.
+    macs = len(train.ids) * len(validation.ids) * train.values.shape[1]
+    self._context.ledger.charge("select", flops=2 * macs, macs=macs)
+    queries = _finite(validation.values)
+    if multi_label:
+      # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; the fractions are easier said so.
+      neighbours = knn.kneighbors(queries, return_distance=False)
+      scores = np.mean(train.labels[neighbours], axis=1)
+      return 1.0 - classification.mean_average_precision(scores, validation.labels)
+    correct = int(np.sum(knn.predict(queries) == validation.labels))
+    return classification.error(correct, len(validation.labels))
+
+  def _extract(self, image_set: Any) -> scoring.Outputs:
+    return self._forward.run(
+        image_set, transform=self._transform, batch_size=self._batch_size,
+        ledger=self._context.ledger, phase="select")
+
+
+def _finite(features: np.ndarray) -> np.ndarray:
+  """A diverged backbone must lose the comparison, not stop the run."""
+  return np.nan_to_num(features.astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)

@@ -1,0 +1,116 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Scores of an accuracy matrix, as CLEAR defines them (Lin et al., 2021, section 4).
+
+R is [T, T] for T buckets: R[i, j] is the accuracy on bucket j after training on bucket i; NaN says
+"not evaluated". CLEAR's scores are plain means of accuracies over a part of R, with no baseline
+subtracted:
+
+    in-domain   i = j       next-domain   j = i + 1     accuracy   j <= i
+    backward    j < i       forward       j > i
+
+Every cell that a score asks for must have been evaluated, otherwise the score is NaN: a mean over
+the cells that happen to be there would look like a score and be another one. The streaming protocol
+evaluates j > i only, which gives it next-domain and forward.
+
+Other papers use the same words for differences; those are named after their authors here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def in_domain(acc: np.ndarray) -> float:
+  """Mean of R[i, i]."""
+  return _mean(np.diagonal(_square(acc)))
+
+
+def next_domain(acc: np.ndarray) -> float:
+  """Mean of R[i, i + 1]; NaN for one bucket."""
+  return _mean(np.diagonal(_square(acc), offset=1))
+
+
+def accuracy(acc: np.ndarray) -> float:
+  """Mean over buckets seen so far, the current one included: j <= i."""
+  acc = _square(acc)
+  return _mean(acc[np.tril_indices(len(acc))])
+
+
+def backward_transfer(acc: np.ndarray) -> float:
+  """CLEAR's BwT: mean accuracy on earlier buckets, j < i."""
+  acc = _square(acc)
+  return _mean(acc[np.tril_indices(len(acc), k=-1)])
+
+
+def forward_transfer(acc: np.ndarray) -> float:
+  """CLEAR's FwT: mean accuracy on later buckets, j > i."""
+  acc = _square(acc)
+  return _mean(acc[np.triu_indices(len(acc), k=1)])
+
+
+def challenge_score(acc: np.ndarray) -> float:
+  """The CLEAR challenge's ranking: mean of in-domain, next-domain, BwT and FwT."""
+  return _mean(np.array([
+      in_domain(acc), next_domain(acc), backward_transfer(acc), forward_transfer(acc)]))
+
+
+def lopez_paz_backward_transfer(acc: np.ndarray) -> float:
+  """Mean over j < T-1 of R[T-1, j] - R[j, j] (Lopez-Paz and Ranzato, 2017, equation 3).
+
+  Below 0 is forgetting.
+  """
+  acc = _square(acc)
+  return _mean((acc[-1] - np.diagonal(acc))[:-1])
+
+
+def chaudhry_forgetting(acc: np.ndarray) -> float:
+  """Mean over j < T-1 of max_{i < T-1} R[i, j] - R[T-1, j] (Chaudhry et al., 2018, section 3).
+
+  Above 0 is forgetting. The maximum is over all earlier rows, those before training on j too; only
+  of these (i < j) may any be missing.
+  """
+  acc = _square(acc)
+  if len(acc) < 2:
+    return float("nan")
+  earlier = acc[:-1, :-1]
+  may_be_missing = np.triu(np.ones(earlier.shape, bool), k=1)
+  candidates = np.where(np.isnan(earlier) & may_be_missing, -np.inf, earlier)
+  return _mean(np.max(candidates, axis=0) - acc[-1, :-1])
+
+
+def row(acc: np.ndarray, t: int) -> dict[str, float]:
+  """What row t, the newest one, adds: scores of the model that has been trained up to bucket t."""
+  acc = _square(acc)
+  return {
+      "in_domain": float(acc[t, t]),
+      "next_domain": float(acc[t, t + 1]) if t + 1 < len(acc) else float("nan"),
+      "backward_transfer": _mean(acc[t, :t]),
+      "forward_transfer": _mean(acc[t, t + 1:]),
+  }
+
+
+def summary(acc: np.ndarray) -> dict[str, float]:
+  """All scores of a whole matrix [T, T] by name; NaN where cells are missing."""
+  return {
+      "in_domain": in_domain(acc),
+      "next_domain": next_domain(acc),
+      "accuracy": accuracy(acc),
+      "backward_transfer": backward_transfer(acc),
+      "forward_transfer": forward_transfer(acc),
+      "challenge_score": challenge_score(acc),
+      "lopez_paz_backward_transfer": lopez_paz_backward_transfer(acc),
+      "chaudhry_forgetting": chaudhry_forgetting(acc),
+  }
+
+
+def _square(acc: np.ndarray) -> np.ndarray:
+  acc = np.asarray(acc, np.float64)
+  if acc.ndim != 2 or acc.shape[0] != acc.shape[1] or not len(acc):
+    raise ValueError(f"Got an accuracy matrix of shape {list(acc.shape)}; expected [T, T], NaN "
+                     "where nothing was evaluated.")
+  return acc
+
+
+def _mean(values: np.ndarray) -> float:
+  """Mean that is NaN for no values, without a warning."""
+  return float(np.mean(values)) if len(values) else float("nan")

@@ -1,0 +1,31 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The four-block convolutional net of few-shot learning (Vinyals et al., 2016; Finn et al., 2017).
+
+It is the net that MAML differentiates twice, so only normalizations with right second derivatives
+are allowed here: fused batch norm, group norm or none (`suite/models/norms.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import tensorflow as tf
+
+from suite.models import image_input
+from suite.models import norms
+
+
+def conv4(image_shape: Tuple[int, int, int] = (64, 64, 3), *, filters: int = 64, blocks: int = 4,
+          norm: str = "batch", name: str = "conv4") -> tf.keras.Model:
+  """[B, H, W, C] pixels 0..255 -> [B, H // 2^blocks * (W // 2^blocks) * filters] features."""
+  norms.check(norm, norms.TWICE_DIFFERENTIABLE)
+  if min(image_shape[:2]) < 2 ** blocks:
+    raise ValueError(f"Images of {image_shape[0]}x{image_shape[1]} pixels vanish in {blocks} "
+                     "blocks, each of which halves them; use at least "
+                     f"{2 ** blocks}x{2 ** blocks} pixels or fewer blocks.")
+  inputs, x = image_input.image_input(image_shape)
+  for block in range(1, blocks + 1):
+    x = norms.conv(x, filters, 3, norm=norm, name=f"block{block}")
+    x = tf.keras.layers.MaxPooling2D(2, name=f"block{block}_pool")(x)
+  x = tf.keras.layers.Flatten(name="features")(x)
+  return tf.keras.Model(inputs, x, name=name)

@@ -1,0 +1,20 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A multi-layer perceptron on features."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import tensorflow as tf
+
+
+def mlp(feature_size: int, *, hidden: Tuple[int, ...] = (512,),
+        name: str = "mlp") -> tf.keras.Model:
+  """[B, feature_size] features -> [B, hidden[-1]] features; a ReLU after every layer."""
+  if not hidden:
+    raise ValueError("hidden is empty; it must name at least one layer's size, for example (512,).")
+  inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
+  x = inputs
+  for layer, size in enumerate(hidden):
+    x = tf.keras.layers.Dense(size, activation="relu", name=f"layer{layer + 1}")(x)
+  return tf.keras.Model(inputs, x, name=name)

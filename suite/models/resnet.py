@@ -1,0 +1,90 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Residual networks of basic blocks (He et al., 2016): ResNet-18 and ResNet-34, with two stems.
+
+stem="large" is the ImageNet net (7x7 convolution of stride 2, 3x3 max pool of stride 2);
+stem="small" is the net for small images (3x3 convolution of stride 1, no pool), 16 times the work
+at the same image size. NEVIS'22 uses ResNet-34 with the small stem, and ResNet-18 with the large
+one in its cheap setting.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence, Tuple
+
+import tensorflow as tf
+
+from suite.models import image_input
+from suite.models import keras_cv_models
+from suite.models import norms
+
+STEMS = ("large", "small")
+CHANNELS = (64, 128, 256, 512)
+ImageShape = Tuple[int, int, int]
+
+
+def resnet18(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
+             norm: str = "batch", name: str = "resnet18") -> tf.keras.Model:
+  """[B, H, W, 3] pixels 0..255 -> [B, 512 * width] features."""
+  return resnet(image_shape, blocks=(2, 2, 2, 2), stem=stem, width=width, norm=norm, name=name)
+
+
+def resnet34(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
+             norm: str = "batch", name: str = "resnet34") -> tf.keras.Model:
+  """[B, H, W, 3] pixels 0..255 -> [B, 512 * width] features."""
+  return resnet(image_shape, blocks=(3, 4, 6, 3), stem=stem, width=width, norm=norm, name=name)
+
+
+def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large",
+           width: float = 1.0, norm: str = "batch", name: str = "resnet") -> tf.keras.Model:
+  """[B, H, W, 3] pixels 0..255 -> [B, D] features, D = the last stage's channels.
+
+  Args:
+    image_shape: (height, width, channels).
+    blocks: how many basic blocks each of the (at most four) stages has.
+    stem: "large" or "small", see above.
+    width: multiplies every number of channels; less than 1 makes small nets for CPU runs.
+    norm: one of `norms.NORMS`.
+    name: the model's name.
+  """
+  if stem not in STEMS:
+    raise ValueError(f"stem is {stem!r}; allowed are {', '.join(STEMS)}.")
+  norms.check(norm)
+  inputs, x = image_input.image_input(image_shape)
+  # keras-cv has exactly one of these nets; `body` is the same net (tests/models/resnet_test.py).
+  if (stem, width, norm, len(blocks)) == ("large", 1.0, "batch", 4):
+    x = keras_cv_models.resnet(blocks, image_shape)(x)
+  else:
+    x = body(x, blocks=blocks, stem=stem, width=width, norm=norm)
+  x = tf.keras.layers.GlobalAveragePooling2D(name="pool")(x)
+  return tf.keras.Model(inputs, x, name=name)
+
+
+def body(x: tf.Tensor, *, blocks: Sequence[int], stem: str, width: float, norm: str) -> tf.Tensor:
+  """[B, H, W, C] -> [B, H/k, W/k, D], k = 32 (large stem) or 8 (small stem) with four stages."""
+  channels = [max(1, round(width * count)) for count in CHANNELS[:len(blocks)]]
+  if len(channels) < len(blocks):
+    raise ValueError(f"blocks is {tuple(blocks)}: {len(blocks)} stages; there are at most "
+                     f"{len(CHANNELS)}.")
+  if stem == "large":
+    x = norms.conv(x, channels[0], 7, strides=2, norm=norm, name="stem")
+    x = tf.keras.layers.MaxPooling2D(3, strides=2, padding="same", name="stem_pool")(x)
+  else:
+    x = norms.conv(x, channels[0], 3, norm=norm, name="stem")
+  for stage, (count, filters) in enumerate(zip(blocks, channels)):
+    for block in range(count):
+      strides = 2 if stage > 0 and block == 0 else 1
+      x = basic_block(x, filters, strides=strides, norm=norm,
+                      name=f"stage{stage + 1}_block{block + 1}")
+  return x
+
+
+def basic_block(x: tf.Tensor, filters: int, *, strides: int, norm: str, name: str) -> tf.Tensor:
+  """[B, H, W, C] -> [B, H/strides, W/strides, filters]; 1x1 convolution where sizes differ."""
+  shortcut = x
+  if strides != 1 or x.shape[-1] != filters:
+    shortcut = norms.conv(x, filters, 1, strides=strides, norm=norm, relu=False,
+                          name=f"{name}_short")
+  x = norms.conv(x, filters, 3, strides=strides, norm=norm, name=f"{name}_1")
+  x = norms.conv(x, filters, 3, norm=norm, relu=False, name=f"{name}_2")
+  x = tf.keras.layers.Add(name=f"{name}_add")([shortcut, x])
+  return tf.keras.layers.ReLU(name=f"{name}_relu")(x)

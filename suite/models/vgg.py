@@ -1,0 +1,33 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A VGG-like net for 64x64 images: 3x3 convolutions with batch norm, strides instead of pooling.
+
+The default is NEVIS'22's: eleven convolutions in four resolutions and a global average.
+"""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import tensorflow as tf
+
+from suite.models import image_input
+from suite.models import norms
+
+CHANNELS = (64, 64, 128, 128, 128, 256, 256, 256, 512, 512, 512)
+STRIDES = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1)
+
+
+def vgg(image_shape: Tuple[int, int, int] = (64, 64, 3), *, channels: Tuple[int, ...] = CHANNELS,
+        strides: Tuple[int, ...] = STRIDES, width: float = 1.0, norm: str = "batch",
+        name: str = "vgg") -> tf.keras.Model:
+  """[B, H, W, 3] pixels 0..255 -> [B, channels[-1] * width] features."""
+  if len(channels) != len(strides):
+    raise ValueError(f"{len(channels)} channels and {len(strides)} strides were given; each "
+                     "convolution needs one of both.")
+  norms.check(norm)
+  inputs, x = image_input.image_input(image_shape)
+  for layer, (filters, stride) in enumerate(zip(channels, strides)):
+    x = norms.conv(x, max(1, round(width * filters)), 3, strides=stride, norm=norm,
+                   name=f"layer{layer + 1}")
+  x = tf.keras.layers.GlobalAveragePooling2D(name="pool")(x)
+  return tf.keras.Model(inputs, x, name=name)

@@ -1,0 +1,56 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Vision transformer (Dosovitskiy et al., 2021); the default is ViT-B/8, as in NEVIS'22.
+
+The blocks are keras-cv's. Its `PatchingAndEmbedding` is not used: it takes square images only, and
+its positions are looked up in an `Embedding`, whose gradient is sparse (`tf.IndexedSlices`) where
+penalties, gradient projections and sums expect a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import tensorflow as tf
+
+from suite.models import image_input
+from suite.models import keras_cv_models
+
+
+def vit(image_shape: Tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
+        width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
+        name: str = "vit_b8") -> tf.keras.Model:
+  """[B, H, W, 3] pixels 0..255 -> [B, width] features: the class token after the last norm."""
+  height, length = image_shape[:2]
+  if height % patch_size or length % patch_size:
+    raise ValueError(f"Images of {height}x{length} pixels cannot be cut into patches of "
+                     f"{patch_size}x{patch_size}; both sides must be multiples of patch_size.")
+  if width % heads:
+    raise ValueError(f"width {width} cannot be split over {heads} heads; use a multiple of heads.")
+  inputs, x = image_input.image_input(image_shape)
+  x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches")(x)
+  num_patches = (height // patch_size) * (length // patch_size)
+  x = tf.keras.layers.Reshape((num_patches, width), name="flatten_patches")(x)
+  x = Tokens(name="tokens")(x)
+  for layer in range(layers):
+    x = keras_cv_models.transformer_block(
+        x, heads=heads, mlp_size=mlp_size, dropout=dropout, name=f"block{layer + 1}")
+  x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm")(x)
+  return tf.keras.Model(inputs, x[:, 0], name=name)
+
+
+class Tokens(tf.keras.layers.Layer):
+  """[B, N, D] patches -> [B, 1 + N, D]: a learned class token in front, learned positions added."""
+
+  def build(self, input_shape):
+    _, num_patches, width = input_shape
+    self.class_token = self.add_weight("class_token", shape=(1, 1, width), initializer="zeros")
+    self.position_embedding = self.add_weight(
+        "position_embedding", shape=(1, 1 + num_patches, width),
+        initializer=tf.keras.initializers.TruncatedNormal(stddev=0.02))
+    super().build(input_shape)
+
+  def call(self, patches):
+    # [B, 1, D] by repeating: a broadcast to a dynamic batch size would lose static shapes.
+    class_token = tf.repeat(tf.cast(self.class_token, patches.dtype), tf.shape(patches)[0], axis=0)
+    tokens = tf.concat([class_token, patches], axis=1)
+    return tokens + tf.cast(self.position_embedding, patches.dtype)

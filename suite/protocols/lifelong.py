@@ -1,0 +1,187 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Lifelong benchmarks (Prabhu et al., 2024): insert a model into an accuracy cache by asking it little.
+
+The cache is what earlier runs saved: for each model whether it answered each sample of a test set. A model is one
+Predict event of one learner; the models of a table were asked the very same samples. Each model in turn is held out and
+treated as new: a method knows the answers of all others, may ask `budget` of this one's, and estimates the rest.
+
+Scored: per-sample error (mean |answer - estimate|, the new model's unseen truth) and the error of the accuracy estimate,
+against the number of answers asked for. No network runs here, so FLOPs are 0; "examples" counts the answers asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pathlib
+import time
+from typing import Any, Callable, Dict, List, Mapping, Protocol, Sequence, Tuple, Union
+
+from absl import logging
+import numpy as np
+
+from suite.compute import ledger as ledger_lib
+from suite.data import predictions as predictions_lib
+from suite.metrics import ranking
+from suite.protocols import run_state
+
+
+class Method(Protocol):
+  """Estimates a model's answers; see `suite.learners.sum_search.SumSearch`."""
+
+  def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int) -> Any:
+    """known [M, N], ask: indices [n] to answers [n]; returns something with answers [N], cut, accuracy."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table:
+  """One test set: names of M models, ids of N samples, answers uint8 [M, N], 1 for correct."""
+
+  name: str
+  models: Tuple[str, ...]
+  ids: Tuple[str, ...]
+  answers: np.ndarray
+
+
+def run(
+    method: Method,
+    *,
+    state: run_state.RunState,
+    predictions: Union[str, Sequence[str]] = "runs/quickstart",
+    budget: int = 32,
+    min_models: int = 5,
+) -> Dict[str, Any]:
+  """Holds out each model of each table once; returns the summary.
+
+  Args:
+    method: estimates the held-out model's answers.
+    state: where the run is.
+    predictions: the work directory (or several) of runs with saved predictions.
+    budget: answers the method may ask of a new model.
+    min_models: test sets that fewer models answered make no order; they are left out, and records say so.
+  """
+  tables, left_out = load(predictions, min_models)
+  fingerprint = _check_unchanged(tables, state)
+  state.resume(method)
+  held_out = [(table, m) for table in tables for m in range(len(table.models))]
+  for table, m in held_out[state.done:]:
+    logging.info("Model %d/%d: %s", state.done + 1, len(held_out), table.models[m])
+    began = time.monotonic()
+    asked = Questions(table.answers[m], budget)
+    estimate = method.estimate(np.delete(table.answers, m, axis=0), asked, budget)
+    asked.charge(state.ledger, time.monotonic() - began)
+    state.commit({
+        "protocol": "lifelong", "kind": "predict", "table": table.name, "model": table.models[m],
+        "known_models": len(table.models) - 1, "num_samples": len(table.ids), "num_asked": asked.count,
+        "cache": fingerprint, "left_out": left_out, **score(table.answers[m], estimate)})
+  return summarise(state.records)
+
+
+class Questions:
+  """A held-out model, seen from a method: call it with indices [n] of samples for its answers [n]."""
+
+  def __init__(self, answers: np.ndarray, budget: int):
+    self._answers, self._budget = answers, budget
+    self.count = 0
+
+  def __call__(self, indices: np.ndarray) -> np.ndarray:
+    self.count += len(indices)
+    if self.count > self._budget:
+      raise ValueError(f"The method asked for {self.count} answers; its budget is {self._budget}. Raise "
+                       "lifelong.run.budget, or let the method ask less.")
+    return self._answers[indices]
+
+  def charge(self, ledger: ledger_lib.Ledger, seconds: float) -> None:
+    ledger.charge("predict", flops=0, macs=0, examples=self.count, seconds=seconds)
+
+
+def score(answers: np.ndarray, estimate: Any) -> Dict[str, Any]:
+  """The estimate of one model against all its answers [N]."""
+  accuracy = float(np.mean(answers))
+  return {
+      "per_sample_error": ranking.per_sample_error(answers, estimate.answers),
+      # What knowing only the accuracy gives: the same answer for every sample.
+      "constant_error": min(accuracy, 1.0 - accuracy),
+      "cut": estimate.cut, "accuracy": accuracy, "estimated_accuracy": estimate.accuracy,
+      "accuracy_error": ranking.aggregate_error(answers, estimate.accuracy)}
+
+
+def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+  """Means over the held-out models, from records alone."""
+  means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
+           for name in ("per_sample_error", "constant_error", "accuracy_error")}
+  return {
+      "protocol": "lifelong", "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
+      "num_models": len(records), **means, "num_asked": sum(r["num_asked"] for r in records),
+      "num_answers": sum(r["num_samples"] for r in records),
+      **{k: v for k, v in records[-1].items() if k.split("_")[0] in ("flops", "macs", "examples")},
+      "left_out": records[-1]["left_out"]}
+
+
+def load(predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
+  """The saved predictions of runs as tables, one for each test set, and the names of those left out.
+
+  Args:
+    predictions: work directories, or run directories themselves: all that have predictions/*.parquet.
+    min_models: a test set needs so many models.
+  """
+  folders = [predictions] if isinstance(predictions, str) else list(predictions)
+  groups: Dict[Any, Dict[str, np.ndarray]] = {}
+  for name, path in sorted(_files(folders).items()):
+    saved = predictions_lib.load(path)
+    order = np.argsort(saved.id)
+    # Ids alone do not tell data sets apart (many count 0, 1, 2, ...): the labels must agree, too.
+    questions = tuple(zip(saved.id[order].tolist(), (_plain(saved.label[i]) for i in order)))
+    groups.setdefault(questions, {})[name] = saved.correct[order].astype(np.uint8)
+  every = [_table(questions, rows) for questions, rows in groups.items()]
+  tables = [table for table in every if len(table.models) >= max(2, min_models)]
+  if not tables:
+    raise ValueError(
+        f"{', '.join(folders)}: no {min_models} saved predictions are of the same test samples; got "
+        f"{sorted((len(t.models) for t in every), reverse=True)} models for {len(every)} test sets. Add runs "
+        "of more learners on the same data, such as those of suite run quickstart, or lower "
+        "lifelong.run.min_models.")
+  return tables, [table.name for table in every if table not in tables]
+
+
+def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
+  """{"quickstart/indep/0003": path} of every predictions file in the folders."""
+  found: Dict[str, pathlib.Path] = {}
+  for folder in folders:
+    root = pathlib.Path(folder).resolve()
+    paths = [*root.glob("predictions/*.parquet"), *root.glob("*/predictions/*.parquet")]
+    if not paths:
+      raise FileNotFoundError(
+          f"There are no saved predictions in {folder} (looked for predictions/*.parquet in it and in the "
+          "folders in it). Make some with: suite run quickstart, or set lifelong.run.predictions to the "
+          "--workdir of another run.")
+    for path in paths:
+      run_dir = path.parent.parent
+      name = f"{run_dir.parent.name}/{run_dir.name}/{path.stem}"
+      if found.setdefault(name, path) != path:
+        raise ValueError(f"{found[name]} and {path} would both be called {name!r}; rename a work directory.")
+  return found
+
+
+def _plain(label: Any) -> Any:
+  return tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
+
+
+def _table(questions: Tuple[Tuple[str, Any], ...], rows: Mapping[str, np.ndarray]) -> Table:
+  names = tuple(sorted(rows))
+  return Table(name=names[0], models=names, ids=tuple(i for i, _ in questions),
+               answers=np.stack([rows[name] for name in names]))
+
+
+def _check_unchanged(tables: Sequence[Table], state: run_state.RunState) -> str:
+  """A hash of the tables; a run that goes on must find the cache that it began with."""
+  digest = hashlib.sha256()
+  for table in tables:
+    digest.update("\n".join([*table.models, *table.ids]).encode())
+    digest.update(table.answers.tobytes())
+  fingerprint = digest.hexdigest()[:16]
+  if state.records and state.records[0]["cache"] != fingerprint:
+    raise ValueError(
+        f"The saved predictions have changed since this run began ({state.records[0]['cache']} then, "
+        f"{fingerprint} now). Start again with another --workdir, or put the old ones back.")
+  return fingerprint

@@ -1,0 +1,116 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""NEVIS'22 (Bornschein et al., 2022): a chronological stream of tasks, each learned, then tested.
+
+For each task of the stream, in order: `Train` delivers its training and validation splits, `Predict` asks for its
+test split. The score is the mean test error over the *meta-test* tasks (2019-2021, the last 27 of 106) against the
+FLOPs of the *whole* stream, hyper-parameter search included. A learner may keep anything it was shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional
+
+from absl import logging
+import numpy as np
+
+from suite.data import streams
+from suite.data import tasks
+from suite.learners import learner as learner_lib
+from suite.metrics import stream as metrics
+from suite.protocols import run_state
+from suite.training import evaluation
+
+
+def run(
+    learner: learner_lib.Learner,
+    *,
+    state: run_state.RunState,
+    stream: streams.Stream,
+    eval_batch_size: int = 256,
+) -> Dict[str, Any]:
+  """Runs the stream from where `state` is; returns the summary (see `summarise`)."""
+  events = stream.events()
+  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]])
+  for event in events[state.done:]:
+    context, task = state.context(), _task(stream, event)
+    logging.info("Event %d/%d: %s %s", event.index + 1, len(events), event.kind, task.key)
+    learner.begin(task, context)
+    predictions = None
+    if event.kind == streams.TRAIN:
+      experience = stream.deliver(event)
+      record = {"train_size": experience.train.size, "validation_size": experience.validation.size,
+                **learner.learn(experience, context)}
+    else:
+      record, predictions = evaluation.evaluate(
+          learner.predict, stream.test(event), transform=learner.transform, ledger=state.ledger,
+          distribution=state.distribution, batch_size=eval_batch_size)
+    state.commit({**_about(stream, event), **record}, predictions)
+  return summarise(state.records, stream)
+
+
+def _task(stream: streams.Stream, event: streams.Event) -> tasks.Task:
+  return stream.entries[event.entry_index].task
+
+
+def _about(stream: streams.Stream, event: streams.Event) -> Dict[str, Any]:
+  """What each record says of its event, whatever the learner."""
+  entry = stream.entries[event.entry_index]
+  return {
+      "protocol": "nevis", "kind": event.kind, "task": entry.task.name, "task_key": entry.task.key,
+      "occurrence": entry.task.occurrence, "year": entry.year, "role": entry.role,
+      "task_kind": entry.task.kind, "num_classes": entry.task.num_classes,
+      "left_out": list(stream.left_out)}
+
+
+def summarise(records: List[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
+  """The result a paper would print, from records alone.
+
+  "mean_error" is the headline: null, and "headline" says why, while tasks of the stream are missing.
+  """
+  tested = [r for r in records if r["kind"] == streams.PREDICT]
+  missing = _missing(tested, stream)
+  errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
+  transfer = _forward_transfer(records)
+  last = records[-1] if records else {}
+  return {
+      "protocol": "nevis", "stream": stream.name, "num_events": len(records),
+      "headline": "ok" if not missing else f"no headline score, {len(missing)} tasks are missing: "
+                  + ", ".join(missing),
+      "mean_error": None if missing else metrics.mean_error(errors, roles),
+      "mean_error_all": float(np.mean(errors)) if errors else None,
+      "errors": {r["task_key"]: r["error"] for r in tested},
+      "forward_transfer": _known(metrics.mean_forward_transfer(transfer)),
+      "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
+      **{k: v for k, v in last.items() if k.split("_")[0] in ("flops", "macs", "examples", "steps")},
+      "left_out": list(stream.left_out)}
+
+
+def _missing(tested: List[Mapping[str, Any]], stream: streams.Stream) -> List[str]:
+  done = {r["task_key"] for r in tested}
+  return [*(e.task.key for e in stream.entries if e.task.key not in done), *stream.left_out]
+
+
+def _known(value: float) -> Optional[float]:
+  return None if np.isnan(value) else float(value)
+
+
+def _forward_transfer(records: List[Mapping[str, Any]]) -> Dict[str, float]:
+  """Equation 5 for each task met again: the learning curves of its first and of this meeting."""
+  areas: Dict[str, float] = {}
+  out = {}
+  for record in records:
+    curve = _best_curve(record)
+    if not curve:
+      continue
+    area = metrics.area_under_curve([[step, 1.0 - error] for step, _, error in curve])
+    if record["occurrence"] == 1:
+      areas[record["task"]] = area
+    elif record["task"] in areas:
+      out[record["task_key"]] = metrics.forward_transfer(areas[record["task"]], area)
+  return out
+
+
+def _best_curve(record: Mapping[str, Any]) -> List[List[float]]:
+  if record["kind"] != streams.TRAIN or "trials" not in record:
+    return []
+  return record["trials"][record["best_trial"]]["curve"]

@@ -1,0 +1,184 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where a run is: finished events, records, ledger and learner, saved after each event.
+
+A protocol is a loop over events that asks `state.done` where to go on and calls `state.commit` after each. The order
+of a commit makes it safe at any point: predictions, then the record, then the snapshot that makes both count. What a
+killed process wrote beyond its last snapshot is cut off when the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+import shutil
+import tempfile
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import ledger as ledger_lib
+from suite.compute import seeds as seeds_lib
+from suite.data import predictions as predictions_lib
+from suite.training import context as context_lib
+from suite.training import journal as journal_lib
+from suite.training import snapshots as snapshots_lib
+from suite.training import weight_store
+
+
+class Writer(Protocol):
+  """Where records go; `suite.reporting` has one, tests have others."""
+
+  def write(self, record: Mapping[str, Any]) -> int:
+    """Appends a record; returns the position after it."""
+
+  def truncate(self, position: int) -> List[Dict[str, Any]]:
+    """Cuts the records back to a position that `write` returned (or 0); returns those that remain."""
+
+  def report(self, **values: Any) -> None:
+    """Shows progress inside an event; nothing is recorded."""
+
+
+class RunState:
+  """One learner's run of one protocol.
+
+  Args:
+    folder: the run directory of this learner.
+    writer: where records go.
+    name: the run's name, in every record. seed: the run's one seed.
+    distribution: where the run computes.
+
+  Attributes:
+    done: events finished. records: theirs. ledger, seeds, distribution: see those classes.
+    fresh: True if nothing was committed before.
+  """
+
+  def __init__(
+      self,
+      folder: pathlib.Path,
+      writer: Writer,
+      *,
+      name: str,
+      seed: int,
+      distribution: distribution_lib.Distribution,
+  ):
+    self.folder, self.name = pathlib.Path(folder), name
+    self.distribution = distribution
+    self.seeds = seeds_lib.Seeds(seed)
+    self.ledger = ledger_lib.Ledger()
+    self._writer = writer
+    # Only the chief writes to the run directory; the others go through the same motions elsewhere.
+    self._scratch = None if distribution.is_chief else tempfile.TemporaryDirectory()
+    target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
+    self._target = target
+    self._snapshots = snapshots_lib.Snapshots(target / "state" / "events")
+    self._progress = snapshots_lib.Snapshots(target / "state" / "progress")
+    if self._scratch is not None:
+      _copy_state(self.folder, target)
+    self._learner: Optional[Any] = None
+    self._open()
+
+  def _open(self) -> None:
+    self._snapshots.sweep()
+    latest = self._snapshots.latest()
+    meta = {"done": 0, "position": 0, "ledger": {}}
+    if latest is not None:
+      meta = json.loads((latest / "state.json").read_text())
+    self.done: int = meta["done"]
+    self.ledger.restore(meta["ledger"])
+    self.records = self._writer.truncate(meta["position"])
+    if len(self.records) != self.done:
+      raise RuntimeError(
+          f"{self.folder} has {len(self.records)} records for {self.done} finished events; its files were "
+          "changed by something else. Start again in a new work directory.")
+    weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
+    self._checkpoint = None if latest is None else latest / "learner"
+    self._started = time.monotonic()
+
+  @property
+  def fresh(self) -> bool:
+    return self.done == 0
+
+  def context(self) -> context_lib.Context:
+    """The context of the event that comes next."""
+    return context_lib.Context(
+        event=self.done,
+        ledger=self.ledger,
+        seeds=self.seeds.child("event", self.done),
+        distribution=self.distribution,
+        store=weight_store.WeightStore(self._target / "weights", self.done),
+        journal=journal_lib.Journal(self.done, self.ledger, self._progress),
+        report=self._writer.report,
+    )
+
+  def resume(self, learner: tf.Module, begin: Sequence[Any] = ()) -> None:
+    """Puts the learner back to where the last commit left it; nothing to do on a fresh run.
+
+    Args:
+      learner: newly made; from now on every commit saves it.
+      begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then filled.
+    """
+    self._learner = learner
+    for task in begin:
+      learner.begin(task, self.context())
+    if self._checkpoint is not None:
+      status = tf.train.Checkpoint(learner=learner).read(str(self._checkpoint))
+      status.assert_consumed()
+      logging.info("%s: going on after %d finished events.", self.name, self.done)
+
+  def commit(
+      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None
+  ) -> None:
+    """Ends the event: saves predictions, record and state, in this order.
+
+    Args:
+      record: plain values; a NaN is written as null.
+      predictions: arguments of `predictions.save`.
+    """
+    entry = {"event": self.done, "run": self.name, **record}
+    if predictions is not None:
+      relative = f"predictions/{self.done:04d}.parquet"
+      with snapshots_lib.disk_errors("the predictions", self._target / relative):
+        predictions_lib.save(self._target / relative, **predictions)
+      entry["predictions"] = relative
+    now = time.monotonic()
+    entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
+    entry = _plain(entry)
+    self._started = now
+    with snapshots_lib.disk_errors("a record", self.folder):
+      position = self._writer.write(entry)
+    with self._snapshots.write() as folder:
+      meta = {"done": self.done + 1, "position": position, "ledger": self.ledger.snapshot()}
+      (folder / "state.json").write_text(json.dumps(meta))
+      if self._learner is not None:
+        _write_checkpoint(self._learner, folder / "learner")
+    self._progress.clear()
+    self.done += 1
+    self.records.append(entry)
+
+
+def _plain(value: Any) -> Any:
+  """The value as it will be read back from its record."""
+  if isinstance(value, Mapping):
+    return {str(k): _plain(v) for k, v in value.items()}
+  if isinstance(value, (list, tuple)):
+    return [_plain(v) for v in value]
+  if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+    value = value.item()
+  return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _write_checkpoint(learner: tf.Module, path: pathlib.Path) -> None:
+  try:
+    tf.train.Checkpoint(learner=learner).write(str(path))
+  except tf.errors.OpError as error:  # TensorFlow's own word for a full disk
+    raise OSError(error.message) from error
+
+
+def _copy_state(source: pathlib.Path, target: pathlib.Path) -> None:
+  for name in ("state", "weights"):
+    if (source / name).is_dir():
+      shutil.copytree(source / name, target / name)

@@ -1,0 +1,158 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Figures as matplotlib objects, without pyplot: nothing global is touched but while drawing.
+
+The same numbers give the same bytes, as PNG and as SVG, so figures can stand under version control.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence
+
+import matplotlib
+from matplotlib import figure as figure_lib
+from matplotlib import ticker
+from matplotlib.backends import backend_agg
+import numpy as np
+
+from suite.metrics import stream as stream_metrics
+
+# Okabe and Ito's palette, readable with any colour vision; black is kept for the front.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+FORMATS = (".png", ".svg")
+
+_STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans", "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "grid.color": "#DDDDDD", "grid.linewidth": 0.7, "svg.hashsalt": "lifelong-suite",
+    "svg.fonttype": "path",
+}
+
+
+class Point(NamedTuple):
+  """One run: its error and the FLOPs it took, None if unknown."""
+
+  name: str
+  flops: float | None
+  error: float | None
+
+
+def error_against_flops(
+    points: Iterable[Point], *, title: str = "", error_label: str = "Mean error, meta-test tasks"
+) -> figure_lib.Figure:
+  """Every run as a marker and the Pareto front through those that no other run beats.
+
+  Runs whose FLOPs or error are unknown (or whose FLOPs are 0, on a logarithmic axis) cannot be
+  drawn; they are named below the axes.
+  """
+  points = list(points)
+  front = stream_metrics.pareto_front([(p.flops or None, p.error) for p in points])
+  with _style():
+    figure, axes = _new(title, width=6.4, height=4.4)
+    if front.indices:
+      flops, errors = zip(*((points[i].flops, points[i].error) for i in front.indices))
+      axes.step(flops, errors, where="post", color="black", linewidth=1.2, linestyle="--",
+                label="Pareto front", zorder=2)
+    for i, point in enumerate(points):
+      if i not in front.left_out:
+        axes.plot([point.flops], [point.error], linestyle="none", markersize=8, zorder=3,
+                  marker=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)],
+                  markeredgecolor="white", label=point.name)
+    axes.set_xscale("log")
+    axes.margins(0.12)
+    _ticks(axes)
+    axes.set_xlabel("Cumulative FLOPs of the whole stream")
+    axes.set_ylabel(error_label)
+    axes.grid(True, which="major")
+    if front.indices:
+      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    if front.left_out:
+      names = ", ".join(points[i].name for i in front.left_out)
+      figure.text(0.01, 0.01, f"Not shown, FLOPs or error unknown: {names}", fontsize=8,
+                  color="#555555")
+      figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))
+  return figure
+
+
+def accuracy_matrix(
+    acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None) -> figure_lib.Figure:
+  """Heat map of accuracies [T, T] in [0, 1], trained downwards, tested rightwards; NaN is grey."""
+  acc = np.asarray(acc, np.float64)
+  if acc.ndim != 2 or not acc.size:
+    raise ValueError(f"Got accuracies of shape {list(acc.shape)}; expected [T, T].")
+  rows, columns = acc.shape
+  names = list(names) if names is not None else [str(i + 1) for i in range(max(rows, columns))]
+  if len(names) != max(rows, columns):
+    raise ValueError(f"Got {len(names)} names for {max(rows, columns)} buckets.")
+  with _style():
+    figure, axes = _new(title, width=1.9 + 0.5 * columns, height=1.5 + 0.45 * rows)
+    colours = matplotlib.colormaps["viridis"].with_extremes(bad="#E5E5E5")
+    low, high = _limits(acc)
+    image = axes.imshow(100 * acc, cmap=colours, vmin=low, vmax=high, aspect="equal")
+    for i, j in zip(*np.nonzero(~np.isnan(acc))):
+      dark = 100 * acc[i, j] < (low + high) / 2
+      axes.text(j, i, f"{100 * acc[i, j]:.0f}", ha="center", va="center", fontsize=8,
+                color="white" if dark else "black")
+    axes.set_xticks(range(columns), names[:columns])
+    axes.set_yticks(range(rows), names[:rows])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("Tested on bucket")
+    axes.set_ylabel("Trained up to bucket")
+    bar = figure.colorbar(image, ax=axes, shrink=0.9)
+    bar.set_label("Accuracy, %")
+    bar.outline.set_visible(False)
+  return figure
+
+
+def save(figure: figure_lib.Figure, path: str | os.PathLike) -> None:
+  """Writes .png or .svg by the name's ending, without a date or a version inside."""
+  path = pathlib.Path(path)
+  if path.suffix not in FORMATS:
+    raise ValueError(f"Cannot write a figure to {path}: allowed endings are {', '.join(FORMATS)}.")
+  path.parent.mkdir(parents=True, exist_ok=True)
+  metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Creator": None}
+  with _style():
+    figure.savefig(path, dpi=150, metadata=metadata, facecolor="white")
+
+
+@contextlib.contextmanager
+def _style() -> Iterator[None]:
+  """Our look, whatever matplotlibrc the machine has; undone at the end."""
+  settings = {
+      k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
+  with matplotlib.rc_context({**settings, **_STYLE}):
+    yield
+
+
+def _new(title: str, *, width: float, height: float):
+  figure = figure_lib.Figure(figsize=(width, height), layout="constrained")
+  backend_agg.FigureCanvasAgg(figure)
+  axes = figure.add_subplot()
+  if title:
+    axes.set_title(title, loc="left")
+  return figure, axes
+
+
+def _ticks(axes) -> None:
+  """Ticks like "20 G" on a logarithmic axis; powers of ten alone are too few on a short one."""
+  axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
+  axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+  low, high = axes.get_xlim()
+  if high / low < 10:
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+  elif high / low < 100:
+    axes.xaxis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5)))
+
+
+def _limits(acc: np.ndarray) -> tuple[float, float]:
+  """Whole tens of percent around the values, so that small differences show."""
+  known = 100 * acc[~np.isnan(acc)]
+  if not known.size:
+    return 0.0, 100.0
+  low, high = 10 * np.floor(np.min(known) / 10), 10 * np.ceil(np.max(known) / 10)
+  return float(low), float(high if high > low else low + 10)

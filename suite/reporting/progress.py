@@ -1,0 +1,65 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Progress for people: one live line on a terminal, plain log lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Mapping, TextIO
+
+from absl import logging
+
+_MIN_SECONDS = 0.2
+
+
+class Progress:
+  """Shows where a run is.
+
+  Args:
+    name: of the run, at the head of each line.
+    stream: where to; a terminal gets a line that is written over, anything else log lines.
+  """
+
+  def __init__(self, name: str, stream: TextIO = sys.stderr):
+    self._name, self._stream = name, stream
+    self._live = stream.isatty()
+    self._width = 0
+    self._shown = 0.0
+
+  def point(self, values: Mapping[str, Any]) -> None:
+    """A point inside an event: "step" of "steps", and whatever else there is."""
+    text = ", ".join(f"{k} {_short(v)}" for k, v in values.items() if k not in ("step", "steps", "key"))
+    where = values.get("key", "")
+    if "step" in values and "steps" in values:
+      where += f" {values['step']}/{values['steps']}"
+    if not self._live:
+      logging.log_every_n_seconds(logging.INFO, "%s: %s %s", 10, self._name, where, text)
+    elif time.monotonic() - self._shown > _MIN_SECONDS:
+      self._overwrite(f"{self._name}: {where}  {text}")
+
+  def event(self, record: Mapping[str, Any]) -> None:
+    """An event has ended."""
+    self._clear()
+    shown = {k: record[k] for k in ("error", "accuracy", "validation_error", "seconds_event") if k in record}
+    text = ", ".join(f"{k} {_short(v)}" for k, v in shown.items())
+    logging.info("%s: event %s, %s %s: %s", self._name, record.get("event"), record.get("kind"),
+                 record.get("task_key", ""), text)
+
+  def close(self) -> None:
+    self._clear()
+
+  def _overwrite(self, line: str) -> None:
+    self._shown = time.monotonic()
+    self._stream.write("\r" + line[:120].ljust(self._width))
+    self._stream.flush()
+    self._width = min(len(line), 120)
+
+  def _clear(self) -> None:
+    if self._live and self._width:
+      self._stream.write("\r" + " " * self._width + "\r")
+      self._stream.flush()
+      self._width = 0
+
+
+def _short(value: Any) -> str:
+  return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,209 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""records.jsonl, one line an event: the truth of a run, from which every view is made.
+
+Values are plain JSON. A number that is not finite (NaN, infinity) becomes null, since JSON has no
+word for it and null already means "unknown" in a record. Keys keep the order they were given in.
+Every key that holds wall-clock time starts with "seconds", so that `strip_times` leaves what two
+runs of the same command must agree on, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+from typing import Any, BinaryIO, Iterable, Mapping
+
+import numpy as np
+
+
+class RecordWriter:
+  """Appends records to a file, each on disk before `write` returns.
+
+  A run that was killed may have left lines beyond the last saved state, or half a line: call
+  `truncate` with the offset that the state holds before the first `write`.
+  """
+
+  def __init__(self, path: str | os.PathLike):
+    self.path = pathlib.Path(path)
+    self.path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not self.path.exists()
+    self._file = open(self.path, "ab")  # noqa: SIM115 (closed by close)
+    self._file.seek(0, os.SEEK_END)
+    if is_new:
+      _sync_directory(self.path.parent)
+
+  @property
+  def offset(self) -> int:
+    """Bytes in the file, i.e. where the next record starts."""
+    return self._file.tell()
+
+  def write(self, record: Mapping[str, Any]) -> int:
+    """Appends one record and returns the byte offset after it; `record` is left as it was."""
+    self._file.write(to_line(record).encode("utf-8", errors="surrogatepass"))
+    self._sync()
+    return self.offset
+
+  def truncate(self, offset: int) -> None:
+    """Cuts the file back to `offset`, a value that `write` returned (or 0)."""
+    size = self.offset
+    if not 0 <= offset <= size:
+      raise ValueError(
+          f"Cannot cut {self.path} to {offset} bytes: it has {size}. The saved state is of another "
+          "run or records were lost; restore the file or start over in an empty directory.")
+    if offset and not _ends_a_line(self.path, offset):
+      raise ValueError(
+          f"Cannot cut {self.path} at byte {offset}: no record ends there. The file was edited "
+          "since the state was saved; restore it or start over in an empty directory.")
+    self._file.truncate(offset)
+    self._file.seek(offset)
+    self._sync()
+
+  def close(self) -> None:
+    self._file.close()
+
+  def __enter__(self) -> RecordWriter:
+    return self
+
+  def __exit__(self, *unused_exception) -> None:
+    self.close()
+
+  def _sync(self) -> None:
+    self._file.flush()
+    os.fsync(self._file.fileno())
+
+
+def to_line(record: Mapping[str, Any]) -> str:
+  """The line that `write` appends, newline included."""
+  if not isinstance(record, Mapping):
+    raise TypeError(f"A record is a mapping of names to plain values, got {type(record).__name__}.")
+  return json.dumps(to_plain(record), allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def to_plain(value: Any, where: str = "record") -> Any:
+  """A copy made of dict, list, str, int, float, bool and None only; `where` names it in errors."""
+  if value is None or isinstance(value, (bool, str)):
+    return value
+  if isinstance(value, (np.generic, np.ndarray)):
+    return to_plain(value.tolist(), where)
+  if isinstance(value, int):
+    return int(value)
+  if isinstance(value, float):
+    return float(value) if math.isfinite(value) else None
+  if isinstance(value, (list, tuple)):
+    return [to_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+  if isinstance(value, Mapping):
+    for key in value:
+      if not isinstance(key, str):
+        raise TypeError(f"{where} has the key {key!r}; the keys of a record are strings.")
+    return {key: to_plain(item, f"{where}.{key}") for key, item in value.items()}
+  raise TypeError(
+      f"{where} is of type {type(value).__name__}; a record holds numbers, strings, booleans, "
+      "None, lists and dicts of them, and numpy values. Convert it before writing.")
+
+
+def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:
+  """All records of a file.
+
+  A last line without its newline is torn: the process died while writing it. That is an error
+  unless `tolerate_torn_tail`, which drops it; a bad line elsewhere always is one.
+  """
+  with open(path, "rb") as file:
+    return parse(file, name=str(path), tolerate_torn_tail=tolerate_torn_tail)
+
+
+def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = False,
+          ) -> list[dict[str, Any]]:
+  """The same from an open binary file; `name` stands for it in errors."""
+  lines = file.read().split(b"\n")
+  torn = lines.pop()  # b"" where the file ends with a newline.
+  if torn and not tolerate_torn_tail:
+    raise ValueError(
+        f"{name}, line {len(lines) + 1} is torn: {_excerpt(torn)}. The run was killed while "
+        "writing it; run the same command again, which cuts it off, or read with "
+        "tolerate_torn_tail=True.")
+  return [_parse(line, f"{name}, line {i}") for i, line in enumerate(lines, start=1)]
+
+
+def strip_times(value: Any) -> Any:
+  """A copy without the keys that start with "seconds", at any depth; takes records and lists."""
+  if isinstance(value, Mapping):
+    return {k: strip_times(v) for k, v in value.items() if not k.startswith("seconds")}
+  if isinstance(value, (list, tuple)):
+    return [strip_times(item) for item in value]
+  return value
+
+
+def diff(a: Any, b: Any, where: str = "") -> list[str]:
+  """What differs between two records or lists of records, one line for people each.
+
+  An integer and a float of the same value differ, as their JSON does; NaN equals NaN.
+  """
+  if isinstance(a, Mapping) and isinstance(b, Mapping):
+    return _diff_mappings(a, b, where)
+  if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+    return _diff_lists(a, b, where)
+  if type(a) is type(b) and (a == b or _both_nan(a, b)):
+    return []
+  return [f"{where or 'value'}: {a!r} != {b!r}"]
+
+
+def _diff_mappings(a: Mapping, b: Mapping, where: str) -> list[str]:
+  lines = []
+  prefix = f"{where}." if where else ""
+  for key in [*a, *(key for key in b if key not in a)]:
+    if key not in b:
+      lines.append(f"{prefix}{key}: only in the first, {a[key]!r}")
+    elif key not in a:
+      lines.append(f"{prefix}{key}: only in the second, {b[key]!r}")
+    else:
+      lines.extend(diff(a[key], b[key], f"{prefix}{key}"))
+  return lines
+
+
+def _diff_lists(a: Iterable, b: Iterable, where: str) -> list[str]:
+  a, b = list(a), list(b)
+  lines = []
+  for i, (x, y) in enumerate(zip(a, b)):
+    lines.extend(diff(x, y, f"{where}[{i}]"))
+  if len(a) != len(b):
+    lines.append(f"{where or 'list'}: {len(a)} items in the first, {len(b)} in the second")
+  return lines
+
+
+def _both_nan(a: Any, b: Any) -> bool:
+  return isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b)
+
+
+def _parse(line: bytes, where: str) -> dict[str, Any]:
+  try:
+    record = json.loads(line)
+  except ValueError as error:
+    raise ValueError(f"{where} is not JSON: {_excerpt(line)}. The file was damaged; restore it or "
+                     "start over in an empty directory.") from error
+  if not isinstance(record, dict):
+    raise ValueError(f"{where} is {_excerpt(line)}; every line of a record file is a JSON object.")
+  return record
+
+
+def _excerpt(line: bytes) -> str:
+  text = line.decode("utf-8", errors="replace")
+  return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+def _ends_a_line(path: pathlib.Path, offset: int) -> bool:
+  with open(path, "rb") as file:
+    file.seek(offset - 1)
+    return file.read(1) == b"\n"
+
+
+def _sync_directory(directory: pathlib.Path) -> None:
+  """Makes a new file's name last; POSIX only, elsewhere directories cannot be opened."""
+  if os.name != "posix":
+    return
+  descriptor = os.open(directory, os.O_RDONLY)
+  try:
+    os.fsync(descriptor)
+  finally:
+    os.close(descriptor)

@@ -1,0 +1,75 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a protocol writes to: records on disk, TensorBoard as their view, and a live line for people."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+from typing import Any, Dict, List, Mapping, Optional
+
+from suite.reporting import progress as progress_lib
+from suite.reporting import records as records_lib
+from suite.reporting import tensorboard
+
+
+class RunWriter:
+  """Writes one learner's run (the `Writer` of `suite.protocols.run_state`).
+
+  Args:
+    folder: the run directory. view: its TensorBoard view, or None. progress: the terminal.
+  """
+
+  def __init__(
+      self, folder: pathlib.Path, view: Optional[tensorboard.TensorBoardView], progress: progress_lib.Progress
+  ):
+    self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl")
+    self._view, self._progress = view, progress
+    self._last: Dict[str, Any] = {}
+
+  def write(self, record: Mapping[str, Any]) -> int:
+    position = self._records.write(record)
+    if self._view is not None:
+      self._view.write(record)
+    self._progress.event(record)
+    return position
+
+  def truncate(self, position: int) -> List[Dict[str, Any]]:
+    self._records.truncate(position)
+    records = records_lib.read(self._records.path)
+    if self._view is not None:
+      self._view.rebuild(records)
+    return records
+
+  def report(self, **values: Any) -> None:
+    self._progress.point(values)
+    if self._view is not None:
+      self._view.point(values)
+
+  def close(self) -> None:
+    self._records.close()
+    self._progress.close()
+    if self._view is not None:
+      self._view.close()
+
+
+class Follower:
+  """The writer of a worker that is not the chief: reads where the run is, writes nothing."""
+
+  def __init__(self, folder: pathlib.Path):
+    self._path = pathlib.Path(folder) / "records.jsonl"
+
+  def write(self, record: Mapping[str, Any]) -> int:
+    del record
+    return 0
+
+  def truncate(self, position: int) -> List[Dict[str, Any]]:
+    if not position:
+      return []
+    with open(self._path, "rb") as file:
+      return records_lib.parse(io.BytesIO(file.read(position)))
+
+  def report(self, **values: Any) -> None:
+    del values
+
+  def close(self) -> None:
+    pass

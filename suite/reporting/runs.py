@@ -1,0 +1,96 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Run directories as they lie on disk, for the views made from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from typing import Any, Iterable, Mapping
+
+from suite.reporting import records as records_lib
+
+RECORDS = "records.jsonl"
+SUMMARY = "summary.json"
+ENVIRONMENT = "environment.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+  """One learner's run.
+
+  Attributes:
+    label: its name, with as much of its path as tells it from the other runs.
+    folder: where it lies. records: its events so far.
+    summary: what the protocol returned, {} while the run is not finished.
+    environment: command, device, seed, versions; {} if that was not stored.
+  """
+
+  label: str
+  folder: pathlib.Path
+  records: list[dict[str, Any]]
+  summary: Mapping[str, Any]
+  environment: Mapping[str, Any]
+
+  @property
+  def is_finished(self) -> bool:
+    return bool(self.summary)
+
+  @property
+  def protocol(self) -> str:
+    first = self.records[0] if self.records else {}
+    return str(self.summary.get("protocol") or first.get("protocol") or "unknown protocol")
+
+  def last(self, name: str) -> Any:
+    """A total at the end of the run, or so far: from the summary, else from the last record."""
+    if name in self.summary:
+      return self.summary[name]
+    return self.records[-1].get(name) if self.records else None
+
+
+def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
+  """Every run in directories that are runs or hold runs, each once, in the order given."""
+  folders: list[pathlib.Path] = []
+  for directory in dirs:
+    folders.extend(f for f in _find(pathlib.Path(directory)) if f not in folders)
+  return [
+      Run(label=label, folder=folder,
+          records=records_lib.read(folder / RECORDS, tolerate_torn_tail=True),
+          summary=_read_json(folder / SUMMARY),
+          environment=_read_json(folder / ENVIRONMENT) or _read_json(folder.parent / ENVIRONMENT))
+      for folder, label in zip(folders, _labels(folders))]
+
+
+def _find(directory: pathlib.Path) -> list[pathlib.Path]:
+  directory = directory.resolve()
+  if (directory / RECORDS).exists():
+    return [directory]
+  found = sorted(path.parent for path in directory.glob(f"*/{RECORDS}"))
+  if not found:
+    raise FileNotFoundError(
+        f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "
+        "--workdir of a run, or start one with `suite run`.")
+  return found
+
+
+def _labels(folders: list[pathlib.Path]) -> list[str]:
+  """The shortest tail of each path that no other folder shares."""
+  labels = []
+  for folder in folders:
+    parts = folder.parts
+    tails = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
+    others = [f"/{f.as_posix()}" for f in folders if f != folder]
+    labels.append(next(
+        (t for t in tails if not any(o.endswith(f"/{t}") for o in others)), folder.as_posix()))
+  return labels
+
+
+def _read_json(path: pathlib.Path) -> dict[str, Any]:
+  if not path.exists():
+    return {}
+  try:
+    return json.loads(path.read_text(encoding="utf-8"))
+  except ValueError as error:
+    raise ValueError(f"{path} is not JSON ({error}). It was damaged; delete it and run the same "
+                     "command again, which makes it anew.") from error

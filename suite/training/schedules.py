@@ -1,0 +1,113 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Learning rates as functions of the step.
+
+Every number of a schedule may be a `tf.Variable`: it is then read inside the compiled step, so that
+a search assigns the next trial's peak and goes on with the same graph. The schedule does not own
+its variables; whoever made them saves them. Each class has a plain function beside it that says the
+same for one step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Sequence, Union
+
+import tensorflow as tf
+
+Number = Union[float, int, tf.Tensor, tf.Variable]
+
+
+def warmup_steps(num_examples: int, batch_size: int, total_steps: int, *, epochs: int = 7) -> int:
+  """How long NEVIS'22 warms up: 7 epochs, each rounded up, but less than the whole training."""
+  return min(total_steps - 1, epochs * (num_examples // batch_size + 1))
+
+
+def warmup_cosine(step: int, peak: float, warmup: int, total: int, end: float = 1e-8) -> float:
+  """Rises from 0 to peak over `warmup` steps, falls along half a cosine to end at step `total`."""
+  if step < warmup:
+    return peak * step / warmup
+  progress = min(1.0, (step - warmup) / max(1, total - warmup))
+  return end + (peak - end) * 0.5 * (1.0 + math.cos(math.pi * progress))
+
+
+def step_decay(step: int, peak: float, boundaries: Sequence[int], factor: float = 0.1) -> float:
+  """peak * factor^k, k = how many boundaries are at or before the step."""
+  return peak * factor ** sum(step >= boundary for boundary in boundaries)
+
+
+class Constant(tf.keras.optimizers.schedules.LearningRateSchedule):
+  """The same rate at every step."""
+
+  def __init__(self, peak: Number):
+    self.peak = peak
+
+  def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    return _float(self.peak)
+
+  def get_config(self) -> Dict[str, Any]:
+    return {"peak": _plain(self.peak)}
+
+
+class WarmupCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
+  """NEVIS'22: linear warm-up from 0 (the first step's rate), then a cosine: `warmup_cosine`."""
+
+  def __init__(self, peak: Number, warmup: Number, total: Number, end: Number = 1e-8):
+    self.peak, self.warmup, self.total, self.end = peak, warmup, total, end
+
+  def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    step, peak, end = _float(step), _float(self.peak), _float(self.end)
+    warmup, total = _float(self.warmup), _float(self.total)
+    rising = peak * step / tf.maximum(1.0, warmup)
+    progress = tf.minimum(1.0, (step - warmup) / tf.maximum(1.0, total - warmup))
+    falling = end + (peak - end) * 0.5 * (1.0 + tf.cos(math.pi * progress))
+    return tf.where(step < warmup, rising, falling)
+
+  def get_config(self) -> Dict[str, Any]:
+    return {"peak": _plain(self.peak), "warmup": _plain(self.warmup), "total": _plain(self.total),
+            "end": _plain(self.end)}
+
+
+class StepDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
+  """Multiplies the rate by factor at every boundary; see `step_decay`."""
+
+  def __init__(self, peak: Number, boundaries: Union[Sequence[int], tf.Variable],
+               factor: Number = 0.1):
+    self.peak, self.boundaries, self.factor = peak, boundaries, factor
+
+  def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    passed = tf.reduce_sum(_float(_float(step) >= _float(self.boundaries)))
+    return _float(self.peak) * _float(self.factor) ** passed
+
+  def get_config(self) -> Dict[str, Any]:
+    boundaries = [int(b) for b in tf.convert_to_tensor(self.boundaries).numpy()]
+    return {"peak": _plain(self.peak), "boundaries": boundaries, "factor": _plain(self.factor)}
+
+
+class Scaled(tf.keras.optimizers.schedules.LearningRateSchedule):
+  """factor * schedule(step): a weight decay that follows the learning rate."""
+
+  def __init__(self, schedule: tf.keras.optimizers.schedules.LearningRateSchedule, factor: Number):
+    self.schedule, self.factor = schedule, factor
+
+  def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    return _float(self.factor) * self.schedule(step)
+
+  def get_config(self) -> Dict[str, Any]:
+    return {"schedule": tf.keras.optimizers.schedules.serialize(self.schedule),
+            "factor": _plain(self.factor)}
+
+  @classmethod
+  def from_config(cls, config: Dict[str, Any]) -> Scaled:
+    ours = {c.__name__: c for c in (Constant, WarmupCosine, StepDecay)}
+    schedule = tf.keras.optimizers.schedules.deserialize(config["schedule"], custom_objects=ours)
+    return cls(schedule, config["factor"])
+
+
+def _float(value: Any) -> tf.Tensor:
+  # float32 holds every step up to 16 million exactly.
+  return tf.cast(value, tf.float32)
+
+
+def _plain(value: Number) -> Union[int, float]:
+  """A Python number, so that a schedule with variables can be written down."""
+  return value.numpy().item() if hasattr(value, "numpy") else value

@@ -1,0 +1,100 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Runs a compiled function over an image set: every example once, the cost charged."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, List, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import flops
+from suite.compute import ledger as ledger_lib
+
+
+class Outputs(NamedTuple):
+  """What a function answered for each example of a set, in the set's order.
+
+  ids [N] str; labels [N] or [N, C]; values [N, ...], the function's outputs.
+  """
+
+  ids: np.ndarray
+  labels: np.ndarray
+  values: np.ndarray
+
+
+class Forward:
+  """A function of images, compiled for one batch shape and run on every local replica.
+
+  Args:
+    fn: images [B, H, W, 3] to a tensor [B, ...].
+    distribution: replicas work on different batches side by side.
+  """
+
+  def __init__(self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution):
+    self._distribution = distribution
+    self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
+    self._spec = None
+
+  def _prepare(self, spec: tf.TensorSpec) -> None:
+    if spec == self._spec:
+      return
+    self._spec = spec
+    example = self._values([tf.zeros(spec.shape, spec.dtype)])
+    self._concrete = self._fn.get_concrete_function(example)
+    # The graph holds a copy for each local replica.
+    total, here = flops.count(self._concrete), self._distribution.num_local_replicas
+    self.cost = flops.Cost(
+        None if total.flops is None else total.flops // here,
+        None if total.macs is None else total.macs // here, total.uncounted)
+
+  def _values(self, batches: List[tf.Tensor]) -> Any:
+    if self._distribution.is_single:
+      return batches[0]
+    return self._distribution.strategy.experimental_distribute_values_from_function(
+        lambda context: batches[context.replica_id_in_sync_group % len(batches)])
+
+  def run(self, image_set: Any, *, transform: Any, batch_size: int, ledger: ledger_lib.Ledger,
+          phase: str) -> Outputs:
+    """fn over the whole set, charged to `phase`.
+
+    Args:
+      image_set: an `ImageSet` of N examples. transform: as its `eval_batches` takes it.
+      batch_size: B; the last batch is padded, and the padding dropped from the result.
+    """
+    start = time.monotonic()
+    batches = image_set.eval_batches(batch_size, transform=transform)
+    self._prepare(batches.element_spec["image"])
+    ids, labels, values, num_batches = [], [], [], 0
+    for group in _groups(batches, self._distribution.num_local_replicas):
+      images = [b["image"] for b in group]
+      images += images[-1:] * (self._distribution.num_local_replicas - len(images))
+      outputs = self._distribution.strategy.experimental_local_results(
+          self._fn(self._values(images)))
+      for batch, output in zip(group, outputs):
+        mask = batch["mask"].numpy()
+        ids.append(batch["id"].numpy()[mask])
+        labels.append(batch["label"].numpy()[mask])
+        values.append(output.numpy()[mask])
+        num_batches += 1
+    result = Outputs(
+        np.array([i.decode() for i in np.concatenate(ids)]), np.concatenate(labels), np.concatenate(values))
+    if len(result.ids) != image_set.size:
+      raise AssertionError(f"{image_set.name}: scored {len(result.ids)} of {image_set.size} examples.")
+    cost = self.cost * num_batches
+    ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
+                  seconds=time.monotonic() - start)
+    return result
+
+
+def _groups(batches: tf.data.Dataset, size: int):
+  group = []
+  for batch in batches:
+    group.append(batch)
+    if len(group) == size:
+      yield group
+      group = []
+  if group:
+    yield group

@@ -1,0 +1,104 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Numbered snapshot folders that are either whole or not there: write aside, then rename."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+from typing import Iterator, Optional
+
+
+class SaveError(RuntimeError):
+  """State could not be written; what was saved before is untouched."""
+
+
+@contextlib.contextmanager
+def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
+  """Turns a failed write (a full disk, a missing permission) into a `SaveError` that says what to do."""
+  try:
+    yield
+  except OSError as error:
+    raise SaveError(
+        f"Could not save {what} in {where}: {error.strerror or error}. The last good state is intact; "
+        "free some space (or fix the folder), then run the same command again to go on.") from error
+
+
+@contextlib.contextmanager
+def saving(what: str, final: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Yields a temporary path beside `final` to write a file or folder to; renames it when done.
+
+  On any failure the temporary is removed and `final` is as it was.
+  """
+  temporary = final.with_name(f"tmp-{os.getpid()}-{final.name}")
+  try:
+    with disk_errors(what, final):
+      final.parent.mkdir(parents=True, exist_ok=True)
+      yield temporary
+      _sync(temporary)
+      os.replace(temporary, final)
+      _sync(final.parent)
+  finally:
+    if temporary.is_dir():
+      shutil.rmtree(temporary, ignore_errors=True)
+    else:
+      with contextlib.suppress(OSError):
+        temporary.unlink()
+
+
+def _sync(path: pathlib.Path) -> None:
+  """Flushes a file, or a folder and the files in it, to the disk."""
+  for entry in [*sorted(path.rglob("*")), path] if path.is_dir() else [path]:
+    descriptor = os.open(entry, os.O_RDONLY)
+    try:
+      os.fsync(descriptor)
+    finally:
+      os.close(descriptor)
+
+
+class Snapshots:
+  """A folder of numbered snapshots of which the newest whole one counts."""
+
+  def __init__(self, folder: pathlib.Path):
+    self.folder = pathlib.Path(folder)
+
+  def _numbers(self):
+    if not self.folder.is_dir():
+      return []
+    return sorted(int(p.name) for p in self.folder.iterdir() if p.name.isdigit())
+
+  def latest(self) -> Optional[pathlib.Path]:
+    numbers = self._numbers()
+    return self._path(numbers[-1]) if numbers else None
+
+  def _path(self, number: int) -> pathlib.Path:
+    return self.folder / f"{number:08d}"
+
+  @contextlib.contextmanager
+  def write(self) -> Iterator[pathlib.Path]:
+    """Yields an empty folder; it becomes the newest snapshot and older ones go when the block ends."""
+    numbers = self._numbers()
+    with saving("the run state", self._path(numbers[-1] + 1 if numbers else 0)) as temporary:
+      temporary.mkdir()
+      yield temporary
+    self._remove(numbers)
+
+  def clear(self) -> None:
+    """Removes all snapshots, and what a killed process left half-written."""
+    self._remove(self._numbers())
+    self.sweep()
+
+  def _remove(self, numbers) -> None:
+    # Renamed first, so that a kill never leaves half a snapshot under a number; oldest first, so that it
+    # never brings an older one back to the top.
+    for number in numbers:
+      doomed = self.folder / f"tmp-old-{number:08d}"
+      os.replace(self._path(number), doomed)
+      shutil.rmtree(doomed, ignore_errors=True)
+
+  def sweep(self) -> None:
+    """Removes temporaries that a killed process left behind."""
+    if self.folder.is_dir():
+      for path in sorted(self.folder.glob("tmp-*")):
+        shutil.rmtree(path, ignore_errors=True)

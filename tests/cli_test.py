@@ -1,0 +1,304 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The command: exit codes, messages, what reaches `experiment.run`, and that mistakes are quick."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import suite
+from suite import cli
+from suite import gin_files
+
+RUN_FILE = """# Runs a toy.
+from __gin__ import dynamic_registration
+from suite import experiment
+experiment.run.protocol = 'toy'
+experiment.run.seed = %SEED
+SEED = 3
+"""
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+  """A root with one run file, and an `experiment.run` that notes what it is given; the notes."""
+  (tmp_path / "gin" / "runs").mkdir(parents=True)
+  (tmp_path / "gin" / "runs" / "toy.gin").write_text(RUN_FILE)
+  monkeypatch.setattr(gin_files, "root", lambda: tmp_path)
+  monkeypatch.chdir(tmp_path)
+  notes = types.SimpleNamespace(calls=[], raises=None)
+
+  def run(*, protocol, seed=0, workdir, data_dir, mirror, strategy, devices, profile, config_text,
+          command):
+    assert data_dir == os.environ.get("TFDS_DATA_DIR")
+    assert mirror == os.environ.get("LIFELONG_MIRROR")
+    notes.calls.append(locals())
+    if notes.raises:
+      raise notes.raises
+    return "the report"
+
+  run.__module__ = "suite.experiment"
+  fake = types.ModuleType("suite.experiment")
+  fake.run = run
+  monkeypatch.setitem(sys.modules, "suite.experiment", fake)
+  monkeypatch.setattr(suite, "experiment", fake, raising=False)
+  return notes
+
+
+def test_run_passes_flags_and_gin_says_the_rest(runs, tmp_path, capsys):
+  (tmp_path / "m").mkdir()
+  code = cli.main(["run", "toy", "--gin_param", "SEED=5", "--data_dir", "d", "--mirror", "m",
+                   "--strategy", "mirrored", "--devices", "2", "--profile"])
+  assert code == 0
+  call, = runs.calls
+  assert capsys.readouterr().out == "the report\n"
+  assert (call["protocol"], call["seed"]) == ("toy", 5)
+  assert call["workdir"] == os.path.join("runs", "toy")
+  assert (call["data_dir"], call["mirror"], call["strategy"]) == ("d", "m", "mirrored")
+  assert (call["devices"], call["profile"]) == (2, True)
+  assert "SEED = 5" in call["config_text"]
+  assert call["command"] == ("suite run toy --gin_param SEED=5 --data_dir d --mirror m "
+                             "--strategy mirrored --devices 2 --profile")
+
+
+def test_run_takes_places_from_the_environment(runs, monkeypatch, tmp_path):
+  monkeypatch.setenv("LIFELONG_DATA_DIR", "/data")
+  monkeypatch.setenv("LIFELONG_MIRROR", str(tmp_path))
+  assert cli.main(["run", "toy", "--workdir", "w"]) == 0
+  call, = runs.calls
+  assert (call["workdir"], call["data_dir"], call["mirror"]) == ("w", "/data", str(tmp_path))
+  assert (call["strategy"], call["devices"], call["profile"]) == ("one_device", None, False)
+
+
+def test_run_reads_a_file_of_the_user_and_an_extra_one(runs, tmp_path):
+  own = tmp_path / "mine.gin"
+  own.write_text(RUN_FILE)
+  (tmp_path / "gin" / "debug.gin").write_text("SEED = 9\n")
+  assert cli.main(["run", str(own), "--gin_file", "gin/debug.gin"]) == 0
+  assert (runs.calls[0]["seed"], runs.calls[0]["workdir"]) == (9, os.path.join("runs", "mine"))
+
+
+@pytest.mark.parametrize("argv, message", [
+    (["run", "toi"], "Unknown run 'toi'"),
+    (["run", "toy", "--gin_param", "SEEED=5"], "macro 'SEEED', which no file of this run declares"),
+    (["run", "toy", "--gin_param", "experiment.run.sed=5"], "run has no parameter 'sed'"),
+    (["run", "toy", "--gin_param", "experiment.run.workdir='x'"], "sets workdir of suite.exp"),
+    (["run", "toy", "--gin_param", "SEED=%gin.REQUIRED"], "Required and not set:\n  SEED"),
+    (["run", "toy", "--strategy", "mirored"], "invalid choice: 'mirored' (choose from"),
+    (["run", "toy", "--devices", "none"], "got 'none', allowed is a whole number from 1"),
+    (["run", "toy", "--mirror", "nowhere"], "The mirror 'nowhere' is no folder"),
+    (["report", "nowhere"], "No such directory: nowhere"),
+    (["rum"], "invalid choice: 'rum'"),
+    ([], "usage: suite"),
+    (["data"], "usage: suite data"),
+])
+def test_bad_usage_and_bad_config_exit_with_2_and_say_why(runs, capsys, argv, message):
+  assert cli.main(argv) == 2
+  assert message in capsys.readouterr().err
+  assert not runs.calls
+
+
+def test_an_error_of_ours_is_a_message_and_1(runs, capsys):
+  class MissingDataError(Exception):
+    __module__ = "suite.data.streams"
+
+  runs.raises = MissingDataError("Not prepared: mnist. Next step: suite data build mnist")
+  assert cli.main(["run", "toy"]) == 1
+  error = capsys.readouterr().err
+  assert error == "suite: Not prepared: mnist. Next step: suite data build mnist\n"
+
+
+def test_a_config_that_the_experiment_refuses_is_2(runs, capsys):
+  runs.raises = gin_files.ConfigError("runs/toy holds another run.")
+  assert cli.main(["run", "toy"]) == 2
+  assert capsys.readouterr().err == "suite: runs/toy holds another run.\n"
+
+
+def test_debug_shows_the_traceback(runs, capsys):
+  class OwnError(Exception):
+    __module__ = "suite.data.streams"
+
+  runs.raises = OwnError("it is so")
+  assert cli.main(["run", "toy", "--debug"]) == 1
+  assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_unexpected_error_keeps_its_traceback(runs, capsys):
+  runs.raises = ZeroDivisionError("integer division")
+  assert cli.main(["run", "toy"]) == 1
+  error = capsys.readouterr().err
+  assert "Traceback" in error and "integer division" in error
+  assert error.endswith("suite: unexpected ZeroDivisionError, see above\n")
+
+
+def test_an_interruption_says_how_to_go_on(runs, capsys):
+  runs.raises = KeyboardInterrupt()
+  assert cli.main(["run", "toy"]) == 130
+  assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_a_value_error_is_ours_only_if_our_line_raises_it():
+  def caught(call):
+    try:
+      call()
+    except ValueError as error:
+      return error
+
+  assert cli._is_our_message(caught(lambda: gin_files.find("no such run")))
+  assert not cli._is_our_message(caught(lambda: np.zeros(3).reshape(2)))
+  assert not cli._is_our_message(ValueError("never raised"))
+
+
+def test_list_shows_names_and_descriptions(runs, capsys):
+  assert cli.main(["list"]) == 0
+  assert capsys.readouterr().out.splitlines() == ["run  what", "toy  Runs a toy."]
+
+
+def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
+  fake = types.ModuleType("suite.reporting.tables")
+  fake.report = lambda dirs: f"tables of {len(dirs)}"
+  monkeypatch.setitem(sys.modules, "suite.reporting.tables", fake)
+  monkeypatch.setattr("suite.reporting.tables", fake, raising=False)
+  assert cli.main(["report", str(tmp_path), str(tmp_path)]) == 0
+  assert capsys.readouterr().out == "tables of 2\n"
+
+
+@pytest.fixture
+def data_sets(monkeypatch):
+  """A fake `tfds_builders` with three data sets: one prepared, one broken, one to be built."""
+  fake = types.ModuleType("tfds_builders")
+  fake.built = []
+  fake.names = lambda: ["nevis/a", "nevis/b", "nevis/c"]
+
+  def inspect_one(name, data_dir):
+    if name == "nevis/b":
+      raise RuntimeError("broken row")
+    state = "prepared" if name == "nevis/a" else "downloadable"
+    return types.SimpleNamespace(name=name, state=state, size_bytes=1500, reason=f"in {data_dir}",
+                                 command="" if name == "nevis/a" else f"suite data build {name}")
+
+  def build(name, data_dir):
+    if name == "nevis/b":
+      raise ValueError("dead link")
+    fake.built.append((name, data_dir))
+
+  fake.status, fake.build = types.SimpleNamespace(inspect=inspect_one), build
+  monkeypatch.setitem(sys.modules, "tfds_builders", fake)
+  return fake
+
+
+def test_data_list_prints_every_name(data_sets, capsys):
+  assert cli.main(["data", "list"]) == 0
+  assert capsys.readouterr().out.split() == ["nevis/a", "nevis/b", "nevis/c"]
+
+
+def test_doctor_goes_on_past_a_failure_and_says_so(data_sets, capsys):
+  assert cli.main(["data", "doctor", "--data_dir", "D"]) == 1
+  assert capsys.readouterr().out.splitlines() == [
+      "data set  state         size    next step",
+      "nevis/a   prepared      1.5 kB",
+      "nevis/b   failed        ?",
+      "nevis/c   downloadable  1.5 kB  suite data build nevis/c",
+      "",
+      "nevis/a: in D",
+      "nevis/b: RuntimeError: broken row",
+      "nevis/c: in D"]
+  assert cli.main(["data", "doctor", "nevis/a"]) == 0
+
+
+def test_doctor_takes_a_stream(data_sets, capsys, monkeypatch):
+  entries = [types.SimpleNamespace(dataset=name) for name in ("x", "w", "x")]
+  fake = types.ModuleType("suite.data.streams")
+  fake.nevis = lambda variant: {"short": types.SimpleNamespace(entries=entries)}[variant]
+  monkeypatch.setitem(sys.modules, "suite.data.streams", fake)
+  monkeypatch.setattr("suite.data.streams", fake, raising=False)
+  assert cli.main(["data", "doctor", "nevis-short"]) == 0
+  rows = capsys.readouterr().out.splitlines()[1:3]
+  assert [row.split()[0] for row in rows] == ["w", "x"]
+
+
+def test_the_streams_have_data_sets(data_sets):
+  for name in cli.NEVIS_STREAMS:
+    assert cli._data_set_names([name], []) == cli._data_set_names([name.replace("-", "/")], [])
+    assert cli._data_set_names([name], [])
+
+
+def test_build_goes_on_past_a_failure_and_exits_with_1(data_sets, capsys):
+  assert cli.main(["data", "build", "nevis/b", "nevis/c", "--data_dir", "D"]) == 1
+  assert data_sets.built == [("nevis/c", "D")]
+  error = capsys.readouterr().err
+  assert "dead link" in error and "suite data doctor nevis/b" in error
+
+
+def test_an_unknown_data_set_names_the_nearest(data_sets, capsys):
+  assert cli.main(["data", "build", "nevs/c"]) == 2
+  assert "Unknown data set 'nevs/c'. Nearest: nevis/c" in capsys.readouterr().err
+  assert cli.main(["data", "doctor", "nevis-shrt"]) == 2
+  assert "nevis-short" in capsys.readouterr().err
+
+
+def test_the_strategies_are_those_of_distribution():
+  from suite.compute import distribution
+  assert cli.STRATEGIES == distribution.NAMES
+
+
+def test_main_is_a_list():
+  assert len(inspect.getsource(cli.main).splitlines()) <= 40
+
+
+@pytest.mark.parametrize("num_bytes, text", [
+    (None, "?"), (0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.46e9, "2.46 GB"), (3e12, "3 TB")])
+def test_sizes_are_read_by_people(num_bytes, text):
+  assert cli._size(num_bytes) == text
+
+
+@pytest.mark.parametrize("argv, code", [
+    (["--version"], 0), (["--help"], 0), (["list"], 0), (["run", "no/such/run"], 2), ([], 2)])
+def test_quick_commands_leave_tensorflow_alone(argv, code, tmp_path):
+  program = ("import sys; from suite import cli; code = cli.main(sys.argv[1:]); "
+             "heavy = {'tensorflow', 'tensorflow_datasets', 'matplotlib'} & set(sys.modules); "
+             "sys.exit(f'imported {heavy}' if heavy else code)")
+  path = str(pathlib.Path(suite.__file__).parents[1])
+  done = subprocess.run([sys.executable, "-c", program, *argv], cwd=tmp_path, capture_output=True,
+                        text=True, env={**os.environ, "PYTHONPATH": path})
+  assert done.returncode == code, done.stderr
+
+
+def test_the_log_is_for_people(tmp_path):
+  program = """
+
+from suite import cli, gin_files
+from absl import logging
+cli._talk_to_people()
+logging.info("of another package")
+logging.warning("everybody may warn")
+# A line of ours, as if it stood in the package.
+exec(compile("logging.info('Event %d', 3)", gin_files.__file__, "exec"))
+"""
+  path = str(pathlib.Path(suite.__file__).parents[1])
+  done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True,
+                        text=True, env={**os.environ, "PYTHONPATH": path}, check=True)
+  assert [line.split(" ", 1)[1] for line in done.stderr.splitlines()] == [
+      "everybody may warn", "Event 3"]
+  assert not done.stdout
+
+
+def test_python_m_suite_is_the_command(tmp_path):
+  path = str(pathlib.Path(suite.__file__).parents[1])
+  done = subprocess.run([sys.executable, "-m", "suite", "--version"], cwd=tmp_path,
+                        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+  assert (done.returncode, done.stdout) == (0, f"suite {suite.__version__}\n")
+
+
+def test_the_flags_are_what_the_experiment_takes():
+  from suite import experiment
+  taken = inspect.signature(experiment.run).parameters
+  assert {"workdir", "data_dir", "mirror", "strategy", "devices", "profile", "config_text",
+          "command"} <= set(taken)

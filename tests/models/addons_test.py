@@ -1,0 +1,51 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.models import addons
+
+
+def test_rotate_a_quarter_turns_counter_clockwise():
+  image = np.array([[1, 2], [3, 4]], np.uint8).reshape([1, 2, 2, 1])
+  turned = addons.rotate(image, tf.constant([math.pi / 2]), interpolation="nearest")
+  assert turned.dtype == tf.uint8
+  np.testing.assert_array_equal(turned[0, :, :, 0], [[2, 4], [1, 3]])
+
+
+def test_cutout_fills_a_square_around_each_centre():
+  images = tf.ones([2, 4, 4, 1])
+  out = addons.cutout(images, 2, tf.constant([[1, 1], [3, 3]])).numpy()[..., 0]
+  # The square reaches from centre - 1 to centre: rows and columns 0..1 and 2..3.
+  assert out[0, :2, :2].sum() == 0 and out[0].sum() == 12
+  assert out[1, 2:, 2:].sum() == 0 and out[1].sum() == 12
+
+
+def test_image_ops_run_in_a_pipeline():
+  def change(image):
+    image = addons.rotate(image[None], tf.constant([0.1]))
+    return addons.cutout(image, 2, tf.constant([[1, 1]]))[0]
+
+  data = tf.data.Dataset.from_tensor_slices(tf.ones([2, 4, 4, 3])).map(change)
+  assert [image.shape for image in data] == [(4, 4, 3), (4, 4, 3)]
+
+
+def test_odd_cutout_is_refused():
+  with pytest.raises(ValueError, match="size is 3; cutout needs an even number"):
+    addons.cutout(tf.ones([1, 4, 4, 1]), 3, tf.constant([[1, 1]]))
+
+
+def test_library_is_imported_late_and_without_its_farewell():
+  program = (
+      "import sys, warnings\n"
+      "warnings.simplefilter('error', UserWarning)\n"
+      "from suite.models import addons\n"
+      "assert 'tensorflow_addons' not in sys.modules\n"
+      "import tensorflow as tf\n"
+      "addons.rotate(tf.ones([1, 2, 2, 1]), tf.constant([0.0]))\n"
+      "assert 'tensorflow_addons' in sys.modules\n")
+  subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

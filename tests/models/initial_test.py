@@ -1,0 +1,111 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import concurrent.futures
+import hashlib
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.models import conv4
+from suite.models import heads
+from suite.models import initial
+from suite.models import vit
+
+
+def small_conv():
+  return heads.with_head(conv4.conv4((16, 16, 3), filters=2), 3)
+
+
+def small_vit():
+  return vit.vit((16, 16, 3), layers=1, width=8, heads=2, mlp_size=8)
+
+
+def digest(weights):
+  return hashlib.sha256(b"".join(w.tobytes() for w in weights)).hexdigest()
+
+
+@pytest.mark.parametrize("build", [small_conv, small_vit])
+def test_same_seed_same_weights_other_seed_other_weights(build):
+  first = initial.initial_weights(build, 1)
+  assert digest(first) == digest(initial.initial_weights(build, 1))
+  assert digest(first) != digest(initial.initial_weights(build, 2))
+  build().set_weights(first)
+
+
+def test_layers_of_the_same_shape_differ():
+  weights = initial.initial_weights(small_conv, 1)
+  kernels = [w for w in weights if w.shape == (3, 3, 2, 2)]
+  assert len(kernels) == 3 and (kernels[0] != kernels[1]).any()
+
+
+def test_whatever_was_built_or_drawn_before_does_not_matter():
+  first = initial.initial_weights(small_conv, 1)
+  small_vit()
+  random.random()
+  tf.random.uniform([])
+  assert digest(first) == digest(initial.initial_weights(small_conv, 1))
+
+
+def test_keras_global_seed_does_not_matter_and_goes_on_undisturbed():
+  first = initial.initial_weights(small_conv, 1)
+
+  def draws():
+    numpy_draw = np.random.random()  # noqa: NPY002
+    return (digest(small_conv().get_weights()), tf.random.uniform([]).numpy(), numpy_draw,
+            random.random())
+
+  tf.keras.utils.set_random_seed(5)
+  expected = draws()
+  tf.keras.utils.set_random_seed(5)
+  again = initial.initial_weights(small_conv, 1)
+  assert draws() == expected
+  assert digest(again) == digest(first)
+
+
+def test_scope_and_graph_of_the_caller_do_not_matter():
+  first = digest(initial.initial_weights(small_conv, 1))
+  with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+    assert digest(initial.initial_weights(small_conv, 1)) == first
+  with tf.Graph().as_default():
+    assert digest(initial.initial_weights(small_conv, 1)) == first
+
+
+def test_another_process_gets_the_same():
+  program = (
+      "import hashlib\n"
+      "from suite.models import conv4, heads, initial\n"
+      "build = lambda: heads.with_head(conv4.conv4((16, 16, 3), filters=2), 3)\n"
+      "weights = initial.initial_weights(build, 1)\n"
+      "print(hashlib.sha256(b''.join(w.tobytes() for w in weights)).hexdigest())\n")
+  result = subprocess.run(
+      [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+  assert result.stdout.split()[-1] == digest(initial.initial_weights(small_conv, 1))
+
+
+def test_builders_that_use_python_random_numbers_do_not_matter():
+  # Importing keras-cv in the middle of a build does.
+  def build():
+    random.random()
+    return small_conv()
+
+  assert digest(initial.initial_weights(build, 1)) == digest(initial.initial_weights(small_conv, 1))
+
+
+def test_threads_do_not_disturb_each_other():
+  expected = [digest(initial.initial_weights(small_conv, seed)) for seed in range(4)]
+  with concurrent.futures.ThreadPoolExecutor(4) as executor:
+    got = executor.map(lambda seed: digest(initial.initial_weights(small_conv, seed)), range(4))
+  assert list(got) == expected
+
+
+def test_an_error_in_the_builder_reaches_the_caller():
+  with pytest.raises(ZeroDivisionError):
+    initial.initial_weights(lambda: 1 / 0, 1)
+
+
+def test_negative_seed_is_refused():
+  with pytest.raises(ValueError, match="seed is -1; it must not be negative"):
+    initial.initial_weights(small_conv, -1)

@@ -1,0 +1,28 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.models import vgg
+
+
+def test_parameters_by_hand():
+  model = vgg.vgg()
+  pairs = [(3, 64), (64, 64), (64, 128), (128, 128), (128, 128), (128, 256), (256, 256), (256, 256),
+           (256, 512), (512, 512), (512, 512)]
+  expected = sum(9 * before * after + 2 * after for before, after in pairs)  # + scale and offset
+  assert sum(int(np.prod(v.shape)) for v in model.trainable_variables) == expected == 7_785_664
+  assert model.output_shape == (None, 512)
+
+
+def test_narrow_net_takes_uint8_and_keeps_static_shapes():
+  model = vgg.vgg((16, 16, 3), width=1 / 16, norm="group")
+  step = tf.function(lambda x: model(x, training=True))
+  concrete = step.get_concrete_function(tf.TensorSpec([2, 16, 16, 3], tf.uint8))
+  assert concrete.output_shapes == (2, 32)
+  assert np.isfinite(model(np.full([2, 16, 16, 3], 255, np.uint8)).numpy()).all()
+
+
+def test_channels_and_strides_must_match():
+  with pytest.raises(ValueError, match="2 channels and 1 strides were given"):
+    vgg.vgg(channels=(8, 8), strides=(1,))

@@ -1,0 +1,144 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The wheel holds all that a checkout has, and works outside one."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PARTS = ("setup.cfg", "setup.py", "pyproject.toml", "LICENSE", "README.md", "suite",
+         "tfds_builders", "gin")
+BESIDE_BUILDERS = (".md", ".bib", ".txt", ".tsv", ".csv", ".json")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+  """Builds the wheel from a copy: a build/ folder in the checkout would leak into later ones."""
+  folder = tmp_path_factory.mktemp("wheel")
+  for part in filter(lambda p: (ROOT / p).exists(), PARTS):
+    if (ROOT / part).is_dir():
+      shutil.copytree(ROOT / part, folder / "src" / part,
+                      ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+      (folder / "src").mkdir(exist_ok=True)
+      shutil.copy(ROOT / part, folder / "src" / part)
+  done = subprocess.run(
+      [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+       "--disable-pip-version-check", "--wheel-dir", str(folder), str(folder / "src")],
+      capture_output=True, text=True, check=False)
+  assert done.returncode == 0, done.stderr
+  built, = folder.glob("*.whl")
+  return zipfile.ZipFile(built)
+
+
+def files_under(folder, endings):
+  return {p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob("*")
+          if p.suffix in endings and "__pycache__" not in p.parts}
+
+
+def test_the_wheel_installs_two_packages_and_no_gin(wheel):
+  top = {name.split("/")[0] for name in wheel.namelist()}
+  assert {t for t in top if not t.endswith(".dist-info")} == {"suite", "tfds_builders"}
+
+
+def test_the_wheel_holds_every_module(wheel):
+  modules = files_under("suite", (".py",)) | files_under("tfds_builders", (".py",))
+  assert modules == {name for name in wheel.namelist() if name.endswith(".py")}
+
+
+def test_the_wheel_holds_every_gin_file_as_suite_gin(wheel):
+  shipped = {name for name in wheel.namelist() if name.endswith(".gin")}
+  assert shipped == {f"suite/{name}" for name in files_under("gin", (".gin",))}
+  assert shipped
+
+
+def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
+  beside = files_under("tfds_builders", BESIDE_BUILDERS)
+  missing = (beside | files_under("suite/data/tables", (".csv",))) - set(wheel.namelist())
+  assert not missing
+
+
+def test_the_wheel_says_what_it_is(wheel):
+  info, = {name.split("/")[0] for name in wheel.namelist() if name.endswith(".dist-info/METADATA")}
+  metadata = wheel.read(f"{info}/METADATA").decode()
+  assert "Name: lifelong-suite\n" in metadata
+  assert "Requires-Python: <3.12,>=3.9\n" in metadata.replace(">=3.9,<3.12", "<3.12,>=3.9")
+  assert "suite = suite.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
+  assert any(name.startswith(info) and name.endswith("LICENSE") for name in wheel.namelist())
+
+
+def test_the_unpacked_wheel_lists_its_run_files_in_an_empty_folder(wheel, tmp_path):
+  wheel.extractall(tmp_path / "site")
+  (tmp_path / "empty").mkdir()
+  done = subprocess.run([sys.executable, "-m", "suite", "list"], cwd=tmp_path / "empty",
+                        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+                        capture_output=True, text=True, check=False)
+  assert done.returncode == 0, done.stderr
+  runs = ROOT / "gin" / "runs"
+  names = {p.relative_to(runs).with_suffix("").as_posix() for p in runs.rglob("*.gin")}
+  assert {line.split()[0] for line in done.stdout.splitlines()[1:]} == names
+
+
+def test_every_dependency_is_explained():
+  config = configparser.ConfigParser()
+  config.read(ROOT / "setup.cfg")
+  wanted = [config["options"]["install_requires"], *config["options.extras_require"].values()]
+  text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+  for line in "\n".join(wanted).split():
+    assert f"`{line}`" in text, f"docs/dependencies.md does not give the reason for {line}"
+
+
+FAKE_PYTHONS = {"python3.11": "exit 127", "python3.10": "echo 3.12", "python3.9": "echo 3.9",
+                "python3": "echo 3.13"}
+
+
+def source_venv(tmp_path, fakes, lines, **env):
+  """Runs `lines` of bash after sourcing tools/_venv.sh, with fake interpreters found first."""
+  (tmp_path / "bin").mkdir()
+  for name, body in fakes.items():
+    (tmp_path / "bin" / name).write_text(f"#!/bin/bash\n{body}\n")
+    (tmp_path / "bin" / name).chmod(0o755)
+  return subprocess.run(
+      ["bash", "-euc", f"source {ROOT}/tools/_venv.sh; {lines}"], cwd=tmp_path, text=True,
+      env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path), **env},
+      capture_output=True, check=False)
+
+
+def test_the_tools_take_the_first_python_that_starts_and_is_in_range(tmp_path):
+  done = source_venv(tmp_path, FAKE_PYTHONS, "find_python; echo $PYTHON")
+  assert (done.returncode, done.stdout) == (0, "python3.9\n"), done.stderr
+
+
+def test_the_tools_say_which_pythons_were_tried_and_exit_with_2(tmp_path):
+  fakes = {**FAKE_PYTHONS, "python3.9": "[ \"$2\" = 'import ensurepip, venv' ] && exit 1; echo 3.9"}
+  done = source_venv(tmp_path, fakes, "find_python")
+  assert done.returncode == 2
+  for line in ("python3.11: exists but does not start", "python3.10: is 3.12, outside 3.9 to 3.11",
+               "python3.9: is 3.9, but has no venv module", "python3: is 3.13, outside",
+               "LIFELONG_PYTHON="):
+    assert line in done.stderr
+
+
+def test_the_tools_install_once_and_again_when_the_packaging_changed(tmp_path):
+  venv = tmp_path / "venv"
+  (venv / "bin").mkdir(parents=True)
+  (venv / "bin" / "python").write_text(
+      f"#!/bin/bash\n[ $1 = -c ] && echo 3.11 || echo \"$@\" >> {tmp_path}/calls\n")
+  (venv / "bin" / "python").chmod(0o755)
+  env = {"LIFELONG_VENV": "venv"}
+  twice_and_less = 'venv_install "[dev]"; venv_install "[dev]"; venv_install ""'
+  done = source_venv(tmp_path, {}, twice_and_less, **env)
+  calls = (tmp_path / "calls").read_text().splitlines()
+  assert done.returncode == 0 and len(calls) == 1 and calls[0].endswith(f"-e {ROOT}[dev]"), done
+  (venv / ".lifelong-suite").write_text("of another setup.cfg\n")
+  shutil.rmtree(tmp_path / "bin")
+  source_venv(tmp_path, {}, 'venv_install ""', **env)
+  assert len((tmp_path / "calls").read_text().splitlines()) == 2

@@ -1,0 +1,129 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import errno
+import json
+import os
+
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.data import tasks
+from suite.protocols import run_state
+from suite.training import snapshots
+
+TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
+
+
+class Writer:
+  """Records in one text file, like the real one."""
+
+  def __init__(self, folder):
+    self.path = folder / "records.jsonl"
+    self.path.touch()
+
+  def write(self, record):
+    with open(self.path, "a") as file:
+      file.write(json.dumps(record) + "\n")
+      return file.tell()
+
+  def truncate(self, position):
+    os.truncate(self.path, min(position, self.path.stat().st_size))
+    return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+  def report(self, **values):
+    pass
+
+
+class Counter(tf.Module):
+  """Its whole knowledge is a sum over its tasks' variables, made in begin."""
+
+  def __init__(self):
+    super().__init__()
+    self.totals = {}
+
+  def begin(self, task, context):
+    if task.key not in self.totals:
+      self.totals[task.key] = tf.Variable(0)
+
+  def learn(self, context):
+    context.ledger.charge("train", flops=context.seeds.integer("cost"), macs=1)
+    self.totals["t"].assign_add(context.event + 1)
+
+
+def _run(folder, num_events, stop_after=None, broken=None):
+  state = run_state.RunState(
+      folder, Writer(folder), name="counter", seed=3, distribution=distribution.build())
+  learner = Counter()
+  state.resume(learner, begin=[TASK] * state.done)
+  while state.done < num_events:
+    if stop_after is not None and state.done == stop_after:
+      return state
+    context = state.context()
+    learner.begin(TASK, context)
+    learner.learn(context)
+    if broken:
+      broken(state)
+    state.commit({"kind": "train", "total": int(learner.totals["t"])})
+  return state
+
+
+def _records(folder):
+  return [{k: v for k, v in json.loads(line).items() if not k.startswith("seconds")}
+          for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def test_a_run_stopped_after_any_event_goes_on_the_same(tmp_path):
+  whole = tmp_path / "whole"
+  whole.mkdir()
+  _run(whole, 4)
+  assert [r["total"] for r in _records(whole)] == [1, 3, 6, 10]
+  for stop in range(5):
+    folder = tmp_path / f"stopped{stop}"
+    folder.mkdir()
+    _run(folder, 4, stop_after=stop)
+    _run(folder, 4)
+    assert _records(folder) == _records(whole)
+
+
+def test_a_record_without_its_snapshot_is_cut_off(tmp_path):
+  state = _run(tmp_path, 2)
+  state._writer.write({"event": 2, "kind": "train", "total": -1})  # killed before the snapshot
+  assert len(_records(tmp_path)) == 3
+  state = _run(tmp_path, 3)
+  assert [r["total"] for r in _records(tmp_path)] == [1, 3, 6]
+
+
+def test_a_full_disk_stops_the_run_and_keeps_the_last_good_state(tmp_path, monkeypatch):
+  def full(state):
+    if state.done == 2:
+      def write(record):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+      monkeypatch.setattr(state._writer, "write", write)
+
+  with pytest.raises(snapshots.SaveError, match="No space left on device. The last good state is intact"):
+    _run(tmp_path, 4, broken=full)
+  monkeypatch.undo()
+  state = _run(tmp_path, 4)
+  assert [r["total"] for r in state.records] == [1, 3, 6, 10]
+
+
+def test_files_changed_by_something_else_are_refused(tmp_path):
+  _run(tmp_path, 2)
+  (tmp_path / "records.jsonl").write_text("")
+  with pytest.raises(RuntimeError, match="has 0 records for 2 finished events"):
+    _run(tmp_path, 3)
+
+
+def test_records_in_memory_are_those_on_disk(tmp_path):
+  state = run_state.RunState(tmp_path, Writer(tmp_path), name="x", seed=0, distribution=distribution.build())
+  state.commit({"kind": "k", "nan": float("nan"), "tuple": (1, 2)})
+  assert state.records[0]["nan"] is None and state.records[0]["tuple"] == [1, 2]
+  again = run_state.RunState(tmp_path, Writer(tmp_path), name="x", seed=0, distribution=distribution.build())
+  assert again.records == state.records
+
+
+def test_a_learner_that_does_not_make_its_variables_again_is_caught(tmp_path):
+  _run(tmp_path, 1)
+  state = run_state.RunState(tmp_path, Writer(tmp_path), name="x", seed=3, distribution=distribution.build())
+  with pytest.raises(AssertionError):
+    state.resume(Counter(), begin=[])

@@ -1,0 +1,102 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Figures: what is drawn, and that the same numbers give the same bytes."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import matplotlib
+from matplotlib import figure as figure_lib
+import numpy as np
+import pytest
+
+from suite.reporting import figures
+
+ROOT = pathlib.Path(__file__).parents[2]
+POINTS = [figures.Point("indep", 1e10, 0.5), figures.Point("ft", 2e10, 0.25),
+          figures.Point("slow", 4e10, 0.375), figures.Point("odd", None, 0.125)]
+
+
+def _drawn():
+  return (figures.error_against_flops(POINTS, title="NEVIS'22"),
+          figures.accuracy_matrix(np.array([[0.5, np.nan], [0.75, 1.0]])))
+
+
+def _texts(figure):
+  return {text.get_text() for text in figure.findobj(matplotlib.text.Text)}
+
+
+def test_the_front_joins_the_runs_that_none_beats():
+  axes = figures.error_against_flops(POINTS).axes[0]
+  front, *markers = axes.get_lines()
+  assert front.get_label() == "Pareto front"
+  assert list(front.get_xdata()) == [1e10, 2e10] and list(front.get_ydata()) == [0.5, 0.25]
+  assert [(m.get_label(), m.get_xdata()[0], m.get_ydata()[0]) for m in markers] == [
+      ("indep", 1e10, 0.5), ("ft", 2e10, 0.25), ("slow", 4e10, 0.375)]
+
+
+def test_axes_have_names_and_runs_a_legend():
+  figure = figures.error_against_flops(POINTS, title="NEVIS'22")
+  assert {"NEVIS'22", "Cumulative FLOPs of the whole stream", "Mean error, meta-test tasks",
+          "indep", "ft", "slow", "Pareto front"} <= _texts(figure)
+  assert figure.axes[0].get_xscale() == "log"
+
+
+def test_runs_that_cannot_be_placed_are_named():
+  figure = figures.error_against_flops(POINTS)
+  assert "Not shown, FLOPs or error unknown: odd" in _texts(figure)
+
+
+@pytest.mark.parametrize("points", [[], POINTS[3:], POINTS[:1], [figures.Point("free", 0.0, 0.5)]])
+def test_few_points_draw_too(points, tmp_path):
+  figures.save(figures.error_against_flops(points), tmp_path / "a.png")
+  assert (tmp_path / "a.png").stat().st_size > 0
+
+
+def test_cells_of_the_matrix_are_percent_and_missing_ones_empty():
+  figure = figures.accuracy_matrix(np.array([[0.5, np.nan], [0.75, 1.0]]), names=["old", "new"])
+  texts = [text.get_text() for text in figure.axes[0].texts]
+  assert texts == ["50", "75", "100"]
+  assert {"old", "new", "Trained up to bucket", "Tested on bucket", "Accuracy, %"} <= _texts(figure)
+
+
+def test_a_matrix_of_nothing_evaluated_draws_too(tmp_path):
+  figures.save(figures.accuracy_matrix(np.full([2, 2], np.nan)), tmp_path / "a.png")
+
+
+def test_wrong_shapes_are_named():
+  with pytest.raises(ValueError, match=r"shape \[3\]"):
+    figures.accuracy_matrix(np.zeros(3))
+  with pytest.raises(ValueError, match="1 names for 2 buckets"):
+    figures.accuracy_matrix(np.zeros([2, 2]), names=["a"])
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_the_same_numbers_give_the_same_bytes(tmp_path, ending):
+  for name in ("a", "b"):
+    for i, figure in enumerate(_drawn()):
+      figures.save(figure, tmp_path / f"{name}{i}.{ending}")
+  for i in range(2):
+    first = (tmp_path / f"a{i}.{ending}").read_bytes()
+    assert first == (tmp_path / f"b{i}.{ending}").read_bytes()
+    assert b"Matplotlib v" not in first and b"dc:date" not in first
+
+
+def test_another_ending_is_refused(tmp_path):
+  with pytest.raises(ValueError, match=r"a\.pdf: allowed endings are \.png, \.svg"):
+    figures.save(figure_lib.Figure(), tmp_path / "a.pdf")
+
+
+def test_nothing_global_is_left_changed(tmp_path):
+  with matplotlib.rc_context({"font.size": 17.0}):
+    before = dict(matplotlib.rcParams)
+    for figure in _drawn():
+      figures.save(figure, tmp_path / "a.svg")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_pyplot_is_not_imported():
+  code = "import sys, suite.reporting.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
+  subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -1,0 +1,159 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Record files: what is written, cut back, read, stripped of times and compared."""
+
+from __future__ import annotations
+
+import copy
+import io
+import math
+
+import numpy as np
+import pytest
+
+from suite.reporting import records
+
+
+def test_write_appends_one_line_and_returns_the_offset_after_it(tmp_path):
+  path = tmp_path / "runs" / "records.jsonl"
+  with records.RecordWriter(path) as writer:
+    first = writer.write({"b": 1, "a": [1.5, None, True, "é"]})
+    second = writer.write({})
+  lines = '{"b": 1, "a": [1.5, null, true, "é"]}\n{}\n'.encode()
+  assert path.read_bytes() == lines
+  assert (first, second) == (len(lines) - 3, len(lines))
+
+
+def test_write_is_on_disk_before_close(tmp_path):
+  writer = records.RecordWriter(tmp_path / "records.jsonl")
+  writer.write({"event": 0})
+  assert records.read(writer.path) == [{"event": 0}]
+  writer.close()
+
+
+def test_reopening_appends(tmp_path):
+  path = tmp_path / "records.jsonl"
+  for event in range(2):
+    with records.RecordWriter(path) as writer:
+      assert writer.offset == path.stat().st_size
+      writer.write({"event": event})
+  assert records.read(path) == [{"event": 0}, {"event": 1}]
+
+
+def test_numbers_that_are_not_finite_become_null(tmp_path):
+  with records.RecordWriter(tmp_path / "records.jsonl") as writer:
+    writer.write({"nan": math.nan, "inf": [math.inf, -math.inf], "np": np.float32("nan")})
+  assert records.read(writer.path) == [{"nan": None, "inf": [None, None], "np": None}]
+
+
+def test_numpy_values_become_plain():
+  record = {"i": np.int64(3), "f": np.float64(0.5), "b": np.bool_(True), "a": np.array([[1, 2]])}
+  assert records.to_line(record) == '{"i": 3, "f": 0.5, "b": true, "a": [[1, 2]]}\n'
+
+
+def test_the_record_is_not_altered(tmp_path):
+  record = {"trials": [{"curve": ((1, math.inf),)}], "flops": np.float64(1.0)}
+  before = copy.deepcopy(record)
+  with records.RecordWriter(tmp_path / "records.jsonl") as writer:
+    writer.write(record)
+  assert record == before and type(record["trials"][0]["curve"]) is tuple
+
+
+@pytest.mark.parametrize("record, message", [
+    ({"a": [{"b": object()}]}, r"record\.a\[0\]\.b is of type object"),
+    ({"a": {1: 2}}, r"record\.a has the key 1"),
+    ([1], "A record is a mapping .* got list"),
+])
+def test_what_is_not_plain_is_named_and_nothing_is_written(tmp_path, record, message):
+  writer = records.RecordWriter(tmp_path / "records.jsonl")
+  with pytest.raises(TypeError, match=message):
+    writer.write(record)
+  writer.close()
+  assert writer.path.read_bytes() == b""
+
+
+def test_truncate_cuts_back_and_writing_goes_on_there(tmp_path):
+  path = tmp_path / "records.jsonl"
+  with records.RecordWriter(path) as writer:
+    kept = writer.write({"event": 0})
+    writer.write({"event": 1})
+  path.write_bytes(path.read_bytes() + b'{"event": 2, "ta')  # Killed while writing.
+  with records.RecordWriter(path) as writer:
+    writer.truncate(kept)
+    assert writer.offset == kept
+    writer.write({"event": 7})
+  assert records.read(path) == [{"event": 0}, {"event": 7}]
+
+
+def test_truncate_to_zero_empties_the_file(tmp_path):
+  with records.RecordWriter(tmp_path / "records.jsonl") as writer:
+    writer.write({"event": 0})
+    writer.truncate(0)
+    assert records.read(writer.path) == []
+
+
+@pytest.mark.parametrize("offset, message", [
+    (-1, "to -1 bytes: it has 13"),
+    (14, "to 14 bytes: it has 13"),
+    (5, "at byte 5: no record ends there"),
+])
+def test_truncate_refuses_an_offset_that_ends_no_record(tmp_path, offset, message):
+  with records.RecordWriter(tmp_path / "records.jsonl") as writer:
+    writer.write({"event": 0})
+    with pytest.raises(ValueError, match=message):
+      writer.truncate(offset)
+  assert records.read(writer.path) == [{"event": 0}]
+
+
+@pytest.mark.parametrize("tail", [b'{"event": 1', b'{"event": 1}'])
+def test_read_names_a_torn_last_line_or_drops_it(tmp_path, tail):
+  path = tmp_path / "records.jsonl"
+  path.write_bytes(b'{"event": 0}\n' + tail)
+  with pytest.raises(ValueError, match=r"line 2 is torn: .*event"):
+    records.read(path)
+  assert records.read(path, tolerate_torn_tail=True) == [{"event": 0}]
+
+
+def test_parse_reads_an_open_file():
+  assert records.parse(io.BytesIO(b'{"a": 1}\n')) == [{"a": 1}]
+  with pytest.raises(ValueError, match="records, line 1 is torn"):
+    records.parse(io.BytesIO(b'{"a"'))
+
+
+@pytest.mark.parametrize("bad", [b"{", b"[1]", b""])
+def test_a_bad_line_before_the_tail_is_always_an_error(tmp_path, bad):
+  path = tmp_path / "records.jsonl"
+  path.write_bytes(b"{}\n" + bad + b"\n{}\n")
+  with pytest.raises(ValueError, match="line 2"):
+    records.read(path, tolerate_torn_tail=True)
+
+
+def test_strip_times_removes_keys_that_start_with_seconds_at_any_depth():
+  record = {"seconds": 1.0, "event": 0, "seconds_train": 2.0, "per_seconds": 3,
+            "trials": [{"seconds": 1.0, "trial": 0}], "a": {"b": {"seconds_x": 1, "c": 2}}}
+  before = copy.deepcopy(record)
+  assert records.strip_times(record) == {
+      "event": 0, "per_seconds": 3, "trials": [{"trial": 0}], "a": {"b": {"c": 2}}}
+  assert records.strip_times([record])[0] == records.strip_times(record)
+  assert record == before
+
+
+def test_diff_of_equal_records_is_empty():
+  record = {"a": [1, {"b": math.nan}], "c": None}
+  assert records.diff(record, copy.deepcopy(record)) == []
+  assert records.diff([record], [copy.deepcopy(record)]) == []
+
+
+def test_diff_names_the_place_and_both_values():
+  a = [{"event": 0, "trials": [{"error": 0.1}], "x": 1, "same": "s"}]
+  b = [{"event": 0, "trials": [{"error": 0.2}], "y": None, "same": "s"}, {}]
+  assert records.diff(a, b) == [
+      "[0].trials[0].error: 0.1 != 0.2",
+      "[0].x: only in the first, 1",
+      "[0].y: only in the second, None",
+      "list: 1 items in the first, 2 in the second",
+  ]
+
+
+def test_diff_tells_types_apart_as_json_does():
+  assert records.diff({"a": 1}, {"a": 1.0}) == ["a: 1 != 1.0"]
+  assert records.diff({"a": 1}, {"a": True}) == ["a: 1 != True"]

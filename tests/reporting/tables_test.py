@@ -1,0 +1,139 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Tables of small run directories, compared as a whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suite.reporting import tables
+
+
+def _predict(event, task, occurrence, year, role, error):
+  key = task if occurrence == 1 else f"{task}@{occurrence}"
+  return {"event": event, "kind": "predict", "protocol": "nevis", "task": task, "task_key": key,
+          "occurrence": occurrence, "year": year, "role": role, "metric": "error", "error": error,
+          "flops": 1e9 * event, "macs": None, "seconds": 10.0 * event}
+
+
+def _make(folder, records, summary=None):
+  folder.mkdir(parents=True)
+  (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+  if summary is not None:
+    (folder / "summary.json").write_text(json.dumps(summary))
+
+
+@pytest.fixture(name="workdir")
+def _workdir(tmp_path):
+  train = {"event": 0, "kind": "train", "protocol": "nevis", "task": "digits"}
+  errors = {"indep": (0.5, 0.25), "ft": (0.5, 0.125)}
+  for name, (first, second) in errors.items():
+    _make(tmp_path / name, [
+        train,
+        _predict(1, "digits", 1, 1998, "meta_train", first),
+        _predict(3, "digits", 2, 2020, "meta_test", second),
+    ], {"protocol": "nevis", "stream": "tiny", "headline": "ok", "mean_error": second,
+        "forward_transfer": None if name == "indep" else 0.5, "flops": 3e9, "macs": None,
+        "seconds": 30.0})
+  return tmp_path
+
+
+def test_nevis_as_text(workdir):
+  assert tables.report([workdir]) == """\
+nevis (tiny): test error by task
+
+task                          occurrence  year  role        metric          ft       indep
+----------------------------  ----------  ----  ----------  ------  ----------  ----------
+digits                        1           1998  meta_train  error       0.5000      0.5000
+digits                        2           2020  meta_test   error       0.1250      0.2500
+mean error, meta-test tasks                                             0.1250      0.2500
+mean error, all tasks so far                                            0.3125      0.3750
+forward transfer                                                        0.5000           -
+cumulative FLOPs                                                    3.00 GFLOP  3.00 GFLOP
+cumulative MACs                                                        unknown     unknown
+time                                                                      30 s        30 s
+"""
+
+
+def test_nevis_in_markdown_with_the_best_of_a_row_bold(workdir):
+  lines = tables.markdown([workdir]).splitlines()
+  assert lines[:6] == [
+      "**nevis (tiny): test error by task**",
+      "",
+      "| task | occurrence | year | role | metric | ft | indep |",
+      "| --- | --- | --- | --- | --- | ---: | ---: |",
+      "| digits | 1 | 1998 | meta_train | error | **0.5000** | **0.5000** |",
+      "| digits | 2 | 2020 | meta_test | error | **0.1250** | 0.2500 |",
+  ]
+  assert "| mean error, meta-test tasks |  |  |  |  | **0.1250** | 0.2500 |" in lines
+
+
+def test_one_run_has_nothing_to_be_better_than(workdir):
+  assert "0.1250" in tables.markdown([workdir / "ft"])
+  assert "**0" not in tables.markdown([workdir / "ft"])
+
+
+def test_a_run_without_a_headline_score_says_why(tmp_path):
+  _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_test", 0.5)], {
+      "protocol": "nevis", "mean_error": None,
+      "headline": "no headline score, 2 tasks are missing: coil20, mnist"})
+  text = tables.report([tmp_path])
+  assert ["mean", "error,", "meta-test", "tasks", "-"] in [row.split() for row in text.splitlines()]
+  assert text.endswith("\nft: no headline score, 2 tasks are missing: coil20, mnist.\n")
+
+
+def test_a_mean_with_an_unknown_part_is_unknown(tmp_path):
+  _make(tmp_path / "ft", [_predict(1, "a", 1, 1998, "meta_test", 0.5),
+                          _predict(3, "b", 1, 1999, "meta_test", None)])
+  rows = [row.split() for row in tables.report([tmp_path]).splitlines()]
+  assert ["mean", "error,", "all", "tasks", "so", "far", "-"] in rows
+
+
+def test_an_unfinished_run_shows_what_it_has(tmp_path):
+  _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_test", 0.5)])
+  text = tables.report([tmp_path])
+  assert "digits" in text and "1.00 GFLOP" in text
+  assert text.endswith("ft: not finished, 1 events so far; run the same command again to go on.\n")
+
+
+def test_tasks_stand_in_the_order_of_the_stream_whichever_run_has_them(tmp_path):
+  _make(tmp_path / "a", [_predict(3, "late", 1, 2001, "meta_test", 0.5)], {"protocol": "nevis"})
+  _make(tmp_path / "b", [_predict(1, "early", 1, 2000, "meta_test", 0.25)], {"protocol": "nevis"})
+  rows = tables.report([tmp_path]).splitlines()
+  assert rows[4].split() == ["early", "1", "2000", "meta_test", "error", "-", "0.2500"]
+  assert rows[5].split() == ["late", "1", "2001", "meta_test", "error", "0.5000", "-"]
+
+
+def test_another_protocol_is_its_summary(tmp_path):
+  _make(tmp_path / "er", [{"event": 0, "protocol": "clear"}], {
+      "protocol": "clear", "run": "er", "next_domain": 0.75, "accuracy_matrix": [[0.5, 0.25]] * 2,
+      "flops": 2.5e12, "by_bucket": {"1": 0.5}, "left_out": []})
+  _make(tmp_path / "ewc", [{"event": 0, "protocol": "clear"}], {
+      "protocol": "clear", "next_domain": None, "forward_transfer": 0.5})
+  assert tables.report([tmp_path]) == """\
+clear
+
+                          er     ewc
+----------------  ----------  ------
+next_domain           0.7500       -
+accuracy_matrix      [2 x 2]       -
+flops             2.50 TFLOP       -
+by_bucket.1           0.5000       -
+left_out                   -       -
+forward_transfer           -  0.5000
+"""
+
+
+def test_protocols_and_streams_have_tables_of_their_own(tmp_path):
+  _make(tmp_path / "a", [], {"protocol": "clear"})
+  _make(tmp_path / "b", [], {"protocol": "nevis", "stream": "tiny"})
+  _make(tmp_path / "c", [], {"protocol": "nevis", "stream": "short"})
+  lines = tables.report([tmp_path]).splitlines()
+  assert [line for line in lines if line.startswith(("clear", "nevis"))] == [
+      "clear", "nevis (tiny): test error by task", "nevis (short): test error by task"]
+
+
+def test_a_bar_in_a_name_does_not_break_markdown(tmp_path):
+  _make(tmp_path / "ft", [], {"protocol": "clear", "a|b": 1})
+  assert "| a\\|b | 1 |" in tables.markdown([tmp_path])

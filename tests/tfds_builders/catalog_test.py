@@ -1,0 +1,54 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Names, and the facts that every row must have."""
+
+import pytest
+
+import tfds_builders
+from tfds_builders import catalog
+from tfds_builders import errors
+from tfds_builders import splits
+from tfds_builders.rows import nevis
+from tfds_builders.rows import row as row_lib
+
+
+def test_names_are_sorted_and_found():
+  assert tfds_builders.names() == sorted(tfds_builders.names())
+  assert "nevis/olivetti_face" in tfds_builders.names()
+  assert catalog.find("nevis/mnist") == ("nevis", nevis.MNIST)
+
+
+@pytest.mark.parametrize("name, message", [
+    ("nevis/cifar01", r"Unknown data set 'nevis/cifar01'; the nearest: nevis/cifar10\."),
+    ("mnist", r"Unknown data set 'mnist'; the nearest: nevis/mnist\."),
+    ("nevis/", r"Unknown data set 'nevis/'\. tfds_builders\.names\(\) lists all"),
+])
+def test_unknown_names_say_the_nearest(name, message):
+  with pytest.raises(errors.DataError, match=message):
+    catalog.find(name)
+
+
+@pytest.mark.parametrize("row", nevis.ROWS, ids=lambda row: row.name)
+def test_row_is_complete(row):
+  splits.check(row.splits)
+  assert row.kind in (row_lib.SINGLE_LABEL, row_lib.MULTI_LABEL)
+  assert row.channels in (1, 3)
+  assert row.citation.startswith("@") and row.homepage.startswith("http") and row.title
+  if row.class_names is not None:
+    assert len(set(row.class_names)) == row.num_classes
+  for layout in row.layouts:
+    assert callable(layout.parser.parse) and callable(layout.parser.write_fixture)
+    assert set(layout.num_examples) <= set(row.splits)
+    for file in layout.files:
+      for checksum in file.checksums + file.content_checksums:
+        algorithm, value = checksum.split(":")
+        assert len(value) == {"sha256": 64, "md5": 32}[algorithm], checksum
+        assert int(value, 16) >= 0
+
+
+def test_rows_have_names_of_their_own():
+  assert len({row.name for row in nevis.ROWS}) == len(nevis.ROWS)
+
+
+def test_cifar10_has_the_order_of_tfds():
+  assert nevis.CIFAR10.class_names == tuple(sorted(nevis.CIFAR10.class_names))
+  assert nevis.CIFAR10.class_names[:2] == ("airplane", "automobile")

@@ -1,0 +1,130 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Archives are streamed, and nothing that they say is trusted."""
+
+import io
+import stat
+import tarfile
+import zipfile
+
+import pytest
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import fixtures
+
+_NAMES = ("a.zip", "a.tar", "a.tar.gz", "a.tar.xz")
+_MEMBERS = {"d/b.txt": b"bb" * 5000, "d/a.txt": b"a", "__MACOSX/d/._a.txt": b"x", "d/.DS_Store": b"x"}
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_members_without_debris(tmp_path, name):
+  fixtures.write_archive(tmp_path / name, _MEMBERS)
+  assert dict(archives.members(tmp_path / name)) == {"d/a.txt": b"a", "d/b.txt": b"bb" * 5000}
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_format_is_told_by_content_not_by_name(tmp_path, name):
+  fixtures.write_archive(tmp_path / name, _MEMBERS)
+  (tmp_path / name).rename(tmp_path / "download")
+  assert len(dict(archives.members(tmp_path / "download"))) == 2
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_only_wanted_members_are_read(tmp_path, name):
+  fixtures.write_archive(tmp_path / name, _MEMBERS)
+  wanted = lambda member: member.endswith("a.txt")
+  assert dict(archives.members(tmp_path / name, wanted, max_bytes=10)) == {"d/a.txt": b"a"}
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_huge_member_is_refused_before_it_is_read(tmp_path, name):
+  fixtures.write_archive(tmp_path / name, _MEMBERS)
+  with pytest.raises(errors.DataError, match=f"{name}, member 'd/b.txt' has 10000 bytes; at most 99"):
+    list(archives.members(tmp_path / name, max_bytes=99))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("member", ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "a\\..\\evil"])
+def test_unsafe_names_are_refused_even_if_not_wanted(tmp_path, name, member):
+  fixtures.write_archive(tmp_path / name, {"ok": b"", member: b""})
+  with pytest.raises(errors.DataError, match=f"{name}, member .*evil.* has an unsafe name"):
+    list(archives.members(tmp_path / name, wanted=lambda n: False))
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_in_a_tar_are_refused(tmp_path, kind):
+  with tarfile.open(tmp_path / "a.tar", "w") as archive:
+    info = tarfile.TarInfo("link")
+    info.type, info.linkname = kind, "/etc/passwd"
+    archive.addfile(info)
+  with pytest.raises(errors.DataError, match="a.tar, member 'link' is a link or a device"):
+    list(archives.members(tmp_path / "a.tar"))
+
+
+def test_links_in_a_zip_are_refused(tmp_path):
+  with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+    info = zipfile.ZipInfo("link")
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    archive.writestr(info, "/etc/passwd")
+  with pytest.raises(errors.DataError, match="a.zip, member 'link' is a link"):
+    list(archives.members(tmp_path / "a.zip"))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.85])
+def test_truncated_archive_is_named(tmp_path, name, kept):
+  members = {f"d/{i}.bin": fixtures.pixels((3000,), seed=i).tobytes() for i in range(20)}
+  path = tmp_path / name
+  fixtures.write_archive(path, members)
+  data = path.read_bytes()
+  path.write_bytes(data[:int(len(data) * kept)])
+  with pytest.raises(errors.DataError, match=rf"{name}.* cannot be read: \w+: .*truncated or damaged"):
+    list(archives.members(path))
+
+
+@pytest.mark.parametrize("cut", [2 * 1024, 2 * 1024 + 100])
+def test_plain_tar_cut_between_members_or_in_a_header_is_named(tmp_path, cut):
+  path = tmp_path / "a.tar"
+  fixtures.write_archive(path, {"a": bytes(512), "b": bytes(512), "c": bytes(512)})
+  path.write_bytes(path.read_bytes()[:cut])
+  with pytest.raises(errors.DataError, match="a.tar cannot be read: EOFError: the mark of its end"):
+    list(archives.members(path))
+
+
+@pytest.mark.parametrize("name", ["a.tar.gz", "a.tar.xz"])
+def test_damage_at_the_very_end_is_noticed(tmp_path, name):
+  path = tmp_path / name
+  fixtures.write_archive(path, _MEMBERS)
+  path.write_bytes(path.read_bytes()[:-4])
+  with pytest.raises(errors.DataError, match=f"{name} cannot be read"):
+    list(archives.members(path))
+
+
+def test_damaged_zip_member_is_named(tmp_path):
+  path = tmp_path / "a.zip"
+  with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+    archive.writestr("d/a.txt", b"hello world")
+  path.write_bytes(path.read_bytes().replace(b"hello", b"jello"))
+  with pytest.raises(errors.DataError, match=r"a.zip, member 'd/a.txt' cannot be read: .*CRC"):
+    list(archives.members(path))
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar"])
+def test_what_is_no_archive_is_named(tmp_path, name):
+  (tmp_path / name).write_bytes(b"<html>404 not found</html>" * 40)
+  with pytest.raises(errors.DataError, match=f"{name} cannot be read"):
+    list(archives.members(tmp_path / name))
+
+
+def test_read_content_has_a_bound(tmp_path):
+  fixtures.write_gzip(tmp_path / "a.gz", bytes(100))
+  assert archives.read_content(tmp_path / "a.gz") == bytes(100)
+  with pytest.raises(errors.DataError, match="a.gz holds more than the 99 bytes"):
+    archives.read_content(tmp_path / "a.gz", max_bytes=99)
+
+
+def test_a_consumers_own_error_is_left_alone(tmp_path):
+  fixtures.write_archive(tmp_path / "a.zip", _MEMBERS)
+  with pytest.raises(io.UnsupportedOperation):
+    for _ in archives.members(tmp_path / "a.zip"):
+      raise io.UnsupportedOperation()

@@ -1,0 +1,163 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Mirror first, then TFDS's own copy or a download; what is lacking is said in full."""
+
+import dataclasses
+import functools
+import http.server
+import json
+import threading
+
+import pytest
+import tensorflow_datasets as tfds
+
+import tfds_builders
+from tfds_builders import errors
+from tfds_builders import sources
+from tfds_builders import splits
+from tfds_builders import testing
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import idx
+from tfds_builders.rows import nevis
+from tfds_builders.rows import row as row_lib
+
+
+@pytest.fixture(name="server")
+def _server(tmp_path, monkeypatch):
+  """(folder, URL) of a web server on this machine."""
+  monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+  monkeypatch.setenv("no_proxy", "127.0.0.1")
+  folder = tmp_path / "www"
+  folder.mkdir()
+
+  class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+      pass
+
+  server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+  threading.Thread(target=server.serve_forever, daemon=True).start()
+  yield folder, f"http://127.0.0.1:{server.server_address[1]}/"
+  server.shutdown()
+  server.server_close()
+
+
+def _downloadable(row, url, **changes):
+  layout = row.layouts[0]
+  files = tuple(dataclasses.replace(f, url=url + f.name, **changes) for f in layout.files)
+  return dataclasses.replace(row, layouts=(dataclasses.replace(layout, files=files),))
+
+
+def _ids(data_dir, split):
+  return [r["id"] for r in tfds.as_numpy(tfds.load("nevis/semeion", split=split, data_dir=data_dir, download=False))]
+
+
+def test_download_and_mirror_give_the_same_records(tmp_path, server):
+  folder, url = server
+  row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], folder)
+  with testing.installed(_downloadable(row, url)):
+    assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "a").state == "downloadable"
+    builder = tfds_builders.build("nevis/semeion", tmp_path / "a")
+  assert json.loads((builder.data_path / "metadata.json").read_text())["origin"] == "download"
+  with testing.installed(row, folder):
+    tfds_builders.build("nevis/semeion", tmp_path / "b")
+  for split in splits.NAMES:
+    assert _ids(tmp_path / "a", split) == _ids(tmp_path / "b", split)
+
+
+def test_tfds_load_alone_downloads_too(tmp_path, server):
+  folder, url = server
+  row, counts = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], folder)
+  with testing.installed(_downloadable(row, url)):
+    loaded = tfds.load("nevis/semeion", data_dir=tmp_path / "a")
+  assert sum(len(dataset) for dataset in loaded.values()) == counts["all"]
+
+
+def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
+  folder, url = server
+  row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], folder)
+  with testing.installed(_downloadable(row, url, checksums=("md5:00",))):
+    with pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for semeion.data"):
+      tfds_builders.build("nevis/semeion", tmp_path / "a")
+  assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
+
+
+def test_dead_link_says_all_that_helps(tmp_path, server):
+  _, url = server
+  row = _downloadable(nevis.SEMEION, url)
+  with testing.installed(row, tmp_path):
+    with pytest.raises(errors.DataError) as caught:
+      tfds_builders.build("nevis/semeion", tmp_path / "a")
+  message = str(caught.value)
+  for part in ("nevis/semeion needs semeion.data", url, f"Not found in: mirror {tmp_path}",
+               "suite data build nevis/semeion --mirror DIR", "The download failed", "404"):
+    assert part in message, (part, message)
+
+
+def test_nothing_public_says_where_it_looked(tmp_path):
+  layout = dataclasses.replace(nevis.SEMEION.layouts[0], files=(row_lib.File("semeion.data", "kaggle:a/b"),))
+  with testing.installed(dataclasses.replace(nevis.SEMEION, layouts=(layout,))):
+    with pytest.raises(errors.DataError, match=r"needs semeion.data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
+      tfds_builders.build("nevis/semeion", tmp_path / "a")
+
+
+def test_mirror_takes_the_first_layout_it_has_whole(tmp_path):
+  row = nevis.TINY_IMAGENET
+  with testing.installed(row, tmp_path):
+    assert sources.in_mirror(row) is None
+    (tmp_path / "tiny-imagenet-200-slim.tar.xz").write_bytes(b"x")
+    assert sources.in_mirror(row)[0] is row.layouts[1]
+    (tmp_path / "tiny-imagenet-200.zip").write_bytes(b"x")
+    assert sources.in_mirror(row)[0] is row.layouts[0]
+  with testing.installed(nevis.MNIST, tmp_path):
+    (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"x")
+    assert sources.in_mirror(nevis.MNIST) is None
+
+
+def test_a_file_of_another_data_set_is_passed_over(tmp_path):
+  """MNIST's imitations use its file names: the content tells them apart."""
+  row, _ = testing.write(nevis.MNIST, nevis.MNIST.layouts[0], tmp_path / "z")
+  layout = row.layouts[0]
+  files = tuple(dataclasses.replace(f, content_checksums=("sha256:" + sources.checksums.compute(
+      tmp_path / "z" / f.name, content=True)["sha256"],)) for f in layout.files)
+  row = dataclasses.replace(row, layouts=(dataclasses.replace(layout, files=files),))
+  (tmp_path / "a").mkdir()
+  for file in files:
+    fixtures.write_gzip(tmp_path / "a" / file.name, b"something else")
+  with testing.installed(row, tmp_path):
+    tfds_builders.build("nevis/mnist", tmp_path / "data")
+    for file in files:
+      (tmp_path / "z" / file.name).unlink()
+    with pytest.raises(errors.DataError, match="does not hold what train-images.* belongs to another data set"):
+      tfds_builders.build("nevis/mnist", tmp_path / "more")
+
+
+def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tmp_path):
+  row, counts = testing.write(nevis.MNIST, nevis.MNIST.layouts[0], tmp_path / "mirror")
+  pixels = {split: (idx.read(tmp_path / "mirror" / images, ndim=3), idx.read(tmp_path / "mirror" / labels, ndim=1))
+            for split, (images, labels) in nevis.MNIST.layouts[0].args["parts"].items()}
+
+  class ToyDigits(tfds.core.GeneratorBasedBuilder):
+    """As TFDS's MNIST: no names, keys are positions."""
+    VERSION = tfds.core.Version("3.0.1")
+
+    def _info(self):
+      return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
+          "image": tfds.features.Image(shape=(6, 5, 1)), "label": tfds.features.ClassLabel(num_classes=10)}))
+
+    def _split_generators(self, dl_manager):
+      return {split: self._generate_examples(split) for split in ("train", "test")}
+
+    def _generate_examples(self, split):
+      for index, (image, label) in enumerate(zip(*pixels[split])):
+        yield index, {"image": image[..., None], "label": int(label)}
+
+  with testing.installed(row, tmp_path / "mirror"):
+    tfds_builders.build("nevis/mnist", tmp_path / "a")
+  with testing.installed(dataclasses.replace(row, tfds="toy_digits:3.*.*")):
+    builder = tfds_builders.build("nevis/mnist", tmp_path / "b")
+  metadata = json.loads((builder.data_path / "metadata.json").read_text())
+  assert metadata["origin"] == "tfds" and metadata["files"] == {"toy_digits/3.0.1": ""}
+  for split in splits.NAMES:
+    one, two = ([(r["id"], r["label"], r["image"].tobytes()) for r in tfds.as_numpy(tfds.load(
+        "nevis/mnist", split=split, data_dir=tmp_path / folder, download=False))] for folder in "ab")
+    assert one == two
+  assert sum(counts.values()) == 160

@@ -1,0 +1,82 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""States, cheaply and without ever raising for what is missing."""
+
+import dataclasses
+
+import pytest
+
+import tfds_builders
+from tfds_builders import status
+from tfds_builders import testing
+from tfds_builders.rows import nevis
+from tfds_builders.rows import row as row_lib
+
+
+@pytest.fixture(autouse=True)
+def _no_mirror(monkeypatch):
+  monkeypatch.delenv("LIFELONG_MIRROR", raising=False)
+
+
+def _kaggle(row):
+  layout = dataclasses.replace(row.layouts[0], files=(row_lib.File("x.zip", "kaggle:a/b"),))
+  return dataclasses.replace(row, layouts=(layout,), tfds=None)
+
+
+def test_downloadable_says_size_and_command(tmp_path):
+  found = status.inspect("nevis/tiny_imagenet", tmp_path)
+  assert (found.state, found.size_bytes) == (status.DOWNLOADABLE, 248100043)
+  assert found.command == "suite data build nevis/tiny_imagenet"
+  assert status.inspect("nevis/semeion", tmp_path).size_bytes is None
+
+
+def test_mirrored_says_size_and_place(tmp_path):
+  (tmp_path / "semeion.data").write_bytes(bytes(10))
+  with testing.installed(nevis.SEMEION, tmp_path):
+    found = status.inspect("nevis/semeion", tmp_path / "data")
+  assert (found.state, found.size_bytes) == (status.MIRRORED, 10)
+  assert found.command == f"suite data build nevis/semeion --mirror {tmp_path}"
+
+
+def test_manual_says_what_is_needed(tmp_path):
+  with testing.installed(_kaggle(nevis.OLIVETTI_FACE)):
+    found = status.inspect("nevis/olivetti_face", tmp_path)
+  assert found.state == status.MANUAL and "x.zip (kaggle:a/b)" in found.reason
+  assert found.command == "suite data build nevis/olivetti_face --mirror DIR"
+
+
+def test_unknown_name_has_the_nearest_in_its_reason(tmp_path):
+  found = status.inspect("nevis/mnits", tmp_path)
+  assert (found.state, found.command) == (status.UNKNOWN, "")
+  assert "nearest: nevis/mnist" in found.reason
+
+
+def test_every_name_has_a_status(tmp_path):
+  for name in tfds_builders.names():
+    assert status.inspect(name, tmp_path / "nowhere").state == status.DOWNLOADABLE
+
+
+def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
+  monkeypatch.setenv("LIFELONG_MIRROR", str(tmp_path / "gone"))
+  assert status.inspect("nevis/semeion", tmp_path).state == status.DOWNLOADABLE
+
+
+@pytest.mark.parametrize("spoil, reason", [
+    (lambda folder: next(folder.glob("*record-*")).unlink(), "it has 2 of 3 record files"),
+    (lambda folder: (folder / "dataset_info.json").write_text("{"), "dataset_info.json cannot be read"),
+    (lambda folder: (folder / "dataset_info.json").unlink(), "it has no dataset_info.json"),
+])
+def test_a_spoilt_copy_is_not_prepared(tmp_path, spoil, reason):
+  row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], tmp_path / "mirror")
+  with testing.installed(row, tmp_path / "mirror"):
+    tfds_builders.build("nevis/semeion", tmp_path)
+    assert status.inspect("nevis/semeion", tmp_path).state == status.PREPARED
+    spoil(tmp_path / "nevis" / "semeion" / "1.0.0")
+    found = status.inspect("nevis/semeion", tmp_path)
+  assert found.state == status.MIRRORED and reason in found.reason and "delete it" in found.reason
+
+
+def test_default_folder_is_that_of_tfds(monkeypatch, tmp_path):
+  monkeypatch.setenv("TFDS_DATA_DIR", str(tmp_path))
+  assert status.data_directory() == tmp_path
+  monkeypatch.delenv("TFDS_DATA_DIR")
+  assert status.data_directory().name == "tensorflow_datasets"

@@ -1,0 +1,108 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The page of results made from run directories."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+TOOL = pathlib.Path(__file__).parents[2] / "tools" / "make_tables.py"
+
+ENVIRONMENT = {
+    "command": "suite run nevis/tiny", "device": "1 CPU", "seed": 3, "platform": "Linux",
+    "git_revision": None, "packages": {"tensorflow": "2.15.1", "keras-cv": None}}
+
+
+@pytest.fixture(name="tool", scope="module")
+def _tool():
+  spec = importlib.util.spec_from_file_location("make_tables", TOOL)
+  module = importlib.util.module_from_spec(spec)
+  before = list(sys.path)
+  spec.loader.exec_module(module)
+  sys.path[:] = before
+  return module
+
+
+def _make(folder, summary, environment=None):
+  folder.mkdir(parents=True)
+  (folder / "records.jsonl").write_text(
+      '{"event": 0, "kind": "predict", "task": "digits", "task_key": "digits", "error": 0.25}\n')
+  (folder / "summary.json").write_text(json.dumps(summary))
+  if environment is not None:
+    (folder.parent / "environment.json").write_text(json.dumps(environment))
+
+
+@pytest.fixture(name="workdir")
+def _workdir(tmp_path):
+  for name, error in (("indep", 0.5), ("ft", 0.25)):
+    _make(tmp_path / "w" / name, {"protocol": "nevis", "stream": "tiny", "mean_error": error,
+                                  "headline": "ok", "flops": 2e9}, ENVIRONMENT)
+  return tmp_path / "w"
+
+
+def test_a_page_has_table_figure_and_provenance(tool, workdir, tmp_path):
+  page = tmp_path / "docs" / "results" / "tiny.md"
+  assert tool.main([str(workdir), "--output", str(page), "--title", "Tiny"]) == 0
+  text = page.read_text()
+  assert text.startswith("# Tiny\n")
+  assert "| mean error, meta-test tasks |  |  |  |  | **0.2500** | 0.5000 |" in text
+  assert "![tiny](tiny.svg)" in text and (page.parent / "tiny.svg").exists()
+  assert text.endswith("""\
+## How the runs were made
+
+**ft, indep**
+
+- command: `suite run nevis/tiny`
+- device: `1 CPU`
+- seed: `3`
+- platform: `Linux`
+- git revision: `unknown`
+- versions: tensorflow 2.15.1, keras-cv absent
+""")
+
+
+def test_the_same_runs_make_the_same_page(tool, workdir, tmp_path):
+  for name in ("a", "b"):
+    tool.main([str(workdir), "--output", str(tmp_path / name / "tiny.md")])
+  for name in ("tiny.md", "tiny.svg"):
+    assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_runs_of_different_environments_are_told_apart(tool, workdir, tmp_path, capsys):
+  _make(tmp_path / "v" / "ft", {"protocol": "nevis", "stream": "tiny", "mean_error": 0.125},
+        {**ENVIRONMENT, "seed": 4})
+  assert tool.main([str(workdir), str(tmp_path / "v")]) == 0
+  text = capsys.readouterr().out
+  assert "**w/ft, indep**" in text and "**v/ft**" in text
+  assert "- seed: `3`" in text and "- seed: `4`" in text
+
+
+def test_a_run_without_headline_score_is_not_drawn(tool, tmp_path):
+  _make(tmp_path / "w" / "ft", {"protocol": "nevis", "mean_error": None, "headline": "no score"})
+  page = tmp_path / "page.md"
+  assert tool.main([str(tmp_path / "w"), "--output", str(page)]) == 0
+  assert "ft: no score." in page.read_text() and "not stored" in page.read_text()
+  assert not list(tmp_path.glob("*.svg"))
+
+
+def test_an_accuracy_matrix_is_drawn(tool, tmp_path):
+  _make(tmp_path / "w" / "er", {"protocol": "clear", "accuracy_matrix": [[0.5, None], [0.25, 1.0]]})
+  assert tool.main([str(tmp_path / "w"), "--output", str(tmp_path / "clear.md")]) == 0
+  assert "![clear_er_matrix](clear_er_matrix.svg)" in (tmp_path / "clear.md").read_text()
+  assert (tmp_path / "clear_er_matrix.svg").exists()
+
+
+def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, capsys):
+  assert tool.main([str(tmp_path)]) == 1
+  assert "There is no run in" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_script_from_anywhere(workdir, tmp_path):
+  done = subprocess.run([sys.executable, str(TOOL), str(workdir)], cwd=tmp_path, check=True,
+                        capture_output=True, text=True)
+  assert done.stdout.startswith("# Results\n")

@@ -1,0 +1,13 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`tfds.load("nevis/mnist")` and the other data sets of NEVIS'22."""
+
+from __future__ import annotations
+
+from tfds_builders import row_builder
+from tfds_builders.rows import nevis
+
+
+class Nevis(row_builder.RowBuilder):
+  """NEVIS'22 (Bornschein et al., 2023), one configuration a data set; facts in rows/nevis.py."""
+
+  BUILDER_CONFIGS = row_builder.configs(nevis.ROWS)

@@ -1,0 +1,151 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Reading archives as streams of (member name, bytes), trusting nothing they say.
+
+Nothing is ever unpacked to disk. Formats are told by their first bytes, not by file names.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from typing import BinaryIO, Callable, Iterator, Tuple
+
+from tfds_builders import errors
+
+MAX_MEMBER_BYTES = 256 << 20
+_BLOCK = 1 << 20
+
+_OPENERS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\x00", lzma.open), (b"BZh", bz2.open))
+_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
+           NotImplementedError)
+
+Member = Tuple[str, bytes]
+
+
+@contextlib.contextmanager
+def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
+  """Turns what the standard library raises on damaged archives into a DataError with names."""
+  try:
+    yield
+  except errors.DataError:
+    raise
+  except _DAMAGE as error:
+    where = f"{path}, member {member!r}" if member else f"{path}"
+    raise errors.DataError(
+        f"{where} cannot be read: {type(error).__name__}: {error}. The file is truncated or "
+        "damaged: get it again (delete this copy first), then build again.") from error
+
+
+def open_content(path: os.PathLike) -> BinaryIO:
+  """Opens the file, decompressed if it is gzip, xz or bzip2."""
+  with open(path, "rb") as stream:
+    magic = stream.read(6)
+  for start, opener in _OPENERS:
+    if magic.startswith(start):
+      return opener(path, "rb")
+  return open(path, "rb")
+
+
+def read_content(path: os.PathLike, max_bytes: int = MAX_MEMBER_BYTES) -> bytes:
+  """The whole decompressed content of one file."""
+  with named_errors(path), open_content(path) as stream:
+    data = stream.read(max_bytes + 1)
+  if len(data) > max_bytes:
+    raise errors.DataError(f"{path} holds more than the {max_bytes} bytes that are allowed here.")
+  return data
+
+
+def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True,
+            max_bytes: int = MAX_MEMBER_BYTES) -> Iterator[Member]:
+  """Yields the wanted files of a zip or tar(.gz, .xz, .bz2), in one pass.
+
+  Zip members come sorted by name, tar members as they are stored: whoever reads them must not
+  depend on the order. Members with unsafe names, links and devices are errors, wanted or not;
+  the debris of macOS ("__MACOSX", "._x", ".DS_Store") is left out.
+  """
+  with named_errors(path), open(path, "rb") as stream:
+    is_zip = stream.read(2) == b"PK"
+  read = _zip_members if is_zip else _tar_members
+  with named_errors(path):
+    yield from read(path, lambda name: not _is_debris(name) and wanted(name), max_bytes)
+
+
+def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
+  with zipfile.ZipFile(path) as archive:
+    for info in sorted(archive.infolist(), key=lambda info: info.filename):
+      name = _checked_name(path, info.filename)
+      if stat.S_ISLNK(info.external_attr >> 16):
+        raise errors.DataError(f"{path}, member {name!r} is a link; only files are read.")
+      if info.is_dir() or not wanted(name):
+        continue
+      _check_size(path, name, info.file_size, max_bytes)
+      if info.flag_bits & 1:
+        raise errors.DataError(f"{path}, member {name!r} is encrypted; unpack and pack it again.")
+      with named_errors(path, name):
+        data = archive.read(info)  # Stops at the declared size and checks the CRC.
+      yield name, data
+
+
+def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
+  # The content is opened here, not by tarfile, which takes a truncated stream for a finished one.
+  with open_content(path) as content:
+    stream = _Counted(content)
+    archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]
+    for info in archive:
+      name = _checked_name(path, info.name)
+      if info.isdir():
+        continue
+      if not info.isfile():
+        raise errors.DataError(f"{path}, member {name!r} is a link or a device; only files are read.")
+      if not wanted(name):
+        continue
+      _check_size(path, name, info.size, max_bytes)
+      with named_errors(path, name):
+        data = archive.extractfile(info).read()
+      yield name, data
+    while stream.read(_BLOCK):  # The checksum of a compressed stream stands at its very end.
+      pass
+    # A tar ends with blocks of zeros; tarfile does not mind if the rest, these included, is lost.
+    if stream.num_bytes < archive.offset + tarfile.BLOCKSIZE:
+      raise EOFError("the mark of its end is missing")
+
+
+class _Counted:
+  """A stream that knows how much was read."""
+
+  def __init__(self, stream: BinaryIO):
+    self._stream = stream
+    self.num_bytes = 0
+
+  def read(self, size: int) -> bytes:
+    data = self._stream.read(size)
+    self.num_bytes += len(data)
+    return data
+
+
+def _checked_name(path, name: str) -> str:
+  parts = name.replace("\\", "/").split("/")
+  if not name or "\x00" in name or parts[0] == "" or ".." in parts or re.match("[A-Za-z]:", name):
+    raise errors.DataError(
+        f"{path}, member {name!r} has an unsafe name (absolute, or with '..'); such an archive is "
+        "not read at all. Get it from its publisher, or pack it again.")
+  return "/".join(part for part in parts if part not in ("", "."))
+
+
+def _check_size(path, name: str, size: int, max_bytes: int) -> None:
+  if size > max_bytes:
+    raise errors.DataError(f"{path}, member {name!r} has {size} bytes; at most {max_bytes} are "
+                           "allowed in one member.")
+
+
+def _is_debris(name: str) -> bool:
+  base = name.rsplit("/", 1)[-1]
+  return name.startswith("__MACOSX/") or base.startswith("._") or base == ".DS_Store"

@@ -1,0 +1,97 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One archive of image files, where a template of the member names tells label and split.
+
+`"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field stands for a
+piece of the name without a slash, and folders before the template do not matter.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Iterator, Mapping, Optional, Sequence
+
+from tfds_builders import errors
+from tfds_builders import splits as splits_lib
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+
+_POOLED = {splits_lib.POOL: splits_lib.POOL}
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, template: str,
+          split_folders: Optional[Mapping[str, str]] = None,
+          ignore: str = "(?!)") -> Iterator[example.Example]:
+  """Yields the images under the part of their name that the template matches, less the extension.
+
+  Args:
+    paths: file name -> path; every file is read.
+    template: of member names, with {label}, {item} and perhaps {split}.
+    split_folders: folder name that {split} stands for -> source split; without it all is one pool.
+    ignore: regular expression of image files (whole names) that are no examples.
+  """
+  split_folders = split_folders or _POOLED
+  pattern = _compiled(template, split_folders)
+  for path in paths.values():
+    unmatched = []
+    num_matched = 0
+    for name, data in archives.members(path, wanted=_is_image):
+      match = pattern.search(name)
+      if match is None:
+        if not re.fullmatch(ignore, name):
+          unmatched.append(name)
+        continue
+      num_matched += 1
+      fields = match.groupdict()
+      where = f"{path}, member {name!r}"
+      yield example.Example(
+          split_folders[fields.get("split", splits_lib.POOL)],
+          match.group("key").rsplit(".", 1)[0], fields["label"], images.encoded(data, where), where)
+    if unmatched or not num_matched:
+      raise errors.DataError(
+          f"{path} has another layout than {template!r}: {num_matched} image files match, "
+          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
+          "It may be another edition of the data set; its row needs a layout of its own.")
+
+
+def _is_image(name: str) -> bool:
+  return name.lower().endswith((".jpg", ".jpeg", ".png", ".pgm", ".ppm"))
+
+
+def _compiled(template: str, split_folders: Mapping[str, str]) -> "re.Pattern[str]":
+  pieces = re.split(r"\{(\w+)\}", template)
+  out = ""
+  for index, piece in enumerate(pieces):
+    if index % 2 == 0:
+      out += re.escape(piece)
+    elif piece == "split":
+      out += f"(?P<split>{'|'.join(re.escape(name) for name in sorted(split_folders))})"
+    else:
+      out += f"(?P<{piece}>[^/]+)"
+  return re.compile(f"(?:^|/)(?P<key>{out})$")
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, template: str,
+                  split_folders: Optional[Mapping[str, str]] = None,
+                  ignore: str = "(?!)") -> Mapping[str, int]:
+  """Writes a tiny archive of this layout; returns the number of examples by source split."""
+  del ignore
+  members = {"top/README": b"not an image"}
+  for folder in split_folders or _POOLED:
+    for label in class_names:
+      for item in range(1, per_class + 1):
+        name = template.format(split=folder, label=label, item=item)
+        members[f"top/{name}"] = _image(name, seed=len(members))
+  fixtures.write_archive(directory / file_names[0], members)
+  return {split: per_class * len(class_names) for split in (split_folders or _POOLED).values()}
+
+
+def _image(name: str, seed: int) -> bytes:
+  if name.endswith(".pgm"):
+    return fixtures.pgm((7, 5), seed)
+  if name.endswith(".png"):
+    return images.png(fixtures.pixels((7, 5, 3), seed))
+  return fixtures.jpeg((7, 5, 3), seed)

@@ -1,0 +1,54 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What parsers yield, and keys for examples that have no name in their source."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+from typing import NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+Label = Union[int, str]
+
+
+class Example(NamedTuple):
+  """One labelled image of a source.
+
+  Attributes:
+    split: its split in the source ("train", "test", or splits.POOL).
+    key: unique in the data set and the same on every machine: its name in the source if it has
+      one, else `PixelKeys`. Becomes its id.
+    label: a class id or a class name; a tuple of them in a multi-label set.
+    image: JPEG or PNG bytes.
+    where: file and member, for messages.
+    group: examples of one group fall into the same split; None: the key stands alone.
+  """
+
+  split: str
+  key: str
+  label: Union[Label, Tuple[Label, ...]]
+  image: bytes
+  where: str
+  group: Optional[str] = None
+
+
+class PixelKeys:
+  """Keys made of the pixels, for sources that give their images no names.
+
+  An idx file, a binary batch and TFDS's copy of them hold the same images in different orders; a
+  digest of the pixels is the same in all. Copies of one image are numbered and share a group, so
+  no image is in two splits drawn from the same source split.
+  """
+
+  def __init__(self):
+    self._seen = collections.Counter()
+
+  def __call__(self, split: str, pixels: np.ndarray) -> Tuple[str, str]:
+    """pixels: uint8 [H, W] or [H, W, C] -> (key, group)."""
+    pixels = pixels.reshape(*pixels.shape[:2], -1)
+    digest = hashlib.sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()[:16]
+    group = f"{split}/{digest}"
+    self._seen[group] += 1
+    copies = self._seen[group]
+    return (group if copies == 1 else f"{group}-{copies}"), group

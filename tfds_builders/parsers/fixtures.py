@@ -1,0 +1,54 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Small helpers of the fixture writers: tiny images and archives, the same at every call."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pathlib
+import tarfile
+import zipfile
+from typing import Mapping, Sequence
+
+import numpy as np
+
+_TAR_MODES = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.xz": "w:xz"}
+
+
+def pixels(shape: Sequence[int], seed: int) -> np.ndarray:
+  """uint8 noise of this shape; another seed gives another image."""
+  return np.random.Generator(np.random.PCG64(seed)).integers(0, 256, shape, dtype=np.uint8)
+
+
+def jpeg(shape: Sequence[int], seed: int) -> bytes:
+  """A JPEG of noise; shape: [H, W, 1 or 3]."""
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  return tf.io.encode_jpeg(pixels(shape, seed), quality=90).numpy()
+
+
+def pgm(shape: Sequence[int], seed: int) -> bytes:
+  """A binary PGM of noise; shape: [H, W]."""
+  return b"P5\n%d %d\n255\n" % (shape[1], shape[0]) + pixels(shape, seed).tobytes()
+
+
+def write_archive(path: os.PathLike, members: Mapping[str, bytes]) -> None:
+  """Writes a zip or tar, whichever the name ends in, with its members in the given order."""
+  path = pathlib.Path(path)
+  if path.suffix == ".zip":
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+      for name, data in members.items():
+        archive.writestr(name, data)
+    return
+  ending = next((e for e in sorted(_TAR_MODES, key=len, reverse=True) if path.name.endswith(e)), "")
+  if not ending:
+    raise ValueError(f"Cannot tell the format of {path.name!r}: zip or {sorted(_TAR_MODES)}.")
+  with tarfile.open(path, _TAR_MODES[ending]) as archive:
+    for name, data in members.items():
+      info = tarfile.TarInfo(name)
+      info.size = len(data)
+      archive.addfile(info, io.BytesIO(data))
+
+
+def write_gzip(path: os.PathLike, data: bytes) -> None:
+  pathlib.Path(path).write_bytes(gzip.compress(data, mtime=0))

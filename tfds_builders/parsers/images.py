@@ -1,0 +1,96 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image bytes: what is kept as it is, what becomes PNG, and whether it decodes."""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from typing import Any, Callable, Sequence, Tuple
+import zlib
+
+import numpy as np
+
+from tfds_builders import errors
+
+JPEG = b"\xff\xd8\xff"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+_PNM_HEADER = re.compile(rb"(P[56])" + rb"(?:\s+|\s*#[^\n]*\n\s*)(\d+)" * 3 + rb"\s", re.ASCII)
+
+
+def encoded(data: bytes, where: str) -> bytes:
+  """JPEG and PNG bytes unchanged; binary PGM and PPM as PNG, without loss."""
+  if data.startswith((JPEG, PNG)):
+    return data
+  if data[:2] in (b"P5", b"P6"):
+    return png(read_pnm(data, where))
+  raise errors.DataError(f"{where} is not a JPEG, PNG, PGM or PPM image: it begins with "
+                         f"{data[:8]!r}. If that is what the source has, its parser needs a case.")
+
+
+def png(pixels: np.ndarray) -> bytes:
+  """pixels: uint8 [H, W] or [H, W, C], C = 1 or 3. Plain zlib: no library's defaults get in."""
+  pixels = pixels.reshape(*pixels.shape[:2], -1)
+  height, width, channels = pixels.shape
+  if pixels.dtype != np.uint8 or channels not in (1, 3):
+    raise ValueError(f"Got {pixels.dtype} {pixels.shape}; png() takes uint8 [H, W, 1 or 3].")
+  lines = np.zeros((height, 1 + width * channels), np.uint8)
+  lines[:, 0] = 2  # The filter "up": each line is stored as its difference from the one above.
+  rows = pixels.reshape(height, -1)
+  lines[:, 1:] = rows
+  lines[1:, 1:] -= rows[:-1]
+  header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+  return PNG + b"".join(
+      struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+      for kind, body in ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)),
+                         (b"IEND", b"")))
+
+
+def read_pnm(data: bytes, where: str) -> np.ndarray:
+  """Binary PGM or PPM with one byte a value -> uint8 [H, W, 1 or 3]."""
+  match = _PNM_HEADER.match(data)
+  if not match:
+    raise errors.DataError(f"{where} has no valid PGM or PPM header: {data[:24]!r}.")
+  width, height, maximum = (int(match.group(i)) for i in (2, 3, 4))
+  channels = 1 if match.group(1) == b"P5" else 3
+  body = data[match.end():]
+  if maximum != 255:
+    raise errors.DataError(f"{where} has values up to {maximum}; only 255 is supported.")
+  if len(body) != width * height * channels or not body:
+    raise errors.DataError(f"{where} is damaged: {width} x {height} x {channels} values expected, "
+                           f"{len(body)} found.")
+  return np.frombuffer(body, np.uint8).reshape(height, width, channels)
+
+
+def check(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> None:
+  """Raises unless TensorFlow decodes all images, as it will when the data set is read.
+
+  Args:
+    encoded_images: (bytes, where they are from); many at a time are several times faster.
+    channels: to decode to.
+  """
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  try:
+    sizes = _sizes(channels)(tf.constant([data for data, _ in encoded_images], tf.string)).numpy()
+  except tf.errors.InvalidArgumentError as error:
+    if len(encoded_images) > 1:  # One of them: which?
+      for one in encoded_images:
+        check((one,), channels)
+    raise errors.DataError(f"{encoded_images[0][1]} is not an image that can be decoded with "
+                           f"{channels} channel(s): {error.message}") from error
+  for size, (_, where) in zip(sizes, encoded_images):
+    if not size:
+      raise errors.DataError(f"{where} is an image without pixels.")
+
+
+@functools.lru_cache(maxsize=None)
+def _sizes(channels: int) -> Callable[[Any], Any]:
+  """A function from strings [N] to the number of values in each decoded image, [N]."""
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+
+  def size(data):
+    return tf.size(tf.io.decode_image(data, channels=channels, expand_animations=False))
+
+  return tf.function(lambda batch: tf.map_fn(size, batch, fn_output_signature=tf.int32),
+                     input_signature=[tf.TensorSpec([None], tf.string)])

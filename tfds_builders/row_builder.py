@@ -1,0 +1,87 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A TFDS builder that is made of rows: one configuration a row."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+from typing import Any, Dict, Iterator, Sequence, Tuple
+
+import numpy as np
+import tensorflow_datasets as tfds
+
+from tfds_builders import catalog
+from tfds_builders import sources
+from tfds_builders import splits
+from tfds_builders import spool as spool_lib
+from tfds_builders.rows import row as row_lib
+
+
+def configs(rows: Sequence[row_lib.Row]) -> list:
+  """One TFDS configuration for each row."""
+  return [tfds.core.BuilderConfig(name=row.name, version=row.version, description=row.title)
+          for row in rows]
+
+
+class RowBuilder(
+    tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg,misc]
+  """Builds `family/row`; a family is a subclass with a name and configurations, and nothing else.
+
+  Records are in the order of a hash of their keys (TFDS's default): archives that hold the same
+  files in another order give the same records, and a prefix of a split is a fair sample of it.
+  `disable_shuffling` would keep the order of the archive, which is neither.
+  """
+
+  VERSION = tfds.core.Version("1.0.0")
+  RELEASE_NOTES = {"1.0.0": "First version."}
+
+  @functools.cached_property
+  def row(self) -> row_lib.Row:
+    return catalog.find(f"{self.name}/{self.builder_config.name}")[1]
+
+  def _info(self) -> tfds.core.DatasetInfo:
+    row = self.row
+    features: Dict[str, Any] = {
+        "image": tfds.features.Image(shape=(None, None, row.channels)),
+        "id": tfds.features.Text(),
+    }
+    if row.kind == row_lib.MULTI_LABEL:
+      features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
+      supervised_keys = ("image", "labels")
+    else:
+      features["label"] = (tfds.features.ClassLabel(names=row.class_names) if row.class_names else
+                           tfds.features.ClassLabel(num_classes=row.num_classes))
+      supervised_keys = ("image", "label")
+    return tfds.core.DatasetInfo(
+        builder=self,
+        description=" ".join(part for part in (f"{row.title}.", row.notes) if part),
+        features=tfds.features.FeaturesDict(features),
+        supervised_keys=supervised_keys,
+        homepage=row.homepage,
+        citation=row.citation,
+        metadata=tfds.core.MetadataDict())
+
+  def _split_generators(self, dl_manager) -> Dict[str, Iterator[Tuple[str, Dict[str, Any]]]]:
+    row = self.row
+    source = sources.locate(f"{self.name}/{row.name}", row, dl_manager,
+                            pathlib.Path(self.data_dir_root))
+    # While it is being prepared, self.data_dir is TFDS's incomplete folder: it goes if this fails.
+    spool = spool_lib.Spool(row, self.data_dir)
+    spool.fill(source.examples, source.num_examples)
+    if row.class_names is None and spool.class_names and row.kind == row_lib.SINGLE_LABEL:
+      self.info.features["label"].names = list(spool.class_names)
+    self.info.metadata.update({
+        "kind": row.kind, "num_classes": row.num_classes, "origin": source.origin,
+        "files": dict(source.sha256), "source_examples": dict(spool.counts),
+        "class_names": list(spool.class_names or ())})
+    return {split: self._generate_examples(spool, split) for split in splits.NAMES}
+
+  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
+    for key, label, image in spool.read(split):
+      record = {"image": image, "id": key}
+      if self.row.kind == row_lib.MULTI_LABEL:
+        record["labels"] = np.zeros(self.row.num_classes, np.uint8)
+        record["labels"][label] = 1
+      else:
+        record["label"] = label
+      yield key, record

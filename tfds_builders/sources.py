@@ -1,0 +1,113 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where the files of a row come from: the mirror, TFDS's own copy, or a download, in this order."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import Dict, Iterator, List, Mapping, Optional, Tuple
+
+from absl import logging
+
+from tfds_builders import checksums
+from tfds_builders import errors
+from tfds_builders import mirror
+from tfds_builders.parsers import example
+from tfds_builders.parsers import tfds_copy
+from tfds_builders.rows import row as row_lib
+
+Candidates = Dict[str, List[pathlib.Path]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+  """Verified data, ready to be parsed.
+
+  Attributes:
+    origin: "mirror", "download" or "tfds".
+    sha256: by file name; of TFDS's copy its full name and version, with no sum.
+    num_examples: what the source must hold, by source split.
+    examples: the parsed examples, once.
+  """
+
+  origin: str
+  sha256: Mapping[str, str]
+  num_examples: Mapping[str, int]
+  examples: Iterator[example.Example]
+
+
+def in_mirror(row: row_lib.Row) -> Optional[Tuple[row_lib.Layout, Candidates]]:
+  """The first layout of which the mirror has all files, with every place of each."""
+  found = mirror.find([file.name for layout in row.layouts for file in layout.files], row.name)
+  for layout in row.layouts:
+    if all(found[file.name] for file in layout.files):
+      return layout, {file.name: found[file.name] for file in layout.files}
+  return None
+
+
+def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path) -> Source:
+  """Finds and verifies what the row needs; DataError names all that was tried.
+
+  Args:
+    full_name: "nevis/mnist".
+    row: its facts.
+    dl_manager: TFDS's download manager.
+    data_dir: where TFDS keeps data sets.
+  """
+  mirrored = in_mirror(row)
+  if mirrored:
+    layout, candidates = mirrored
+    paths, sums = {}, {}
+    for file in layout.files:
+      paths[file.name], sums[file.name] = _first_valid(file, candidates[file.name])
+    logging.info("%s: reading %s", full_name, ", ".join(str(path) for path in paths.values()))
+    return Source("mirror", sums, layout.num_examples, layout.parser.parse(paths, **layout.args))
+  public = row.public_layout
+  try:
+    if row.tfds:
+      return _from_tfds(row.tfds, public, data_dir, dl_manager)
+    if public:
+      return _download(public, dl_manager)
+  except errors.DataError:
+    raise
+  except Exception as error:  # Whatever a network does.  pylint: disable=broad-except
+    raise errors.DataError(
+        f"{not_found(full_name, row)}\nThe download failed: {type(error).__name__}: {error}"
+    ) from error
+  raise errors.DataError(not_found(full_name, row))
+
+
+def not_found(full_name: str, row: row_lib.Row) -> str:
+  """What is lacking, where it was looked for, and what to do."""
+  wanted = []
+  for layout in row.layouts:
+    wanted.append(" and ".join(f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
+  return (f"{full_name} needs " + ", or ".join(wanted) + f". Not found in: {mirror.describe()}. Put "
+          f"the file(s) into a folder and run: suite data build {full_name} --mirror DIR")
+
+
+def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib.Path, str]:
+  """The first path that verifies, and its sha256; the first one's error if none does."""
+  failures = []
+  for path in paths:
+    try:
+      return path, checksums.verify(file, path, trust=mirror.trusted())
+    except errors.DataError as error:
+      failures.append(error)
+  raise failures[0]
+
+
+def _download(layout: row_lib.Layout, dl_manager) -> Source:
+  paths = dl_manager.download({file.name: file.url for file in layout.files})
+  paths = {name: pathlib.Path(path) for name, path in paths.items()}
+  sums = {file.name: checksums.verify(file, paths[file.name], trust=False) for file in layout.files}
+  return Source("download", sums, layout.num_examples, layout.parser.parse(paths, **layout.args))
+
+
+def _from_tfds(name: str, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
+               dl_manager) -> Source:
+  import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
+  builder = tfds.builder(name, data_dir=data_dir)
+  builder.download_and_prepare(download_dir=dl_manager.download_dir)
+  return Source("tfds", {builder.info.full_name: ""}, layout.num_examples if layout else {},
+                tfds_copy.parse(builder))

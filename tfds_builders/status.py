@@ -1,0 +1,106 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What state a data set is in on this machine: cheap, and it never raises for what is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from typing import Optional, Union
+
+from tfds_builders import catalog
+from tfds_builders import errors
+from tfds_builders import mirror
+from tfds_builders import sources
+from tfds_builders.rows import row as row_lib
+
+PREPARED = "prepared"
+MIRRORED = "mirrored"
+DOWNLOADABLE = "downloadable"
+MANUAL = "manual"
+UNKNOWN = "unknown"
+
+DataDir = Union[str, os.PathLike, None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+  """One data set on this machine.
+
+  Attributes:
+    name: as it was asked for.
+    state: PREPARED, MIRRORED, DOWNLOADABLE, MANUAL or UNKNOWN.
+    size_bytes: on disk if prepared or mirrored, to download if that is known; else None.
+    reason: one line for people.
+    command: what to run next; "" if nothing is to be done or nothing helps.
+  """
+
+  name: str
+  state: str
+  size_bytes: Optional[int]
+  reason: str
+  command: str
+
+
+def data_directory(data_dir: DataDir = None) -> pathlib.Path:
+  """The folder of prepared data sets: the given one, else TFDS's default."""
+  chosen = data_dir or os.environ.get("TFDS_DATA_DIR") or "~/tensorflow_datasets"
+  return pathlib.Path(chosen).expanduser()
+
+
+def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
+  """Says whether "nevis/mnist" is prepared, or how it can be."""
+  try:
+    family, row = catalog.find(dataset_name)
+  except errors.DataError as error:
+    return Status(dataset_name, UNKNOWN, None, str(error), "")
+  folder = data_directory(data_dir) / family / row.name / row.version
+  problem = _problem(folder)
+  if not problem:
+    return Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
+  found = _unprepared(dataset_name, row, data_directory(data_dir))
+  if folder.exists():
+    return dataclasses.replace(found, reason=f"{folder} is unusable ({problem}): delete it; then: "
+                                             f"{found.reason}")
+  return found
+
+
+def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
+  command = f"suite data build {name}"
+  mirrored = sources.in_mirror(row)
+  if mirrored:
+    paths = [candidates[0] for candidates in mirrored[1].values()]
+    return Status(name, MIRRORED, sum(path.stat().st_size for path in paths),
+                  "in the mirror: " + ", ".join(str(path) for path in paths),
+                  _with_mirror(command))
+  if row.tfds and (data_dir / row.tfds.split(":")[0]).is_dir():
+    return Status(name, DOWNLOADABLE, 0, f"TFDS's own {row.tfds} is prepared in {data_dir}", command)
+  layout = row.public_layout
+  if layout:
+    return Status(name, DOWNLOADABLE, layout.size_bytes, f"to be downloaded from {layout.files[0].url}",
+                  command)
+  if row.tfds:
+    return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {row.tfds}", command)
+  return Status(name, MANUAL, None, sources.not_found(name, row), f"{command} --mirror DIR")
+
+
+def _with_mirror(command: str) -> str:
+  return " ".join([command] + [f"--mirror {directory}" for directory in mirror.directories()[:1]])
+
+
+def _problem(folder: pathlib.Path) -> str:
+  """Why a folder is no prepared data set; "" if it is one."""
+  try:
+    info = json.loads((folder / "dataset_info.json").read_text())
+    num_shards = sum(len(split["shardLengths"]) for split in info["splits"])
+  except FileNotFoundError:
+    return "it has no dataset_info.json"
+  except (OSError, ValueError, KeyError, TypeError) as error:
+    return f"its dataset_info.json cannot be read: {type(error).__name__}"
+  num_files = sum(1 for path in folder.iterdir() if "record-" in path.name)
+  return "" if num_files == num_shards else f"it has {num_files} of {num_shards} record files"
+
+
+def _size(folder: pathlib.Path) -> int:
+  return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

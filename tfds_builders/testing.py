@@ -1,0 +1,47 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Tiny data sets in real layouts, for tests here and in whatever uses these builders."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+from typing import Iterator, Mapping, Optional, Tuple
+
+from tfds_builders import catalog
+from tfds_builders import mirror
+from tfds_builders.rows import row as row_lib
+
+
+def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
+          num_examples: int = 80) -> Tuple[row_lib.Row, Mapping[str, int]]:
+  """Writes fixture files of one layout of a row into `directory`.
+
+  Returns:
+    The row with this layout only, less the sums and counts of the real files; and the number of
+    examples by source split, about `num_examples` or one for each class if that is more.
+  """
+  directory.mkdir(parents=True, exist_ok=True)
+  class_names = row.class_names or tuple(str(index) for index in range(row.num_classes))
+  counts = layout.parser.write_fixture(
+      directory, [file.name for file in layout.files], class_names,
+      per_class=max(1, num_examples // row.num_classes), **layout.args)
+  files = tuple(dataclasses.replace(file, url=None, checksums=(), content_checksums=(), size=None)
+                for file in layout.files)
+  layout = dataclasses.replace(layout, files=files, num_examples=counts)
+  return dataclasses.replace(row, layouts=(layout,), tfds=None), counts
+
+
+@contextlib.contextmanager
+def installed(row: row_lib.Row, directory: Optional[pathlib.Path] = None,
+              family: str = "nevis") -> Iterator[None]:
+  """Puts `row` in the place of the row of its name, and `directory` in the place of the mirror."""
+  before = catalog.FAMILIES[family]
+  mirror_before = mirror.state()
+  catalog.FAMILIES[family] = tuple(row if known.name == row.name else known for known in before)
+  mirror.use(directory)
+  try:
+    yield
+  finally:
+    catalog.FAMILIES[family] = before
+    mirror.restore(mirror_before)

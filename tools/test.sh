@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Runs the tests in the checkout's own environment; arguments go to pytest.
+#   tools/test.sh                    all
+#   tools/test.sh tests/cli_test.py -k report
+set -euo pipefail
+here="$PWD"
+source "$(dirname "${BASH_SOURCE[0]}")/_venv.sh"
+
+venv_install "[dev]"
+export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
+# Paths among the arguments are meant from the caller's folder or from the checkout.
+arguments=()
+for argument in "$@"; do
+  case "$argument" in
+    -*) ;;
+    *) if [ ! -e "$ROOT/${argument%%::*}" ] && [ -e "$here/${argument%%::*}" ]; then argument="$here/$argument"; fi ;;
+  esac
+  arguments+=("$argument")
+done
+cd "$ROOT"
+exec "$VENV/bin/python" -m pytest ${arguments[@]+"${arguments[@]}"}
