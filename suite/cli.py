@@ -43,6 +43,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return args.do(args)
   except gin_files.ConfigError as error:
     return _fail(error, args, code=2)
+  except BrokenPipeError:  # `suite list | head`: nobody reads on.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
   except KeyboardInterrupt as error:
     return _fail(error, args, code=130)
   except Exception as error:
@@ -258,6 +261,8 @@ def _talk_to_people() -> None:
 
 
 def _is_for_people(record: python_logging.LogRecord) -> bool:
+  if "triggered tf.function retracing" in str(record.msg):
+    return False  # A graph for each task is meant.
   return record.levelno > python_logging.INFO or record.pathname.startswith(OUR_FOLDERS)
 
 

@@ -5,6 +5,6 @@ from tfds_builders import mirror
 from tfds_builders import status
 from tfds_builders.building import build
 from tfds_builders.catalog import names
-from tfds_builders.nevis import nevis_dataset_builder as _nevis_dataset_builder
+from tfds_builders.nevis import nevis_dataset_builder as _nevis_dataset_builder  # noqa: F401
 
 __all__ = ["build", "mirror", "names", "status"]

@@ -59,7 +59,7 @@ def describe() -> str:
   if not directories():
     return f"no mirror (neither --mirror nor {VARIABLE} is set)"
   return "mirror " + ", ".join(
-      f"{directory}{'' if directory.is_dir() else ' (no such folder)'}" for directory in directories())
+      f"{one}" if one.is_dir() else f"{one} (no such folder)" for one in directories())
 
 
 def find(names: Iterable[str], prefer: str = "") -> Dict[str, List[pathlib.Path]]:

@@ -24,7 +24,7 @@ def configs(rows: Sequence[row_lib.Row]) -> list:
 
 
 class RowBuilder(
-    tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg,misc]
+    tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg]
   """Builds `family/row`; a family is a subclass with a name and configurations, and nothing else.
 
   Records are in the order of a hash of their keys (TFDS's default): archives that hold the same

@@ -81,9 +81,10 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
   """What is lacking, where it was looked for, and what to do."""
   wanted = []
   for layout in row.layouts:
-    wanted.append(" and ".join(f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
-  return (f"{full_name} needs " + ", or ".join(wanted) + f". Not found in: {mirror.describe()}. Put "
-          f"the file(s) into a folder and run: suite data build {full_name} --mirror DIR")
+    wanted.append(" and ".join(
+        f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
+  return (f"{full_name} needs {', or '.join(wanted)}. Not found in: {mirror.describe()}. Put the "
+          f"file(s) into a folder and run: suite data build {full_name} --mirror DIR")
 
 
 def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib.Path, str]:

@@ -10,9 +10,9 @@ How the four splits of the NEVIS'22 reference (train, dev, dev-test, test) becom
 "Size" of a task in the paper (appendix L) counts train + dev, which is what a learner may fit on,
 so `train` = train + dev, `validation` = dev-test and `test` = test:
 
-  source has         reference                                here
-  train and test     train .70  dev .15  dev-test .15         train .85  validation .15  (test kept)
-  one pool           train .56  dev .12  dev-test .12  test .20   train .68  validation .12  test .20
+  source has       reference                                     here
+  train and test   train .70, dev .15, dev-test .15              train .85, validation .15
+  one pool         train .56, dev .12, dev-test .12, test .20    train .68, validation .12, test .20
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Spool:
           f"The source of {self._row.name} holds {dict(self.counts)} examples by split, expected "
           f"{dict(expected)}: it is incomplete or another edition. Get it again.")
     if self._row.class_names is None and len(self._found_names) not in (0, self._row.num_classes):
-      raise errors.DataError(f"The source of {self._row.name} has {len(self._found_names)} classes, "
-                             f"expected {self._row.num_classes}: it is incomplete.")
+      raise errors.DataError(f"The source of {self._row.name} has {len(self._found_names)} "
+                             f"classes, expected {self._row.num_classes}: it is incomplete.")
 
   @property
   def class_names(self) -> Optional[Tuple[str, ...]]:

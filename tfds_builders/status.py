@@ -75,11 +75,11 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
                   "in the mirror: " + ", ".join(str(path) for path in paths),
                   _with_mirror(command))
   if row.tfds and (data_dir / row.tfds.split(":")[0]).is_dir():
-    return Status(name, DOWNLOADABLE, 0, f"TFDS's own {row.tfds} is prepared in {data_dir}", command)
+    return Status(name, DOWNLOADABLE, 0, f"TFDS's own {row.tfds} is in {data_dir}", command)
   layout = row.public_layout
   if layout:
-    return Status(name, DOWNLOADABLE, layout.size_bytes, f"to be downloaded from {layout.files[0].url}",
-                  command)
+    return Status(name, DOWNLOADABLE, layout.size_bytes,
+                  f"to be downloaded from {layout.files[0].url}", command)
   if row.tfds:
     return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {row.tfds}", command)
   return Status(name, MANUAL, None, sources.not_found(name, row), f"{command} --mirror DIR")

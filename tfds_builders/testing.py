@@ -35,11 +35,12 @@ def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
 @contextlib.contextmanager
 def installed(row: row_lib.Row, directory: Optional[pathlib.Path] = None,
               family: str = "nevis") -> Iterator[None]:
-  """Puts `row` in the place of the row of its name, and `directory` in the place of the mirror."""
+  """Puts `row` in the place of the row of its name, and `directory` (None: nothing) in the place
+  of the mirror, whatever LIFELONG_MIRROR says."""
   before = catalog.FAMILIES[family]
   mirror_before = mirror.state()
   catalog.FAMILIES[family] = tuple(row if known.name == row.name else known for known in before)
-  mirror.use(directory)
+  mirror.restore(((directory,) if directory else (), False))
   try:
     yield
   finally:

@@ -89,7 +89,7 @@ def decoded_batches(batches: tf.data.Dataset, transform: Callable[[tf.Tensor, tf
   def check(numbers, images, batch) -> Dict[str, Any]:
     is_gap = tf.not_equal(numbers, tf.range(num_rows, dtype=tf.int64))
     lost = batch["id"][tf.argmax(tf.cast(is_gap, tf.int32))]
-    message = f"An image of data set {name!r} cannot be decoded; its id is"
+    message = f"An image of data set {name} cannot be decoded; its id is"
     with tf.control_dependencies([tf.debugging.Assert(~tf.reduce_any(is_gap), [message, lost])]):
       images = tf.identity(images)
     rest = {key: value for key, value in batch.items() if key not in ("image", "seed")}

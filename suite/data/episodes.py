@@ -79,7 +79,8 @@ class Episodes:
   def batches(self, batch_size: int, *, first_index: int = 0) -> tf.data.Dataset:
     """Endless batches of B episodes, in order from `first_index`, with static shapes."""
     dataset = tf.data.Dataset.counter(first_index)
-    dataset = dataset.map(self._make, num_parallel_calls=tf.data.AUTOTUNE)
+    dataset = dataset.map(tf.autograph.experimental.do_not_convert(self._make),
+                          num_parallel_calls=tf.data.AUTOTUNE)
     dataset = dataset.batch(batch_size, drop_remainder=True)
     return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
 
@@ -95,12 +96,17 @@ class Episodes:
 
   def _make(self, index: tf.Tensor) -> Episode:
     labels, running = (tf.constant(part, tf.int64) for part in self._slots)
+    counts, first = (tf.constant(part, tf.int64) for part in (self._counts, self._first))
     class_key = sampling.derive(sampling.root_seed((self.seed, 0), _CLASSES), index)
-    classes = sampling.shuffled(labels, len(self._counts), tf.fill(tf.shape(labels), class_key))
+    classes = sampling.permutation(class_key[None], len(self._counts))[0, :self.num_labels]
     image_key = sampling.derive(sampling.root_seed((self.seed, 0), _IMAGES), index)
-    places = sampling.shuffled(running, tf.gather(tf.constant(self._counts, tf.int64), classes),
-                               sampling.derive(image_key, classes))
-    images = tf.gather(self._images, tf.gather(tf.constant(self._first, tf.int64), classes) + places)
+    # [num_labels, greatest count]; places beyond a class's own count come last.
+    draws = sampling.uniform(sampling.derive(image_key, classes), int(self._counts.max()))
+    is_image = tf.sequence_mask(tf.gather(counts, classes), self._counts.max())
+    order = tf.cast(tf.argsort(tf.where(is_image, draws, 2.0), axis=1), tf.int64)
+    places = tf.gather_nd(order, tf.stack([labels, running], axis=1))
+    chosen = tf.gather(first, tf.gather(classes, labels)) + places
+    images = tf.gather(self._images, chosen)
     num_support = self.num_support_sets * self.way * self.shot
     sets = [self.num_support_sets, self.way * self.shot]
     return Episode(tf.reshape(images[:num_support], sets + list(self._images.shape[1:])),

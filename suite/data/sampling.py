@@ -30,8 +30,9 @@ _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
 _WORD = 2**64 - 1
 
-# The cipher behind RandomIndexShuffle is visibly uneven for N < 100 at its default of 4 rounds.
+# The cipher behind RandomIndexShuffle is visibly uneven for small N at its default of 4 rounds.
 _SHUFFLE_ROUNDS = 12
+_SMALL = 128
 _SHUFFLE, _AUGMENT = 0, 1
 
 
@@ -70,25 +71,26 @@ def uniform(seeds: tf.Tensor, num: int) -> tf.Tensor:
   return tf.cast(tf.cast(bits, tf.int64), tf.float64) * 2.0**-53
 
 
-def shuffled(places: tf.Tensor, sizes, keys: tf.Tensor) -> tf.Tensor:
-  """Where place p lands in the permutation of 0..size-1 that belongs to a key, row by row.
+def permutation(keys: tf.Tensor, size: int) -> tf.Tensor:
+  """The permutation of 0..size-1 that belongs to each key: uint64 [R] -> int64 [R, size]."""
+  return tf.cast(tf.argsort(uniform(keys, size), axis=1), tf.int64)
 
-  The raw op is used because the public `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds
-  along the wrong axis. All three words of its seed are hashed: it uses the low bits of each only.
 
-  Args:
-    places: int64 [R], each below its size.
-    sizes: int64 [R] or [].
-    keys: uint64 [R]; equal keys and sizes mean the same permutation.
+def shuffled(places: tf.Tensor, size: int, keys: tf.Tensor) -> tf.Tensor:
+  """Where place p lands in the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
 
-  Returns:
-    int64 [R].
+  A cipher finds it without making the permutation. The raw op is used because the public
+  `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds along the wrong axis; all three words of
+  its seed are hashed because it uses their low bits only. It works on 16 bits or more and walks until
+  it is back below `size`, so that small permutations are sooner made.
   """
+  if size <= _SMALL:
+    return tf.gather(permutation(keys, size), places, batch_dims=1)
   words = derive(keys[:, None], tf.range(3, dtype=tf.int64)[None, :])
   words = tf.bitwise.right_shift(words, tf.constant(32, tf.uint64))
-  last = tf.broadcast_to(tf.cast(sizes, tf.int64) - 1, tf.shape(places))
-  return tf.raw_ops.RandomIndexShuffle(index=places, seed=tf.cast(words, tf.int64),
-                                       max_index=last, rounds=_SHUFFLE_ROUNDS)
+  return tf.raw_ops.RandomIndexShuffle(
+      index=places, seed=tf.cast(words, tf.int64),
+      max_index=tf.fill(tf.shape(places), tf.constant(size - 1, tf.int64)), rounds=_SHUFFLE_ROUNDS)
 
 
 @dataclasses.dataclass(frozen=True)

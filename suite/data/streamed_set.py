@@ -3,7 +3,7 @@
 
 It has the methods of `image_set.ImageSet` and the same plan of positions; only the order differs:
 epoch e puts the files in an order of (seed, e), reads several at a time, and shuffles what it reads
-through a buffer. It is deterministic; a later first step is reached by reading, not decoding, the
+buffer by buffer. It is deterministic; a later first step is reached by reading, not decoding, the
 part of its epoch that lies before it.
 """
 
@@ -142,9 +142,14 @@ class StreamedSet:
 
     stored = files.interleave(records, cycle_length=_FILES_AT_ONCE, block_length=16,
                               num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
-    buffer_seed = sampling.derive(sampling.root_seed(seed, _BUFFER), epoch)
-    buffer_seed = tf.cast(tf.bitwise.right_shift(buffer_seed, tf.constant(1, tf.uint64)), tf.int64)
-    return stored.shuffle(self._buffer_size, seed=buffer_seed, reshuffle_each_iteration=False)
+    buffer_key = sampling.derive(sampling.root_seed(seed, _BUFFER), epoch)
+
+    def mixed(number, buffer):
+      draws = sampling.uniform(sampling.derive(buffer_key, number)[None], tf.size(buffer[0]))[0]
+      return tuple(tf.gather(part, tf.argsort(draws)) for part in buffer)
+
+    # `Dataset.shuffle` takes its seed from Python only, not from the epoch's number.
+    return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
 
   def _parse(self, index: tf.Tensor, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
     features = self._source.builder.info.features.deserialize_example(

@@ -94,7 +94,7 @@ class Features:
   ):
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._batch_size, self._context = transform, batch_size, context
-    self._forward = scoring.Forward(network.features, context.distribution)
+    self._sets: Dict[str, Any] = {}
 
   def knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
     """Validation error of kNN on the features of one past backbone (None: a random one)."""
@@ -105,11 +105,8 @@ class Features:
     from sklearn import neighbors  # here, because few runs need it
 
     self._network.set_backbone(self._load(entry))
-    seeds = self._context.seeds
-    train = self._extract(self._experience.train.take(
-        settings.max_train, seed=seeds.integer("select", "train")))
-    validation = self._extract(self._experience.validation.take(
-        settings.max_validation, seed=seeds.integer("select", "validation")))
+    train = self._extract("train", settings.max_train)
+    validation = self._extract("validation", settings.max_validation)
     multi_label = self._experience.task.kind == tasks.MULTI_LABEL
     knn = neighbors.KNeighborsClassifier(
         n_neighbors=min(settings.k, len(train.ids)), algorithm="brute")
@@ -126,9 +123,12 @@ class Features:
     correct = int(np.sum(knn.predict(queries) == validation.labels))
     return classification.error(correct, len(validation.labels))
 
-  def _extract(self, image_set: Any) -> scoring.Outputs:
-    return self._forward.run(
-        image_set, transform=self._transform, batch_size=self._batch_size,
+  def _extract(self, split: str, limit: int) -> scoring.Outputs:
+    if split not in self._sets:
+      seed = self._context.seeds.integer("select", split)
+      self._sets[split] = getattr(self._experience, split).take(limit, seed=seed)
+    return self._network.extract.run(
+        self._sets[split], transform=self._transform, batch_size=self._batch_size,
         ledger=self._context.ledger, phase="select")
 
 

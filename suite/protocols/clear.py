@@ -13,7 +13,7 @@ none is delivered twice.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from absl import logging
 import numpy as np
@@ -97,10 +97,11 @@ def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_li
 
 def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
   """What each record says of its event, whatever the learner; buckets count from 0."""
-  is_train = event.tested is None
-  bucket = event.trained if is_train else event.tested
+  kind, bucket = streams.TRAIN, event.trained
+  if event.tested is not None:
+    kind, bucket = streams.PREDICT, event.tested
   return {
-      "protocol": "clear", "mode": mode, "kind": streams.TRAIN if is_train else streams.PREDICT,
+      "protocol": "clear", "mode": mode, "kind": kind,
       "task": buckets.task.name, "task_key": buckets.task.key,
       "num_classes": buckets.task.num_classes, "trained_bucket": event.trained, "bucket": bucket,
       "bucket_name": buckets[bucket].name}
@@ -113,7 +114,7 @@ def _row(event: Event, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, 
   return {**row, **matrix.row(acc, event.trained)} if event.tested == len(acc) - 1 else row
 
 
-def accuracies(records: List[Mapping[str, Any]], num_buckets: int) -> np.ndarray:
+def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int) -> np.ndarray:
   """The accuracy matrix [T, T] of the records so far; NaN where nothing was evaluated."""
   acc = np.full([num_buckets, num_buckets], np.nan)
   for record in records:
@@ -122,7 +123,7 @@ def accuracies(records: List[Mapping[str, Any]], num_buckets: int) -> np.ndarray
   return acc
 
 
-def summarise(records: List[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
+def summarise(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
               ) -> Dict[str, Any]:
   """The scores a paper would print, from records alone; null where the mode does not evaluate."""
   acc = accuracies(records, len(buckets))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Tuple
+from typing import Any, Dict, Mapping, Optional, Protocol, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -76,23 +76,22 @@ def run(
   """
   task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   state.resume(learner, begin=[task] * min(state.done, 1))
-  starts = range(0, len(sequence), block_size)
-  events: List[Optional[int]] = [*([] if base is None else [None]), *starts]
-  steps = _Steps(learner, task.num_classes)
-  for start in events[state.done:]:
+  steps, blocks = _Steps(learner, task.num_classes), _blocks(len(sequence), block_size)
+  num_before = int(base is not None)
+  for event in range(state.done, num_before + len(blocks)):
     context, predictions = state.context(), None
     learner.begin(task, context)
-    if start is None:
+    if base is not None and event == 0:
       delivered = experience.Experience(task, base, None, experience.History())
       record = {"kind": streams.TRAIN, "train_size": base.size,
                 **learner.learn(delivered, context)}
     else:
-      logging.info("Steps from %d of %d.", start, len(sequence))
-      block = range(start, min(start + block_size, len(sequence)))
+      block = blocks[event - num_before]
+      logging.info("Steps %d to %d of %d", block.start, block.stop, len(sequence))
       logits, labels = steps.run(sequence, block, state.ledger)
       known = known_before(labels, known_classes(state.records, sequence, base))
       record, predictions = score(logits, labels, known, new_below)
-      record = {"kind": streams.PREDICT, "first_step": start, **record,
+      record = {"kind": streams.PREDICT, "first_step": block.start, **record,
                 **_so_far(record, state.records)}
       predictions["ids"] = sequence.ids[block.start:block.stop]
     state.commit({"protocol": "fluid", "task": task.name, "task_key": task.key,
@@ -100,10 +99,22 @@ def run(
   return summarise(state.records, sequence, base, head_above)
 
 
+def _blocks(num_steps: int, block_size: int) -> Sequence[range]:
+  if block_size < 1:
+    raise ValueError(f"block_size={block_size}; a block has at least one step.")
+  return [range(s, min(s + block_size, num_steps)) for s in range(0, num_steps, block_size)]
+
+
 class _Steps:
   """A block of steps in one compiled call."""
 
   def __init__(self, learner: StreamLearner, num_classes: int):
+    missing = [name for name in ("encode", "answer", "update") if not hasattr(learner, name)]
+    if missing:
+      raise ValueError(
+          f"{type(learner).__name__} cannot learn one sample at a time: it has no "
+          f"{', '.join(missing)}. Take a learner that has, for example NearestMean, or add them "
+          "(see StreamLearner).")
     self._learner, self._num_classes = learner, num_classes
     self.block = tf.function(self._block)
     self._costs: Dict[Tuple[int, ...], Tuple[flops.Cost, flops.Cost]] = {}
@@ -146,7 +157,7 @@ class _Steps:
     return self._costs[shape]
 
 
-def known_classes(records: List[Mapping[str, Any]], sequence: sequences.Sequence,
+def known_classes(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence,
                   base: Optional[image_set.ImageSet]) -> np.ndarray:
   """Which classes are known after these records: bool [C]."""
   known = np.arange(sequence.num_classes) < _num_base(sequence, base)
@@ -196,14 +207,14 @@ def score(logits: np.ndarray, labels: np.ndarray, known: np.ndarray, new_below: 
       true_class_probability=classification.true_class_probability(masked, labels))
 
 
-def _so_far(record: Mapping[str, Any], records: List[Mapping[str, Any]]) -> Dict[str, int]:
+def _so_far(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Dict[str, int]:
   """Running counts over the sequence, this block included."""
   before = records[-1] if records else {}
   return {f"{name}_so_far": before.get(f"{name}_so_far", 0) + record[name]
           for name in ("seen", "correct", "closed_correct", "new")}
 
 
-def summarise(records: List[Mapping[str, Any]], sequence: sequences.Sequence,
+def summarise(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence,
               base: Optional[image_set.ImageSet], head_above: int) -> Dict[str, Any]:
   """The scores a paper would print, from records alone.
 
@@ -227,14 +238,14 @@ def summarise(records: List[Mapping[str, Any]], sequence: sequences.Sequence,
   return _plain(summary)
 
 
-def _scores(blocks: List[Mapping[str, Any]]) -> np.ndarray:
+def _scores(blocks: Sequence[Mapping[str, Any]]) -> np.ndarray:
   """Largest logits of known classes, [n]; below all others where no class was known."""
   scores = np.array([s for r in blocks for s in r["known_scores"]], np.float64)  # None becomes NaN.
   lowest = np.nanmin(scores) if np.isfinite(scores).any() else 0.0
   return np.where(np.isnan(scores), lowest - 1.0, scores)
 
 
-def _sequence_only(records: List[Mapping[str, Any]]) -> Dict[str, Optional[int]]:
+def _sequence_only(records: Sequence[Mapping[str, Any]]) -> Dict[str, Optional[int]]:
   """Cost without what was spent before the first step; unknown if either is."""
   before = records[0] if records[0]["kind"] == streams.TRAIN else {"flops": 0, "macs": 0}
   return {f"{name}_sequence": None if None in (before[name], records[-1][name])
@@ -244,6 +255,8 @@ def _sequence_only(records: List[Mapping[str, Any]]) -> Dict[str, Optional[int]]
 def _plain(summary: Mapping[str, Any]) -> Dict[str, Any]:
   """NaN, a score of no classes, as None."""
   def plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+      return _plain(value)
     return None if isinstance(value, float) and math.isnan(value) else value
 
-  return {k: _plain(v) if isinstance(v, Mapping) else plain(v) for k, v in summary.items()}
+  return {name: plain(value) for name, value in summary.items()}

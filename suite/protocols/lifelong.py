@@ -4,6 +4,8 @@
 The cache is what earlier runs saved: for each model whether it answered each sample of a test set. A model is one
 Predict event of one learner; the models of a table were asked the very same samples. Each model in turn is held out and
 treated as new: a method knows the answers of all others, may ask `budget` of this one's, and estimates the rest.
+Models that answer alike, as learners do that start from the same weights, flatter a method: "identical_models" of a
+record counts how many of the known models answered just as the held-out one did.
 
 Scored: per-sample error (mean |answer - estimate|, the new model's unseen truth) and the error of the accuracy estimate,
 against the number of answers asked for. No network runs here, so FLOPs are 0; "examples" counts the answers asked for.
@@ -67,13 +69,13 @@ def run(
   for table, m in held_out[state.done:]:
     logging.info("Model %d/%d: %s", state.done + 1, len(held_out), table.models[m])
     began = time.monotonic()
-    asked = Questions(table.answers[m], budget)
-    estimate = method.estimate(np.delete(table.answers, m, axis=0), asked, budget)
+    known, asked = np.delete(table.answers, m, axis=0), Questions(table.answers[m], budget)
+    estimate = method.estimate(known, asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
         "protocol": "lifelong", "kind": "predict", "table": table.name, "model": table.models[m],
-        "known_models": len(table.models) - 1, "num_samples": len(table.ids), "num_asked": asked.count,
-        "cache": fingerprint, "left_out": left_out, **score(table.answers[m], estimate)})
+        "known_models": len(known), "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
+        "num_samples": len(table.ids), "num_asked": asked.count, "cache": fingerprint, "left_out": left_out, **score(table.answers[m], estimate)})
   return summarise(state.records)
 
 
@@ -119,7 +121,7 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 def load(predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
-  """The saved predictions of runs as tables, one for each test set, and the names of those left out.
+  """The saved predictions of runs as tables, one for each test set, and what was left out.
 
   Args:
     predictions: work directories, or run directories themselves: all that have predictions/*.parquet.
@@ -141,7 +143,8 @@ def load(predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[
         f"{sorted((len(t.models) for t in every), reverse=True)} models for {len(every)} test sets. Add runs "
         "of more learners on the same data, such as those of suite run quickstart, or lower "
         "lifelong.run.min_models.")
-  return tables, [table.name for table in every if table not in tables]
+  return tables, [f"{table.name} ({len(table.models)} models, {len(table.ids)} samples)"
+                  for table in every if table not in tables]
 
 
 def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:

@@ -13,6 +13,7 @@ from suite.compute import flops
 from suite.models import heads
 from suite.models import initial
 from suite.training import gradient_loop
+from suite.training import scoring
 
 
 class Network:
@@ -47,7 +48,10 @@ class Network:
     self.loop = gradient_loop.GradientLoop(
         self.model, kind, momentum=momentum, weight_decay=weight_decay, distribution=distribution)
     self.logits = tf.function(lambda images: self.model(images, training=False))
-    self.features = tf.function(lambda images: self.backbone(images, training=False))
+    # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
+    self.score = scoring.Forward(self.logits, distribution)
+    self.extract = scoring.Forward(
+        lambda images: self.backbone(images, training=False), distribution)
 
   def _build(self):
     size = self._arguments["image_size"]

@@ -17,9 +17,9 @@ import tensorflow as tf
 Number = Union[float, int, tf.Tensor, tf.Variable]
 
 
-def warmup_steps(num_examples: int, batch_size: int, total_steps: int, *, epochs: int = 7) -> int:
+def warmup_steps(num_examples: int, batch_size: int, total_steps: int, *, epochs: float = 7) -> int:
   """How long NEVIS'22 warms up: 7 epochs, each rounded up, but less than the whole training."""
-  return min(total_steps - 1, epochs * (num_examples // batch_size + 1))
+  return min(total_steps - 1, int(epochs * (num_examples // batch_size + 1)))
 
 
 def warmup_cosine(step: int, peak: float, warmup: int, total: int, end: float = 1e-8) -> float:

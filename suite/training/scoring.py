@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, List, NamedTuple
+from typing import Any, Callable, List, NamedTuple, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +12,10 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+
+
+# Sets whose batches a function keeps ready: training and validation images of a kNN, say.
+_MAX_SETS = 2
 
 
 class Outputs(NamedTuple):
@@ -37,6 +41,7 @@ class Forward:
     self._distribution = distribution
     self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
     self._spec = None
+    self._latest: Tuple[Any, ...] = ()
 
   def _prepare(self, spec: tf.TensorSpec) -> None:
     if spec == self._spec:
@@ -49,6 +54,16 @@ class Forward:
     self.cost = flops.Cost(
         None if total.flops is None else total.flops // here,
         None if total.macs is None else total.macs // here, total.uncounted)
+
+  def _batches(self, image_set: Any, transform: Any, batch_size: int) -> tf.data.Dataset:
+    """The set's batches; made once for repeated passes over the same set, since that takes longer than one."""
+    asked = (image_set, transform, batch_size)
+    for *before, batches in self._latest:
+      if before[0] is image_set and tuple(before[1:]) == asked[1:]:
+        return batches
+    batches = image_set.eval_batches(batch_size, transform=transform)
+    self._latest = ((*asked, batches), *self._latest[:_MAX_SETS - 1])
+    return batches
 
   def _values(self, batches: List[tf.Tensor]) -> Any:
     if self._distribution.is_single:
@@ -65,7 +80,7 @@ class Forward:
       batch_size: B; the last batch is padded, and the padding dropped from the result.
     """
     start = time.monotonic()
-    batches = image_set.eval_batches(batch_size, transform=transform)
+    batches = self._batches(image_set, transform, batch_size)
     self._prepare(batches.element_spec["image"])
     ids, labels, values, num_batches = [], [], [], 0
     for group in _groups(batches, self._distribution.num_local_replicas):

@@ -36,16 +36,19 @@ class Trainer:
     warmup_epochs: linear warm-up, in epochs.
     momentum, weight_decay: of SGD.
     eval_batch_size: of validation and prediction.
+    max_validation: images of the validation split that each validation looks at, the same ones for all
+      trials; None is all of them.
   """
 
   steps: int = 50_000
   batch_size: Optional[int] = None
   validate_every: int = 1000
   save_every: int = 1000
-  warmup_epochs: int = 7
+  warmup_epochs: float = 7
   momentum: float = 0.9
   weight_decay: float = 1e-4
   eval_batch_size: int = 256
+  max_validation: Optional[int] = None
 
   def __post_init__(self):
     for name in ("steps", "validate_every", "save_every", "eval_batch_size"):
@@ -103,7 +106,9 @@ class _Run:
   def run(self) -> Dict[str, Any]:
     self.batch_size = self.trainer.batch(self.experience.train.size)
     self.context.distribution.check_batch(self.batch_size)
-    self.validator = scoring.Forward(self.network.logits, self.context.distribution)
+    limit = self.trainer.max_validation or self.experience.validation.size
+    self.validation = self.experience.validation.take(
+        limit, seed=self.context.seeds.integer("validation images"))
     self._configure()
     self._begin()
     dataset = self.context.distribution.dataset(self._batches)
@@ -180,8 +185,8 @@ class _Run:
                self.trainer.steps - self.step)
 
   def _validate(self) -> None:
-    outputs = self.validator.run(
-        self.experience.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
+    outputs = self.network.score.run(
+        self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
         ledger=self.context.ledger, phase="validate")
     error = validation_error(self.experience.task.kind, outputs)
     loss = self.loss_sum / self.loss_steps

@@ -34,8 +34,8 @@ def test_any_accepted_checksum_will_do(plain, accepted):
 
 def test_mismatch_says_got_and_known_and_next_step(plain):
   file = row.File("f", checksums=("md5:00",))
-  with pytest.raises(errors.DataError, match="Checksum mismatch: .*f has sha256 ba7816bf.*known for "
-                     "f: md5:00.*trust=True"):
+  with pytest.raises(errors.DataError, match="Checksum mismatch: .*f has sha256 ba7816bf.*known "
+                     "for f: md5:00.*trust=True"):
     checksums.verify(file, plain, trust=False)
 
 

@@ -10,13 +10,14 @@ import tensorflow_datasets as tfds
 
 import tfds_builders
 from tfds_builders import mirror
+from tfds_builders import splits
 
 _DATA = pathlib.Path(os.environ.get("LIFELONG_DATA", "../shared/data"))
 _slow = pytest.mark.skipif(os.environ.get("LIFELONG_SLOW") != "1",
                            reason="takes a minute; set LIFELONG_SLOW=1")
 
-# Train, validation, test. Train is near the "Size" of the paper's appendix L: 288 (of a copy with 410
-# images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, and 40,000 images in all here.
+# Train, validation, test. Train is near the "Size" of the paper's appendix L: 288 (of a copy with
+# 410 images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, of 100,000 and not 40,000.
 _SIZES = {
     "olivetti_face": (265, 42, 93),
     "semeion": (1082, 177, 334),
@@ -43,7 +44,7 @@ def test_real_archive_builds_with_the_known_sizes(name, tmp_path):
   if tfds_builders.status.inspect(f"nevis/{name}", tmp_path).state != "mirrored":
     pytest.skip(f"{_DATA} does not hold the archive of {name}")
   builder = tfds_builders.build(f"nevis/{name}", tmp_path)
-  sizes = tuple(builder.info.splits[split].num_examples for split in ("train", "validation", "test"))
+  sizes = tuple(builder.info.splits[split].num_examples for split in splits.NAMES)
   assert sizes == _SIZES[name]
   per_class = collections.Counter()
   ids = set()

@@ -33,7 +33,8 @@ def _server(tmp_path, monkeypatch):
     def log_message(self, *args):
       pass
 
-  server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+  handler = functools.partial(Quiet, directory=str(folder))
+  server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
   threading.Thread(target=server.serve_forever, daemon=True).start()
   yield folder, f"http://127.0.0.1:{server.server_address[1]}/"
   server.shutdown()
@@ -46,8 +47,9 @@ def _downloadable(row, url, **changes):
   return dataclasses.replace(row, layouts=(dataclasses.replace(layout, files=files),))
 
 
-def _ids(data_dir, split):
-  return [r["id"] for r in tfds.as_numpy(tfds.load("nevis/semeion", split=split, data_dir=data_dir, download=False))]
+def _records(name, split, data_dir):
+  dataset = tfds.load(f"nevis/{name}", split=split, data_dir=data_dir, download=False)
+  return [(r["id"], r["label"], r["image"].tobytes()) for r in tfds.as_numpy(dataset)]
 
 
 def test_download_and_mirror_give_the_same_records(tmp_path, server):
@@ -60,7 +62,8 @@ def test_download_and_mirror_give_the_same_records(tmp_path, server):
   with testing.installed(row, folder):
     tfds_builders.build("nevis/semeion", tmp_path / "b")
   for split in splits.NAMES:
-    assert _ids(tmp_path / "a", split) == _ids(tmp_path / "b", split)
+    one, two = (_records("semeion", split, tmp_path / folder) for folder in "ab")
+    assert one == two
 
 
 def test_tfds_load_alone_downloads_too(tmp_path, server):
@@ -75,7 +78,7 @@ def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
   folder, url = server
   row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], folder)
   with testing.installed(_downloadable(row, url, checksums=("md5:00",))):
-    with pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for semeion.data"):
+    with pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
       tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
 
@@ -93,9 +96,10 @@ def test_dead_link_says_all_that_helps(tmp_path, server):
 
 
 def test_nothing_public_says_where_it_looked(tmp_path):
-  layout = dataclasses.replace(nevis.SEMEION.layouts[0], files=(row_lib.File("semeion.data", "kaggle:a/b"),))
+  layout = dataclasses.replace(nevis.SEMEION.layouts[0],
+                               files=(row_lib.File("semeion.data", "kaggle:a/b"),))
   with testing.installed(dataclasses.replace(nevis.SEMEION, layouts=(layout,))):
-    with pytest.raises(errors.DataError, match=r"needs semeion.data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
+    with pytest.raises(errors.DataError, match=r"data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
       tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
@@ -126,13 +130,14 @@ def test_a_file_of_another_data_set_is_passed_over(tmp_path):
     tfds_builders.build("nevis/mnist", tmp_path / "data")
     for file in files:
       (tmp_path / "z" / file.name).unlink()
-    with pytest.raises(errors.DataError, match="does not hold what train-images.* belongs to another data set"):
+    with pytest.raises(errors.DataError, match="does not hold what train-.* belongs to another"):
       tfds_builders.build("nevis/mnist", tmp_path / "more")
 
 
 def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tmp_path):
   row, counts = testing.write(nevis.MNIST, nevis.MNIST.layouts[0], tmp_path / "mirror")
-  pixels = {split: (idx.read(tmp_path / "mirror" / images, ndim=3), idx.read(tmp_path / "mirror" / labels, ndim=1))
+  folder = tmp_path / "mirror"
+  pixels = {split: (idx.read(folder / images, ndim=3), idx.read(folder / labels, ndim=1))
             for split, (images, labels) in nevis.MNIST.layouts[0].args["parts"].items()}
 
   class ToyDigits(tfds.core.GeneratorBasedBuilder):
@@ -141,7 +146,8 @@ def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tm
 
     def _info(self):
       return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
-          "image": tfds.features.Image(shape=(6, 5, 1)), "label": tfds.features.ClassLabel(num_classes=10)}))
+          "image": tfds.features.Image(shape=(6, 5, 1)),
+          "label": tfds.features.ClassLabel(num_classes=10)}))
 
     def _split_generators(self, dl_manager):
       return {split: self._generate_examples(split) for split in ("train", "test")}
@@ -157,7 +163,6 @@ def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tm
   metadata = json.loads((builder.data_path / "metadata.json").read_text())
   assert metadata["origin"] == "tfds" and metadata["files"] == {"toy_digits/3.0.1": ""}
   for split in splits.NAMES:
-    one, two = ([(r["id"], r["label"], r["image"].tobytes()) for r in tfds.as_numpy(tfds.load(
-        "nevis/mnist", split=split, data_dir=tmp_path / folder, download=False))] for folder in "ab")
+    one, two = (_records("mnist", split, tmp_path / folder) for folder in "ab")
     assert one == two
   assert sum(counts.values()) == 160

@@ -16,7 +16,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from typing import BinaryIO, Callable, Iterator, Tuple
+from typing import Callable, cast, IO, Iterator, Tuple, Union
 
 from tfds_builders import errors
 
@@ -44,13 +44,13 @@ def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
         "damaged: get it again (delete this copy first), then build again.") from error
 
 
-def open_content(path: os.PathLike) -> BinaryIO:
+def open_content(path: Union[str, os.PathLike]) -> IO[bytes]:
   """Opens the file, decompressed if it is gzip, xz or bzip2."""
   with open(path, "rb") as stream:
     magic = stream.read(6)
   for start, opener in _OPENERS:
     if magic.startswith(start):
-      return opener(path, "rb")
+      return cast(IO[bytes], opener(path, "rb"))
   return open(path, "rb")
 
 
@@ -104,7 +104,8 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
       if info.isdir():
         continue
       if not info.isfile():
-        raise errors.DataError(f"{path}, member {name!r} is a link or a device; only files are read.")
+        raise errors.DataError(f"{path}, member {name!r} is a link or a device; only files "
+                               "are read.")
       if not wanted(name):
         continue
       _check_size(path, name, info.size, max_bytes)
@@ -121,7 +122,7 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
 class _Counted:
   """A stream that knows how much was read."""
 
-  def __init__(self, stream: BinaryIO):
+  def __init__(self, stream: IO[bytes]):
     self._stream = stream
     self.num_bytes = 0
 

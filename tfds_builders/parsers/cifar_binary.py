@@ -48,7 +48,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, batches: Mapping[str, str], labe
         yield example.Example(split, key, int(record[label_index]), images.png(image),
                               f"{path}, member {name!r}, record {index}", group)
     if missing:
-      raise errors.DataError(f"{path} lacks {sorted(missing)}: it is incomplete or another version.")
+      raise errors.DataError(f"{path} lacks {sorted(missing)}: it is incomplete or another "
+                             "version.")
 
 
 def _base(name: str) -> str:

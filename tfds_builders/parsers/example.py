@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import collections
 import hashlib
-from typing import NamedTuple, Optional, Tuple, Union
+from typing import Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class PixelKeys:
   """
 
   def __init__(self):
-    self._seen = collections.Counter()
+    self._seen: Dict[str, int] = collections.Counter()
 
   def __call__(self, split: str, pixels: np.ndarray) -> Tuple[str, str]:
     """pixels: uint8 [H, W] or [H, W, C] -> (key, group)."""

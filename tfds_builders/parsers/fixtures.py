@@ -43,7 +43,7 @@ def write_archive(path: os.PathLike, members: Mapping[str, bytes]) -> None:
   ending = next((e for e in sorted(_TAR_MODES, key=len, reverse=True) if path.name.endswith(e)), "")
   if not ending:
     raise ValueError(f"Cannot tell the format of {path.name!r}: zip or {sorted(_TAR_MODES)}.")
-  with tarfile.open(path, _TAR_MODES[ending]) as archive:
+  with tarfile.open(path, _TAR_MODES[ending]) as archive:  # type: ignore[call-overload]
     for name, data in members.items():
       info = tarfile.TarInfo(name)
       info.size = len(data)

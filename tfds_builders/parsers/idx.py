@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""idx files (MNIST and its imitations): one of images and one of labels for each split, gzip or plain."""
+"""idx files (MNIST and its imitations): one of images and one of labels a split, gzip or plain."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts) -> Iterator[exampl
     pixels = read(paths[image_name], ndim=3)
     labels = read(paths[label_name], ndim=1)
     if len(pixels) != len(labels):
-      raise errors.DataError(f"{paths[image_name]} has {len(pixels)} images but {paths[label_name]} "
-                             f"has {len(labels)} labels: one of them is not of this data set.")
+      raise errors.DataError(
+          f"{paths[image_name]} has {len(pixels)} images but {paths[label_name]} has {len(labels)} "
+          "labels: one of them is not of this data set.")
     for index, (image, label) in enumerate(zip(pixels, labels)):
       key, group = keys(split, image)
       yield example.Example(split, key, int(label), images.png(image),

@@ -43,7 +43,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, height: int, width: int, num_cla
         raise errors.DataError(f"{where} has no one-hot label: {one_hot.tolist()}.")
       image = pixels.astype(np.uint8).reshape(height, width)
       key, group = keys(splits.POOL, image)
-      yield example.Example(splits.POOL, key, int(one_hot.argmax()), images.png(image), where, group)
+      label = int(one_hot.argmax())
+      yield example.Example(splits.POOL, key, label, images.png(image), where, group)
 
 
 def _numbers(line: bytes, count: int, where: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from tfds_builders.parsers import example
 
 
 def parse(builder) -> Iterator[example.Example]:
-  """Yields the examples of a prepared single-label TFDS builder, images encoded as they are there."""
+  """Yields the examples of a prepared single-label TFDS builder, encoded as they are there."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   keys = example.PixelKeys()

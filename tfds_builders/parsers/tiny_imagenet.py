@@ -89,7 +89,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   table: List[str] = []
   for wnid in wnids:
     for item in range(per_class):
-      members[f"{top}/train/{wnid}/images/{wnid}_{item}.JPEG"] = fixtures.jpeg((4, 4, 3), len(members))
+      name = f"{top}/train/{wnid}/images/{wnid}_{item}.JPEG"
+      members[name] = fixtures.jpeg((4, 4, 3), len(members))
       file = f"val_{len(table)}.JPEG"
       members[f"{top}/val/images/{file}"] = fixtures.jpeg((4, 4, 1), len(members))
       table.append(f"{file}\t{wnid}\t0\t0\t3\t3\n")

@@ -80,8 +80,8 @@ CIFAR10 = Row(
             args={"template": "{split}/{label}/{item}.jpg",
                   "split_folders": {"train": splits.TRAIN, "test": splits.TEST}},
             num_examples={splits.TRAIN: 50000, splits.TEST: 10000},
-            notes="JPEG copies: slightly lossy, and named by class, so that the keys, and with them "
-                  "the division into train and validation, are not those of the original.")),
+            notes="JPEG copies: slightly lossy, and named by class, so that the keys, and with "
+                  "them the division into train and validation, are not those of the original.")),
     splits=splits.TRAIN_TEST,
     num_classes=10,
     class_names=("airplane", "automobile", "bird", "cat", "deer",

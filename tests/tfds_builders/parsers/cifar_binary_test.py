@@ -21,10 +21,11 @@ def test_planes_become_channels(tmp_path):
   # One red image of class 3: the red plane comes first, then green, then blue.
   record = bytes([3]) + bytes([200]) * 1024 + bytes([10]) * 1024 + bytes([20]) * 1024
   examples = _parse(tmp_path / "a.tar.gz",
-                    {"c/data_batch_1.bin": record, "c/test_batch.bin": record, "c/readme.html": b""})
+                    {"c/data_batch_1.bin": record, "c/test_batch.bin": record, "c/x.html": b""})
   assert [(e.split, e.label) for e in examples] == [("train", 3), ("test", 3)]
   assert examples[0].key != examples[1].key
-  np.testing.assert_array_equal(tf.io.decode_png(examples[0].image), np.full((32, 32, 3), (200, 10, 20)))
+  np.testing.assert_array_equal(tf.io.decode_png(examples[0].image),
+                                np.full((32, 32, 3), (200, 10, 20)))
 
 
 def test_two_label_bytes(tmp_path):
@@ -35,8 +36,8 @@ def test_two_label_bytes(tmp_path):
 
 
 def test_half_a_record_is_an_error(tmp_path):
-  with pytest.raises(errors.DataError, match=r"a.tar, member 'data_batch_1.bin' has 3000 bytes, not a "
-                     "multiple of 3073"):
+  with pytest.raises(errors.DataError, match="a.tar, member 'data_batch_1.bin' has 3000 bytes, not "
+                     "a multiple of 3073"):
     _parse(tmp_path / "a.tar", {"data_batch_1.bin": bytes(3000)})
 
 

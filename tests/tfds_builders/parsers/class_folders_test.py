@@ -14,9 +14,11 @@ def _parse(path, members, **args):
 
 
 def test_pool_with_any_folders_above(tmp_path):
-  members = {"README": b"", "att_faces/s2/10.pgm": fixtures.pgm((3, 4), 0), "s1/1.pgm": fixtures.pgm((3, 4), 1)}
+  members = {"README": b"", "att_faces/s2/10.pgm": fixtures.pgm((3, 4), 0),
+             "s1/1.pgm": fixtures.pgm((3, 4), 1)}
   examples = _parse(tmp_path / "a.zip", members, template="{label}/{item}.pgm")
-  assert [(e.split, e.key, e.label) for e in examples] == [("all", "s2/10", "s2"), ("all", "s1/1", "s1")]
+  assert [(e.split, e.key, e.label) for e in examples] == [
+      ("all", "s2/10", "s2"), ("all", "s1/1", "s1")]
   assert examples[0].image.startswith(b"\x89PNG")
 
 
@@ -34,8 +36,8 @@ def test_images_elsewhere_are_an_error_unless_ignored(tmp_path):
   data = fixtures.jpeg((3, 4, 3), 0)
   members = {"train/dog/0.jpg": data, "extra/logo.jpg": data}
   args = {"template": "{split}/{label}/{item}.jpg", "split_folders": {"train": "train"}}
-  with pytest.raises(errors.DataError, match=r"a.zip has another layout than .*1 image files match, "
-                     r"1 do not, such as \['extra/logo.jpg'\]"):
+  with pytest.raises(errors.DataError, match=r"a.zip has another layout than .*1 image files "
+                     r"match, 1 do not, such as \['extra/logo.jpg'\]"):
     _parse(tmp_path / "a.zip", members, **args)
   assert len(_parse(tmp_path / "a.zip", members, ignore="extra/.*", **args)) == 1
 
@@ -52,4 +54,5 @@ def test_damaged_member_is_named(tmp_path):
 
 def test_a_dot_in_the_template_is_a_dot(tmp_path):
   with pytest.raises(errors.DataError, match="another layout"):
-    _parse(tmp_path / "a.zip", {"s1/1xpgm.pgm.jpg": fixtures.jpeg((2, 2, 3), 0)}, template="{label}/{item}.pgm")
+    _parse(tmp_path / "a.zip", {"s1/1xpgm.pgm.jpg": fixtures.jpeg((2, 2, 3), 0)},
+           template="{label}/{item}.pgm")

@@ -46,7 +46,7 @@ def test_keys_depend_on_pixels_alone_and_copies_share_a_group(tmp_path):
 
 
 @pytest.mark.parametrize("shape, message", [
-    ((2, 2, 3), r"i is truncated or damaged: its header says \(2, 2, 3\), which is 12 bytes, but 8"),
+    ((2, 2, 3), r"i is truncated or damaged: its header says \(2, 2, 3\), which is 12 bytes, but"),
     ((2, 2, 1), r"i is truncated or damaged: .* 4 bytes, but 8 follow"),
     ((4000000000, 4000000000, 9), r"i is truncated or damaged"),
     ((8,), r"i is not an idx file of bytes with 3 axes"),

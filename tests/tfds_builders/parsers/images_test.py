@@ -22,7 +22,8 @@ def test_png_refuses_what_it_cannot_hold():
     images.png(np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("data", [fixtures.jpeg((4, 5, 3), 0), images.png(fixtures.pixels((4, 5), 0))])
+@pytest.mark.parametrize("data", [fixtures.jpeg((4, 5, 3), 0),
+                                  images.png(fixtures.pixels((4, 5), 0))])
 def test_jpeg_and_png_bytes_are_kept(data):
   assert images.encoded(data, "x") == data
 
@@ -53,11 +54,12 @@ def test_damaged_pnm_is_named(data, message):
     images.encoded(data, "f.pgm")
 
 
-@pytest.mark.parametrize("data", [fixtures.jpeg((40, 50, 3), 0), images.png(fixtures.pixels((40, 5), 0))])
+@pytest.mark.parametrize("data", [fixtures.jpeg((40, 50, 3), 0),
+                                  images.png(fixtures.pixels((40, 5), 0))])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_check_accepts_whole_images_and_names_truncated_ones(data, channels):
   images.check([(data, "x")] * 3, channels)
   images.check([], channels)
   damaged = (data[:len(data) // 2], "a.zip, member 'b'")
-  with pytest.raises(errors.DataError, match="^a.zip, member 'b' is not an image that can be decoded"):
+  with pytest.raises(errors.DataError, match="^a.zip, member 'b' is not an image that can"):
     images.check([(data, "x"), damaged, (data, "y")], channels)

@@ -24,7 +24,9 @@ def test_lines_become_images(tmp_path):
 
 
 def test_numbers_written_in_another_way_have_the_same_key(tmp_path):
-  assert _parse(tmp_path / "t", "0 1 1 1 0\n")[0].key == _parse(tmp_path / "u", "0.00 1.0 1 1 0\n")[0].key
+  one = _parse(tmp_path / "t", "0 1 1 1 0\n")
+  other = _parse(tmp_path / "u", "0.00 1.0 1 1 0\n")
+  assert one[0].key == other[0].key
 
 
 @pytest.mark.parametrize("line, message", [

@@ -12,7 +12,8 @@ _IMAGE = fixtures.jpeg((4, 4, 3), 0)
 
 def _members(**changes):
   members = {
-      "t/train/n02/images/n02_0.JPEG": _IMAGE, "t/train/n02/n02_boxes.txt": b"n02_0.JPEG\t0\t0\t1\t1",
+      "t/train/n02/images/n02_0.JPEG": _IMAGE,
+      "t/train/n02/n02_boxes.txt": b"n02_0.JPEG\t0\t0\t1\t1",
       "t/train/n01/images/n01_0.JPEG": _IMAGE, "t/val/images/val_1.JPEG": _IMAGE,
       "t/val/images/val_0.JPEG": _IMAGE,
       "t/val/val_annotations.txt": b"val_0.JPEG\tn02\t0\t0\t1\t1\nval_1.JPEG\tn01\t0\t0\t1\t1\n",

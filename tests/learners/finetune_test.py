@@ -1,0 +1,193 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The learner family of NEVIS'22 on real digits, small enough for a test."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import ledger as ledger_lib
+from suite.compute import seeds
+from suite.data import digits
+from suite.data import image_ops
+from suite.data import tasks
+from suite.learners import finetune
+from suite.learners import starts
+from suite.models import conv4
+from suite.training import context as context_lib
+from suite.training import evaluation
+from suite.training import journal
+from suite.training import search
+from suite.training import trainer
+from suite.training import weight_store
+
+BACKBONE = functools.partial(conv4.conv4, filters=8, blocks=2)
+
+
+@pytest.fixture(scope="module")
+def stream():
+  return digits.nevis_stream(max_train_images=200)
+
+
+def _learner(start=starts.Random(), trials=1, rate=0.1, steps=20, static=False):
+  return finetune.Finetune(
+      BACKBONE, start=start, static=static, transform=image_ops.Nevis(8, area=(0.7, 1.0)),
+      search=search.Search(num_trials=trials, learning_rate=rate, label_smoothing=0.1),
+      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=10, save_every=10, warmup_epochs=0,
+                              eval_batch_size=64))
+
+
+def _context(folder, event, ledger=None):
+  ledger = ledger or ledger_lib.Ledger()
+  return context_lib.Context(
+      event=event, ledger=ledger, seeds=seeds.Seeds(0).child("event", event),
+      distribution=distribution_lib.build(), store=weight_store.WeightStore(folder, event),
+      journal=journal.Journal(event, ledger))
+
+
+def _learn(learner, stream, place, folder, ledger=None):
+  event = stream.events()[2 * place]
+  context = _context(folder, event.index, ledger)
+  experience = stream.deliver(event)
+  learner.begin(experience.task, context)
+  return learner.learn(experience, context)
+
+
+def test_every_start_names_where_its_weights_came_from(stream, tmp_path):
+  for name, start, expected in (("r", starts.Random(), ["random", "random"]),
+                                ("p", starts.Previous(), ["random", "digits_0_4"])):
+    learner = _learner(start)
+    found = [_learn(learner, stream, place, tmp_path / name)["start"]["from"] for place in (0, 1)]
+    assert found == expected
+
+
+def test_nearest_compares_every_past_model_and_a_random_one(stream, tmp_path):
+  learner, ledger = _learner(starts.Nearest(k=3)), ledger_lib.Ledger()
+  results = [_learn(learner, stream, place, tmp_path, ledger)["start"] for place in (0, 1, 2)]
+  assert results[0] == {"from": "random", "candidates": {}}
+  assert sorted(results[2]["candidates"]) == ["digits_0_4", "digits_rotated", "random"]
+  best = min(results[2]["candidates"].values())
+  assert results[2]["candidates"][results[2]["from"]] == best
+  assert ledger.totals()["flops_select"] > 0 and ledger.totals()["macs_select"] > 0
+
+
+def test_static_trains_an_independent_model_and_pays_for_it(stream, tmp_path):
+  plain, paid = ledger_lib.Ledger(), ledger_lib.Ledger()
+  for static, ledger in ((False, plain), (True, paid)):
+    learner = _learner(starts.Nearest(), static=static)
+    for place in (0, 1):
+      result = _learn(learner, stream, place, tmp_path / str(static), ledger)
+  assert sorted(result["start"]["candidates"]) == ["digits_0_4", "random"]
+  # Twice the gradient steps: the independent model's are charged to "select".
+  assert paid.totals()["steps"] == 2 * plain.totals()["steps"]
+  assert paid.totals()["steps_select"] == plain.totals()["steps_train"]
+  names = [e.name for e in weight_store.WeightStore(tmp_path / "True", 9).entries()]
+  assert sorted(names) == ["digits_0_4", "digits_rotated", "static+digits_0_4", "static+digits_rotated"]
+
+
+def test_a_search_keeps_its_best_trial_and_no_scratch(stream, tmp_path):
+  ledger = ledger_lib.Ledger()
+  result = _learn(_learner(trials=3, rate=(1e-4, 1e-1)), stream, 0, tmp_path, ledger)
+  errors = [t["validation_error"] for t in result["trials"]]
+  assert len(errors) == 3 and result["validation_error"] == min(errors)
+  assert ledger.totals()["steps_search"] == 60 and "steps_train" not in ledger.totals()
+  assert [e.name for e in weight_store.WeightStore(tmp_path, 9).entries()] == ["digits_0_4"]
+
+
+def test_a_diverged_trial_fails_and_the_search_goes_on(stream, tmp_path):
+  learner = finetune.Finetune(
+      BACKBONE, transform=image_ops.Plain(8), trainer=trainer.Trainer(
+          steps=20, batch_size=16, validate_every=10, warmup_epochs=0),
+      search=search.Search("grid", 2, learning_rate=[1e30, 0.05], label_smoothing=0.0))
+  result = _learn(learner, stream, 0, tmp_path)
+  assert sorted(t["status"] for t in result["trials"]) == ["done", "failed"]
+  assert result["trials"][result["best_trial"]]["learning_rate"] == 0.05
+
+
+def test_all_trials_diverged_is_a_clear_error(stream, tmp_path):
+  with pytest.raises(search.AllTrialsFailedError, match="learning rates"):
+    _learn(_learner(rate=1e30), stream, 0, tmp_path)
+
+
+def test_a_new_process_predicts_what_the_old_one_did(stream, tmp_path):
+  learner = _learner()
+  _learn(learner, stream, 0, tmp_path)
+  test = stream.test(stream.events()[1])
+
+  def predict(one):
+    return evaluation.evaluate(
+        one.predict, test, transform=one.transform, distribution=distribution_lib.build(),
+        ledger=ledger_lib.Ledger()).predictions["true_class_probability"]
+
+  again = _learner()
+  again.begin(stream.entries[0].task, _context(tmp_path, 1))
+  np.testing.assert_array_equal(predict(again), predict(learner))
+
+
+def test_predicting_an_unlearned_task_is_refused(tmp_path):
+  learner = _learner()
+  learner.begin(tasks.Task("new", tasks.SINGLE_LABEL, 3), _context(tmp_path, 0))
+  with pytest.raises(RuntimeError, match="Task 'new' has not been learned yet"):
+    learner.predict(np.zeros([1, 8, 8, 3], np.uint8))
+
+
+def test_a_multi_label_task_is_learned_and_compared(stream, tmp_path):
+  learner = _learner(starts.Nearest(max_train=50, max_validation=40))
+  result = [_learn(learner, stream, place, tmp_path) for place in (0, 3)][-1]
+  assert 0 <= result["validation_error"] <= 1
+  assert all(0 <= e <= 1 for e in result["start"]["candidates"].values())
+
+
+def test_the_same_task_goes_on_with_its_head(stream, tmp_path):
+  learner = _learner(starts.Previous(), steps=60)
+  first = _learn(learner, stream, 0, tmp_path)
+  experience = stream.deliver(stream.events()[0])
+  context = _context(tmp_path, 1)
+  learner.begin(experience.task, context)
+  second = learner.learn(experience, context)
+  assert second["start"]["from"] == "digits_0_4"
+  # With a fresh head the first training loss would be near ln 5 = 1.6 again.
+  assert second["trials"][0]["curve"][0][1] < first["trials"][0]["curve"][0][1] * 0.8
+
+
+class _Stop(Exception):
+  pass
+
+
+def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
+  from suite.training import snapshots  # the journal's own disk
+
+  experience = stream.deliver(stream.events()[0])
+
+  def attempt(folder, stop_after):
+    ledger = ledger_lib.Ledger()
+    saves = []
+
+    class Counting(snapshots.Snapshots):
+      def write(self):
+        saves.append(1)
+        if stop_after is not None and len(saves) > stop_after:
+          raise _Stop
+        return super().write()
+
+    context = context_lib.Context(
+        event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution_lib.build(),
+        store=weight_store.WeightStore(folder / "w", 0),
+        journal=journal.Journal(0, ledger, Counting(folder / "progress")))
+    learner = _learner(trials=2, rate=(1e-3, 1e-1), steps=30)
+    learner.begin(experience.task, context)
+    result = learner.learn(experience, context)
+    totals = {k: v for k, v in ledger.totals().items() if not k.startswith("seconds")}
+    return result, totals, context.store.load(context.store.own("digits_0_4"))
+
+  whole = attempt(tmp_path / "whole", None)
+  for stop_after in (1, 3, 4):
+    folder = tmp_path / str(stop_after)
+    with pytest.raises(_Stop):
+      attempt(folder, stop_after)
+    resumed = attempt(folder, None)
+    assert resumed[:2] == whole[:2]
+    for a, b in zip(resumed[2], whole[2]):
+      np.testing.assert_array_equal(a, b)

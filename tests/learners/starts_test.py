@@ -1,0 +1,46 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Choosing among past models, with the kNN errors given by hand."""
+
+from suite.learners import starts
+from suite.training import weight_store
+
+ENTRIES = [weight_store.Entry(0, "a"), weight_store.Entry(2, "b"), weight_store.Entry(4, "c")]
+
+
+class Errors:
+  """Answers as `Features` does, from a table."""
+
+  def __init__(self, **errors):
+    self.errors = errors
+
+  def knn_error(self, entry, settings):
+    return self.errors["random" if entry is None else entry.name]
+
+
+def test_random_and_previous():
+  assert starts.Random().choose(ENTRIES, None) == (None, {})
+  assert starts.Previous().choose(ENTRIES, None) == (ENTRIES[2], {})
+  assert starts.Previous().choose([], None) == (None, {})
+
+
+def test_nearest_takes_the_lowest_error():
+  choice = starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.1, c=0.2, random=0.4))
+  assert choice == (ENTRIES[1], dict(a=0.3, b=0.1, c=0.2, random=0.4))
+
+
+def test_random_weights_win_only_if_they_are_better():
+  assert starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.3, random=0.2)).entry is None
+  assert starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.4, random=0.3)).entry == ENTRIES[1]
+
+
+def test_of_equals_the_newest_wins():
+  assert starts.Nearest().choose(ENTRIES, Errors(a=0.1, b=0.1, c=0.1, random=0.1)).entry == ENTRIES[2]
+
+
+def test_random_can_be_left_out_and_is_not_looked_at():
+  choice = starts.Nearest(include_random=False).choose(ENTRIES, Errors(a=0.3, b=0.2, c=0.4))
+  assert choice.entry == ENTRIES[1] and "random" not in choice.candidates
+
+
+def test_the_first_task_starts_from_scratch():
+  assert starts.Nearest().choose([], Errors()) == (None, {})

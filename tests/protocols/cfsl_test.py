@@ -1,0 +1,208 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.data import episodes
+from suite.data import image_ops
+from suite.data import predictions
+from suite.data import tasks
+from suite.learners import protonet
+from suite.protocols import cfsl
+from suite.protocols import run_state
+
+SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
+
+
+class Writer:
+
+  def __init__(self, folder):
+    self.path = folder / "records.jsonl"
+    self.path.touch()
+
+  def write(self, record):
+    with open(self.path, "a") as file:
+      file.write(json.dumps(record) + "\n")
+      return file.tell()
+
+  def truncate(self, position):
+    os.truncate(self.path, position)
+    return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+  def report(self, **values):
+    pass
+
+
+class Constant(tf.Module):
+  """Knows nothing, answers class 0, cannot be meta-trained."""
+
+  transform = image_ops.Plain(2)
+
+  def begin(self, task, context):
+    pass
+
+  def initial_state(self, num_classes):
+    return tf.zeros([num_classes])
+
+  def adapt(self, state, images, labels):
+    return state
+
+  def logits(self, state, images):
+    return tf.one_hot(tf.zeros(images.shape[0], tf.int32), state.shape[0])
+
+
+def _dense(image_shape):
+  return tf.keras.Sequential([
+      tf.keras.Input(image_shape), tf.keras.layers.Flatten(), tf.keras.layers.Rescaling(1 / 255),
+      tf.keras.layers.Dense(4)])
+
+
+def _protonet(**settings):
+  return protonet.ProtoNet(_dense, transform=image_ops.Plain(2), **settings)
+
+
+def _episodes(seed=0, way=2, num_support_sets=2):
+  """4 classes that differ in one value of 12, the rest is noise; an episode has 2 support sets of 2 and 8 targets."""
+  rng = np.random.default_rng(0)
+  labels = np.repeat(np.arange(4), 20)
+  images = rng.integers(0, 256, [80, 2, 2, 3])
+  images[:, 0, 0, 0] = 80 * labels
+  return episodes.Episodes(images.astype(np.uint8), labels, way=way, shot=1, targets=2,
+                           num_support_sets=num_support_sets, seed=seed)
+
+
+def _state(folder, seed=0, stop_after=None):
+  folder.mkdir(exist_ok=True)
+  state = run_state.RunState(folder, Writer(folder), name="x", seed=seed, distribution=distribution.build())
+  commit = state.commit
+
+  def commit_then_stop(*args):
+    commit(*args)
+    if state.done == stop_after:
+      raise KeyboardInterrupt
+
+  state.commit = commit_then_stop
+  return state
+
+
+def _run(folder, learner=None, seed=0, stop_after=None, **settings):
+  return cfsl.run(learner or _protonet(), state=_state(folder, seed, stop_after), **{
+      "episodes_train": _episodes(0), "episodes_test": _episodes(1), **SETTING, **settings})
+
+
+def _without_seconds(values):
+  return {k: v for k, v in values.items() if not k.startswith("seconds")}
+
+
+def _records(folder):
+  return [_without_seconds(json.loads(line)) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+  folder = tmp_path_factory.mktemp("whole")
+  return folder, _run(folder)
+
+
+def test_a_run_stopped_after_every_event_goes_on_the_same(tmp_path, whole):
+  folder, summary = whole
+  for stop in range(1, 4):
+    with pytest.raises(KeyboardInterrupt):
+      _run(tmp_path, stop_after=stop)
+    assert _records(tmp_path) == _records(folder)[:stop]
+  again = _run(tmp_path)  # Nothing is left to do but the summary.
+  assert _without_seconds(again) == _without_seconds(summary)
+  path = _records(folder)[-1]["predictions"]
+  np.testing.assert_array_equal(predictions.load(tmp_path / path).true_class_probability,
+                                predictions.load(folder / path).true_class_probability)
+
+
+def test_records_add_up(whole):
+  folder, summary = whole
+  *train, test = _records(folder)
+  assert [r["kind"] for r in train] == ["train", "train"] and test["kind"] == "predict"
+  assert [r["updates"] for r in train] == [2, 4] == [r["steps_meta_train"] for r in train]
+  # 2 updates of 3 episodes of 4 + 8 images.
+  assert [r["examples_meta_train"] for r in train] == [72, 144]
+  assert train[0]["flops"] * 2 == train[1]["flops"] > 0
+  # Dense 12 -> 4 on 12 images forward; 4 x 2 x 4 products for the sums of each of 2 sets; 8 x 4 x 4 for distances.
+  forward = 12 * 12 * 4 + 2 * (4 * 2 * 4) + 8 * 4 * 4
+  # 8 + 8 episodes were computed for the 10 that were asked for, and that is what is paid.
+  assert test["macs_predict"] == 16 * forward and test["examples_predict"] == 16 * 12
+  assert test["seen"] == 10 * 8 and test["num_tasks"] == 10
+  assert test["accuracy"] == pytest.approx(test["correct"] / 80) == pytest.approx(1 - test["error"])
+  assert summary["accuracy"] == test["accuracy"] and summary["flops"] == test["flops"]
+  assert summary["meta_loss"] == train[1]["loss"]
+
+
+def test_predictions_are_saved_once_for_each_target(whole):
+  saved = predictions.load(whole[0] / "predictions" / "0002.parquet")
+  assert len(saved) == 80 and saved.id[8] == "episode 1, target 0"
+  source = _episodes(1)
+  np.testing.assert_array_equal(
+      saved.label, np.concatenate([source.episode(i).target_labels for i in range(10)]))
+
+
+def test_meta_training_helps(tmp_path):
+  before = _run(tmp_path / "before", updates=0)
+  after = _run(tmp_path / "after", _protonet(learning_rate=0.05), updates=60, updates_per_event=60)
+  assert after["accuracy"] > before["accuracy"] + 0.2
+
+
+def test_the_seed_of_the_run_chooses_weights_and_episodes(tmp_path, whole):
+  with pytest.raises(KeyboardInterrupt):
+    _run(tmp_path, seed=1, stop_after=1)
+  assert _records(tmp_path)[0]["loss"] != _records(whole[0])[0]["loss"]
+
+
+def test_always_one_class_is_right_once_in_four_in_every_task(tmp_path):
+  summary = _run(tmp_path, Constant(), updates=0)
+  assert summary["accuracy"] == 0.25 and summary["accuracy_interval_95"] == 0.0
+  assert summary["meta_loss"] is None and summary["macs"] == 0
+
+
+def _begun(folder):
+  learner = _protonet()
+  _state(folder).resume(learner, begin=[tasks.Task("episode", tasks.SINGLE_LABEL, 4)])
+  return learner
+
+
+def test_many_episodes_in_one_graph_answer_as_one_by_one(tmp_path):
+  learner = _begun(tmp_path)
+  batch = next(iter(_episodes().batches(5)))
+  together = cfsl.Graphs(learner, 4).answer(batch[:3])
+  for i in range(5):
+    state = learner.initial_state(4)
+    for s in range(2):
+      state = learner.adapt(state, batch.support_images[i, s], batch.support_labels[i, s])
+    np.testing.assert_allclose(together[i], learner.logits(state, batch.target_images[i]), rtol=1e-4, atol=1e-5)
+
+
+def test_every_support_set_moves_the_answers(tmp_path):
+  learner = _begun(tmp_path)
+  images, labels, targets, _ = next(iter(_episodes().batches(1)))
+  answer = cfsl.Graphs(learner, 4).answer
+  whole = answer((images, labels, targets)).numpy()[0]  # [T, W]
+  for s, classes in ((0, [0, 1]), (1, [2, 3])):
+    other = images.numpy()
+    other[:, s] = 255 - other[:, s]
+    moved = np.abs(answer((other, labels, targets)).numpy()[0] - whole).max(axis=0) > 1e-3
+    assert np.flatnonzero(moved).tolist() == classes
+
+
+@pytest.mark.parametrize("settings, message", [
+    (dict(updates=5), "updates=5 is no multiple of updates_per_event=2"),
+    (dict(episodes_train=_episodes(num_support_sets=1)), "Training episodes have 2 classes, test episodes 4"),
+])
+def test_what_does_not_fit_is_refused(tmp_path, settings, message):
+  with pytest.raises(ValueError, match=message):
+    _run(tmp_path, **settings)
+
+
+def test_a_diverged_meta_training_stops(tmp_path):
+  with pytest.raises(FloatingPointError, match="at update .*lower learning rate"):
+    _run(tmp_path, _protonet(learning_rate=1e38))

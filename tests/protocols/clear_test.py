@@ -1,0 +1,164 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.data import buckets as buckets_lib
+from suite.data import digits
+from suite.data import image_ops
+from suite.data import image_set
+from suite.data import predictions
+from suite.data import tasks
+from suite.learners import nearest_mean
+from suite.protocols import clear
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import records
+from suite.reporting import run_writer
+
+TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
+
+
+class Stop(Exception):
+  pass
+
+
+class LastTwo(tf.Module):
+  """Right on the bucket it was trained on last and on the one before; elsewhere it says class 0."""
+
+  transform = image_ops.Plain(2)
+
+  def __init__(self):
+    super().__init__()
+    self.delivered = []
+    self.last = tf.Variable(-1)
+
+  def begin(self, task, context):
+    assert task == TASK
+
+  def learn(self, experience, context):
+    self.delivered.append(experience)
+    batch = next(iter(experience.train.eval_batches(1, transform=self.transform)))
+    self.last.assign(int(batch["image"][0, 0, 0, 1]))
+    return {"note": "learned"}
+
+  def predict(self, images):
+    label, bucket = tf.cast(images[:, 0, 0, 0], tf.int32), tf.cast(images[:, 0, 0, 1], tf.int32)
+    is_right = (bucket == self.last) | (bucket == self.last - 1)
+    return tf.one_hot(tf.where(is_right, label, 0), 2)
+
+
+def _image_set(bucket, labels, first_id):
+  """Images whose red channel is their label, whose green channel is their bucket."""
+  images = np.zeros([len(labels), 2, 2, 3], np.uint8)
+  images[..., 0], images[..., 1] = np.asarray(labels)[:, None, None], bucket
+  ids = [f"{bucket}/{first_id + i}" for i in range(len(labels))]
+  return image_set.ImageSet.from_arrays(
+      f"bucket {bucket}", images, labels, kind=TASK.kind, num_classes=2, ids=ids)
+
+
+def _buckets(num):
+  return buckets_lib.Buckets(TASK, tuple(
+      buckets_lib.Bucket(
+          f"bucket_{i}", train=_image_set(i, [0, 1] * 5, 0), test=_image_set(i, [0, 1, 1, 0], 10))
+      for i in range(num)))
+
+
+def _run(folder, learner, stop_before=None, **arguments):
+  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
+  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
+  if stop_before is not None:
+    make_context = state.context
+
+    def context():
+      if state.done == stop_before:
+        raise Stop
+      return make_context()
+    state.context = context
+  try:
+    return clear.run(learner, state=state, **arguments)
+  finally:
+    writer.close()
+
+
+def _records(folder):
+  return records.strip_times(records.read(folder / "records.jsonl"))
+
+
+def test_each_bucket_is_learned_once_and_then_all_or_the_later_ones_are_tested():
+  assert clear.plan(2, "iid") == [(0, None), (0, 0), (0, 1), (1, None), (1, 0), (1, 1)]
+  assert clear.plan(3, "streaming") == [
+      (0, None), (0, 1), (0, 2), (1, None), (1, 2), (2, None)]
+  with pytest.raises(ValueError, match="Unknown mode 'offline'; allowed are iid, streaming"):
+    clear.plan(3, "offline")
+
+
+def test_iid_matrix_and_scores_worked_by_hand(tmp_path):
+  summary = _run(tmp_path, LastTwo(), buckets=_buckets(3))
+  matrix = [[1.0, 0.5, 0.5], [1.0, 1.0, 0.5], [0.5, 1.0, 1.0]]
+  assert summary["matrix"] == matrix
+  expected = {"in_domain": 1.0, "next_domain": 0.5, "accuracy": 5.5 / 6,
+              "backward_transfer": 2.5 / 3, "forward_transfer": 0.5}
+  assert {k: summary[k] for k in expected} == pytest.approx(expected)
+  assert summary["num_events"] == 12 and summary["examples_predict"] == 9 * 4
+  done = _records(tmp_path)
+  assert [r["row"] for r in done if r.get("bucket") == 2 and r["kind"] == "predict"] == matrix
+  about = ("kind", "trained_bucket", "bucket", "bucket_name", "accuracy", "row", "correct", "seen")
+  assert [done[5][name] for name in about] == [
+      "predict", 1, 0, "bucket_0", 1.0, [1.0, None, None], 4, 4]
+  assert (done[4]["train_size"], done[4]["validation_size"], done[4]["note"]) == (9, 1, "learned")
+
+
+def test_streaming_leaves_out_what_was_trained_on(tmp_path):
+  summary = _run(tmp_path, LastTwo(), buckets=_buckets(3), mode="streaming")
+  assert summary["matrix"] == [[None, 0.5, 0.5], [None, None, 0.5], [None, None, None]]
+  assert (summary["next_domain"], summary["forward_transfer"]) == (0.5, 0.5)
+  assert summary["in_domain"] is None and summary["accuracy"] is None
+  assert [r["row"] for r in _records(tmp_path) if r["kind"] == "predict"][:2] == [
+      [None, 0.5, None], [None, 0.5, 0.5]]
+
+
+def test_predictions_of_every_predict_event_are_saved(tmp_path):
+  _run(tmp_path, LastTwo(), buckets=_buckets(2))
+  saved = predictions.load(tmp_path / _records(tmp_path)[2]["predictions"])  # Bucket 1 after 0.
+  assert saved.id.tolist() == ["1/10", "1/11", "1/12", "1/13"]
+  assert saved.label.tolist() == [0, 1, 1, 0] and saved.top1.tolist() == [0, 0, 0, 0]
+  assert sorted(p.name for p in (tmp_path / "predictions").iterdir()) == [
+      "0001.parquet", "0002.parquet", "0004.parquet", "0005.parquet"]
+
+
+def test_a_learner_is_given_its_bucket_and_nothing_else(tmp_path):
+  learner = LastTwo()
+  _run(tmp_path, learner, buckets=_buckets(3), validation_share=0.3)
+  for i, delivered in enumerate(learner.delivered):
+    ids = sorted([*delivered.train.ids, *delivered.validation.ids])
+    assert ids == sorted(f"{i}/{n}" for n in range(10)) and delivered.validation.size == 3
+    assert len(delivered.history) == 0
+    with pytest.raises(AttributeError, match="test split and its labels stay with the protocol"):
+      delivered.test  # noqa: B018
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
+  with pytest.raises(ValueError, match=f"validation_share={share} of the 10 training images"):
+    _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
+
+
+def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
+  def run(folder, **arguments):
+    learner = nearest_mean.NearestMean(transform=image_ops.Plain(8))
+    return _run(folder, learner, buckets=digits.buckets(2), **arguments)
+
+  summary = run(tmp_path / "whole")
+  assert 0.5 < summary["in_domain"] < 1.0
+  whole = _records(tmp_path / "whole")
+  assert len(whole) == 6
+  for stop in range(6):
+    folder = tmp_path / f"stopped{stop}"
+    with pytest.raises(Stop):
+      run(folder, stop_before=stop)
+    assert len(_records(folder)) == stop
+    assert run(folder) == summary
+    assert _records(folder) == whole
+  assert run(tmp_path / "whole") == summary  # Nothing left to do.
