@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Domain-incremental series (CLEAR): the same classes in every bucket, images that drift in time."""
+"""Domain-incremental series (CLEAR): the same classes in each bucket, images that drift in time."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Buckets:
         if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):
           raise ValueError(
               f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
-              f"{self.task.key!r} is {self.task.kind} with {self.task.num_classes}: all buckets of a "
-              "series share one head.")
+              f"{self.task.key!r} is {self.task.kind} with {self.task.num_classes}: all buckets of "
+              "a series share one head.")
 
   def __len__(self) -> int:
     return len(self.buckets)

@@ -13,11 +13,13 @@ from typing import Any, Callable, Dict, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+Transform = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
 _CHUNK = 512
 _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def blank() -> bytes:
   """A black PNG of one pixel, which stands in rows that only fill up a batch."""
   with tf.init_scope():  # It may first be wanted while a pipeline is traced.
@@ -52,8 +54,8 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
   return images
 
 
-def decoded_batches(batches: tf.data.Dataset, transform: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
-                    *, size: int, name: str) -> tf.data.Dataset:
+def decoded_batches(batches: tf.data.Dataset, transform: Transform, *, size: int,
+                    name: str) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.
 
   TensorFlow's own error knows no names and nothing in a graph can catch it. So the rows of a batch

@@ -15,7 +15,7 @@ NUM_IMAGES = 1797
 _GREATEST = 16  # Of a pixel in the source.
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load() -> Tuple[np.ndarray, np.ndarray]:
   """(images uint8 [1797, 8, 8, 1], labels int64 [1797]), read-only."""
   from sklearn import datasets  # pylint: disable=import-outside-toplevel  # Half a second.

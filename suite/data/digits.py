@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits of 8 x 8 pixels.
+"""Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits, 8 x 8 pixels.
 
-An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, once and for
-all tasks: no image is trained on in one task and tested on in another, whatever was done to it.
+An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, once and
+for all tasks: no image is trained on in one task and tested on in another, whatever was done to it.
 Years are made up.
 """
 
@@ -148,7 +148,7 @@ def _image_set(name: str, images: np.ndarray, labels: np.ndarray, chosen: np.nda
       ids=[str(i) for i in chosen])
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _indices(split: str) -> np.ndarray:
   """The numbers of the images of a split, ascending."""
   names = [name for name, _ in _SPLITS]

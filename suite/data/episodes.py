@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Continual few-shot episodes: S support sets one after the other, then one target set over all of them.
+"""Continual few-shot episodes: S support sets one after the other, then one target set over all.
 
 Each support set has `way` classes with `shot` images each; the target set has `targets` images for
 each class of each set. Classes of a set are new while the source has enough of them (blocks):
@@ -8,8 +8,8 @@ each class of each set. Classes of a set are new while the source has enough of 
   label of class k of block b = b * way + k
 
 so a set that comes back to a block shows its classes again under the same labels (that is the most
-that can be done with few classes). No image stands twice in an episode. Episode i is a pure function
-of (seed, i); drawing it is index arithmetic without a loop.
+that can be done with few classes). No image stands twice in an episode. Episode i is a pure
+function of (seed, i); drawing it is index arithmetic without a loop.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Episodes:
     return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
 
   def _lay_out(self, num_blocks: int):
-    """(label, running number within its class) of every image of an episode, support before targets."""
+    """(label, running number within its class) of each image of an episode, support first."""
     sets, ways = self.num_support_sets, self.way
     s, k, i = np.meshgrid(np.arange(sets), np.arange(ways), np.arange(self.shot + self.targets),
                           indexing="ij")
@@ -110,4 +110,5 @@ class Episodes:
     num_support = self.num_support_sets * self.way * self.shot
     sets = [self.num_support_sets, self.way * self.shot]
     return Episode(tf.reshape(images[:num_support], sets + list(self._images.shape[1:])),
-                   tf.reshape(labels[:num_support], sets), images[num_support:], labels[num_support:])
+                   tf.reshape(labels[:num_support], sets),
+                   images[num_support:], labels[num_support:])

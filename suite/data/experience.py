@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner is given with a Train event: this task's data, and what came before. Nothing else."""
+"""What a learner is given with a Train event: this task's data and what came before, no more."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Experience:
   task: tasks.Task
   train: Any
   validation: Any
-  history: "History"
+  history: History
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):  # What copy, pickle and the like look for.
       raise AttributeError(name)
     raise AttributeError(
-        f"An experience has no {name!r}; it has task, train, validation and history. The test split "
-        f"and its labels stay with the protocol: task {self.task.key!r} is tested by its Predict "
-        "event.")
+        f"An experience has no {name!r}; it has task, train, validation and history. The test "
+        f"split and its labels stay with the protocol: task {self.task.key!r} is tested by its "
+        "Predict event.")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

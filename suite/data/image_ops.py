@@ -6,8 +6,8 @@ A transform is a frozen object with `size` S and two functions:
   train(images [B, H, W, C], seeds uint64 [B]) -> uint8 [B, S, S, 3]
   evaluate(images [B, H, W, C])                -> uint8 [B, S, S, 3]
 
-Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of a
-large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
+Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of
+a large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class ImageSet:
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: Optional[Sequence[str]] = None) -> "ImageSet":
+                  ids: Optional[Sequence[str]] = None) -> ImageSet:
     """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
     return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
                num_classes=num_classes, ids=ids)
@@ -53,15 +53,15 @@ class ImageSet:
   @classmethod
   def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
                    num_classes: int, ids: Optional[Sequence[str]] = None,
-                   memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> "ImageSet":
+                   memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
     """A set from PNG, JPEG, BMP or GIF strings of any size.
 
     Images of one shape that fit into the limit are decoded at once into one array.
     """
-    ids = _checked_ids(name, ids, len(encoded))
-    store = image_store.best_store(encoded, name=name, ids=ids,
+    names = _checked_ids(name, ids, len(encoded))
+    store = image_store.best_store(encoded, name=name, ids=names,
                                    memory_limit_bytes=memory_limit_bytes)
-    return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=ids)
+    return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=names)
 
   @classmethod
   def from_tfds(cls, name: str, split: str, *, data_dir: Optional[str] = None,
@@ -94,7 +94,7 @@ class ImageSet:
   def __repr__(self) -> str:
     return f"ImageSet({self.name!r}, {self.size} images, {self.num_classes} classes, {self.kind})"
 
-  def take(self, num: int, *, seed) -> "ImageSet":
+  def take(self, num: int, *, seed) -> ImageSet:
     """A random subset of `num` images in their old order; the set itself if it is not larger."""
     if num >= self.size:
       return self
@@ -102,7 +102,7 @@ class ImageSet:
       raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
     return self.subset(sampling.draw_without_replacement(self.size, num, seed))
 
-  def subset(self, indices) -> "ImageSet":
+  def subset(self, indices) -> ImageSet:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
     return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
@@ -126,14 +126,15 @@ class ImageSet:
       A data set of batches; each image comes once an epoch, whatever R is.
     """
     plan = sampling.TrainPlan(
-        size=self.size, batch_size=batch_size, seed=tuple(seed), first_step=first_step,
+        size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     return self._batches(plan, transform)
 
   def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
     """All images once, in order; the last batch is padded and its mask says so."""
     key = (batch_size, transform)
-    if self._eval[0] != key:  # Tracing takes longer than reading a small set, and sets are met often.
+    # Kept: tracing takes longer than reading a small set, and a set is evaluated again and again.
+    if self._eval[0] != key:
       plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
       self._eval = (key, self._batches(plan, transform))
     return self._eval[1]
@@ -168,18 +169,16 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
 def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int) -> np.ndarray:
   """Labels as int64 [N] or uint8 [N, C]; anything else is an error that says what it is."""
   labels = np.asarray(labels)
-  if kind == tasks.SINGLE_LABEL:
-    wanted, dtype, limit = (size,), np.int64, num_classes
-  elif kind == tasks.MULTI_LABEL:
-    wanted, dtype, limit = (size, num_classes), np.uint8, 2
-  else:
+  if kind not in tasks.KINDS:
     raise ValueError(f"{name!r} has kind {kind!r}; allowed are {', '.join(tasks.KINDS)}.")
+  is_single = kind == tasks.SINGLE_LABEL
+  wanted, limit = ((size,), num_classes) if is_single else ((size, num_classes), 2)
   if labels.shape != wanted:
     raise ValueError(f"Labels of {name!r} ({kind}) have shape {labels.shape}, expected {wanted}.")
-  if labels.size and not (0 <= labels.min() and labels.max() < limit):
+  if labels.min() < 0 or labels.max() >= limit:
     raise ValueError(f"Labels of {name!r} ({kind}) run from {labels.min()} to {labels.max()}; "
                      f"allowed are 0..{limit - 1}.")
-  return labels.astype(dtype)
+  return labels.astype(np.int64 if is_single else np.uint8)
 
 
 def _checked_ids(name: str, ids, size: int) -> np.ndarray:
@@ -190,6 +189,6 @@ def _checked_ids(name: str, ids, size: int) -> np.ndarray:
     raise ValueError(f"{name!r} has {size} images but {len(ids)} ids.")
   unique, counts = np.unique(ids, return_counts=True)
   if len(unique) < size:
-    raise ValueError(f"{name!r} has id {unique[np.argmax(counts)]!r} more than once; predictions are "
-                     "told apart by their ids, so each needs its own.")
+    raise ValueError(f"{name!r} has id {unique[np.argmax(counts)]!r} more than once; predictions "
+                     "are told apart by their ids, so each needs its own.")
   return ids

@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """How the pixels of an image set are kept: one array, or one encoded string an image.
 
-Both stores turn a plan (`sampling.TrainPlan` or `EvalPlan`) into the same batches; the array needs no
-decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids, mask.
+Both stores turn a plan (`sampling.TrainPlan` or `EvalPlan`) into the same batches; the array needs
+no decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids and
+mask.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class RawStore:
   def __len__(self) -> int:
     return int(self._images.shape[0])
 
-  def take(self, indices: np.ndarray) -> "RawStore":
+  def take(self, indices: np.ndarray) -> RawStore:
     """The store of some of the images."""
     with tf.device("CPU:0"):
       return RawStore(tf.gather(self._images, indices))
@@ -70,7 +71,7 @@ class EncodedStore:
   def __len__(self) -> int:
     return int(self._encoded.shape[0])
 
-  def take(self, indices: np.ndarray) -> "EncodedStore":
+  def take(self, indices: np.ndarray) -> EncodedStore:
     """The store of some of the images."""
     return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
 
@@ -93,9 +94,10 @@ class EncodedStore:
 
 def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):
   """A RawStore if all images have one shape and fit the limit, else an EncodedStore."""
-  shapes = {image_headers.shape(image) for image in encoded}
-  if None not in shapes and len({shape[:2] for shape in shapes}) == 1:
-    height, width, channels = max(shapes)
+  found = {image_headers.shape(image) for image in encoded}
+  shapes = [shape for shape in found if shape is not None]
+  if len(shapes) == len(found) and len({shape[:2] for shape in shapes}) == 1:
+    height, width, channels = max(shapes)  # One grey image among coloured ones is decoded as RGB.
     if len(encoded) * height * width * channels <= memory_limit_bytes:
       images = decoding.decode_all(encoded, (height, width, channels), name=name, ids=ids)
       return RawStore(images)

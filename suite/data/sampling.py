@@ -13,8 +13,8 @@ rows r * B / R ... (r + 1) * B / R - 1 of the same batch:
   step 0           step 1
   [ r0 | r1 ]      [ r0 | r1 ]     shards_here=2: elements come as (0, r0) (0, r1) (1, r0) (1, r1)
 
-Random numbers are hashes (SplitMix64) of (seed, position): one op makes the numbers of all rows, and
-a row's numbers depend neither on the batch size nor on the number of shards.
+Random numbers are hashes (SplitMix64) of (seed, position): one op makes the numbers of all rows,
+and a row's numbers depend neither on the batch size nor on the number of shards.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def shuffled(places: tf.Tensor, size: int, keys: tf.Tensor) -> tf.Tensor:
 
   A cipher finds it without making the permutation. The raw op is used because the public
   `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds along the wrong axis; all three words of
-  its seed are hashed because it uses their low bits only. It works on 16 bits or more and walks until
-  it is back below `size`, so that small permutations are sooner made.
+  its seed are hashed because it uses their low bits only. It works on 16 bits or more and walks
+  until it is back below `size`, so that small permutations are sooner made.
   """
   if size <= _SMALL:
     return tf.gather(permutation(keys, size), places, batch_dims=1)

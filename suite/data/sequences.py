@@ -54,7 +54,7 @@ class Sequence:
     return int(self._labels[t])
 
   def class_counts(self) -> np.ndarray:
-    """Images of each class over the whole sequence, [C]: for scoring (head and tail), not for learners."""
+    """Images of each class in the whole sequence, [C]; for scoring (head, tail), not learners."""
     return np.bincount(self._labels, minlength=self.num_classes)
 
 
@@ -64,7 +64,7 @@ def zipf_mandelbrot_counts(num_classes: int, total: int, *, offset: float = 2.0)
   FLUID's sequences follow this law with offset 25 for 1,000 classes.
   """
   if total < num_classes:
-    raise ValueError(f"{total} samples are too few for {num_classes} classes; each has one at least.")
+    raise ValueError(f"{total} samples are too few for {num_classes} classes; each needs one.")
   weights = 1.0 / (offset + np.arange(1, num_classes + 1))
   exact = weights / weights.sum() * (total - num_classes)
   counts = np.floor(exact).astype(np.int64)
@@ -74,14 +74,14 @@ def zipf_mandelbrot_counts(num_classes: int, total: int, *, offset: float = 2.0)
 
 
 def long_tailed(labels: np.ndarray, total: int, *, seed: int) -> np.ndarray:
-  """Indices of `total` of the labelled images, long-tailed, shuffled: ranks are dealt to classes at random."""
+  """Indices of `total` labelled images, long-tailed and shuffled; which class is rare is random."""
   rng = np.random.default_rng([seed, 300])
   classes = rng.permutation(np.unique(labels))
   chosen = []
   for label, count in zip(classes, zipf_mandelbrot_counts(len(classes), total)):
     available = np.flatnonzero(labels == label)
     if len(available) < count:
-      raise ValueError(f"Class {label} has {len(available)} images, {count} are needed for a sequence "
-                       f"of {total}. Ask for a shorter one.")
+      raise ValueError(f"Class {label} has {len(available)} images, {count} are needed for a "
+                       f"sequence of {total}. Ask for a shorter one.")
     chosen.append(rng.choice(available, count, replace=False))
   return rng.permutation(np.concatenate(chosen))

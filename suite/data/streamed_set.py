@@ -92,7 +92,7 @@ class StreamedSet:
     Each host reads every record and keeps its own rows.
     """
     plan = sampling.TrainPlan(
-        size=self.size, batch_size=batch_size, seed=tuple(seed), first_step=first_step,
+        size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     first = first_step * batch_size
     epochs = tf.data.Dataset.counter(first // self.size)
@@ -105,17 +105,20 @@ class StreamedSet:
       return {**self._parse(*record), "seed": sampling.row_seeds(plan.seed, position[None])[0]}
 
     rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
-    return self._batches(rows.batch(plan.rows, drop_remainder=True), transform.train, transform.size)
+    batches = rows.batch(plan.rows, drop_remainder=True)
+    return self._batches(batches, transform.train, transform.size)
 
   def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
     plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
     rows = self._stored().map(lambda e: {**e, "seed": tf.constant(0, tf.uint64)})
-    padding = {"image": tf.constant(decoding.blank()), "seed": tf.constant(0, tf.uint64),
-               "label": tf.zeros(rows.element_spec["label"].shape, rows.element_spec["label"].dtype),
-               "mask": tf.constant(False), "id": tf.constant("")}
-    padding = tf.data.Dataset.from_tensors(padding).repeat(plan.num_elements * batch_size - self.size)
-    return self._batches(rows.concatenate(padding).batch(batch_size, drop_remainder=True),
+    label = rows.element_spec["label"]
+    blank = {"image": tf.constant(decoding.blank()), "seed": tf.constant(0, tf.uint64),
+             "label": tf.zeros(label.shape, label.dtype), "mask": tf.constant(False),
+             "id": tf.constant("")}
+    num_blanks = plan.num_elements * batch_size - self.size
+    rows = rows.concatenate(tf.data.Dataset.from_tensors(blank).repeat(num_blanks))
+    return self._batches(rows.batch(batch_size, drop_remainder=True),
                          lambda images, _: transform.evaluate(images), transform.size)
 
   def _batches(self, batches: tf.data.Dataset, transform, size: int) -> tf.data.Dataset:

@@ -78,7 +78,7 @@ class Entry:
     """`task` may be a function (then `key` is needed); `missing` says whether the data is there."""
     if role not in ROLES:
       raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
-    self.key = task.key if isinstance(task, tasks.Task) else key
+    self.key = task.key if isinstance(task, tasks.Task) else str(key)
     self.year, self.role, self.load, self.dataset, self.missing = year, role, load, dataset, missing
     self._task = task
 
@@ -103,12 +103,12 @@ class Stream:
     expected: {role: number of tasks} that the stream has when nothing is left out, if known.
   """
 
-  def __init__(self, name: str, entries: Sequence[Entry], expected: Optional[Mapping[str, int]] = None,
-               left_out: Sequence[str] = ()):
+  def __init__(self, name: str, entries: Sequence[Entry],
+               expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = ()):
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
     self._check()
-    self._loaded: "collections.OrderedDict[str, Splits]" = collections.OrderedDict()
+    self._loaded: collections.OrderedDict[str, Splits] = collections.OrderedDict()
 
   def events(self) -> List[Event]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
@@ -118,7 +118,7 @@ class Stream:
           f"{len(missing)} data sets of stream {self.name!r} are not prepared:\n"
           + "\n".join(f"  {m.dataset}: {m.reason}{' Run: ' + m.command if m.command else ''}"
                       for m in missing)
-          + "\nPrepare them, or ask for on_missing='leave_out'; every record then says what is out.")
+          + "\nPrepare them, or ask for on_missing='leave_out'; all records then say what is out.")
     return [Event(2 * place + offset, kind, place, entry.key)
             for place, entry in enumerate(self.entries)
             for offset, kind in enumerate((TRAIN, PREDICT))]

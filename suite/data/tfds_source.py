@@ -40,7 +40,7 @@ def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]
   return ("", "") if found.state == tfds_builders.status.PREPARED else (found.reason, found.command)
 
 
-def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> "Source":
+def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
   """A split of a prepared data set; an error with the next step if it is not prepared."""
   builder = _builder(name, data_dir)
   splits = builder.info.splits
@@ -48,7 +48,8 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> "Sou
     raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir_root}. "
                             f"Run: suite data build {name}")
   if split.split("[")[0] not in splits:
-    raise ValueError(f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
+    raise ValueError(
+        f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
   return Source(builder, name, split)
 
 
@@ -81,7 +82,7 @@ class Source:
     return {"image": tfds.decode.SkipDecoding()}
 
   def example(self, features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
-    """TFDS features -> {"image": encoded string [], "label": [] or multi-hot [C], "id": string []}."""
+    """TFDS features -> {"image": encoded string, "label": [] or multi-hot [C], "id": string}."""
     label = features[self._label_key]
     if self.kind == tasks.SINGLE_LABEL:
       label = tf.cast(label, tf.int64)
@@ -90,8 +91,9 @@ class Source:
                                        maxlength=self.num_classes, binary_output=True), tf.uint8)
     else:
       label = tf.cast(label, tf.uint8)
-    name = tf.as_string(features["id"]) if self.has_id and features["id"].dtype != tf.string else (
-        features["id"] if self.has_id else tf.constant(""))
+    name = features["id"] if self.has_id else tf.constant("")
+    if name.dtype != tf.string:
+      name = tf.as_string(name)
     return {"image": features["image"], "label": label, "id": name}
 
   def examples(self) -> tf.data.Dataset:
@@ -104,12 +106,15 @@ class Source:
 
   def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
     """(encoded images, labels [N] or [N, C], ids) of the whole split."""
-    encoded, labels, ids = [], [], []
+    encoded: List[bytes] = []
+    labels: List[np.ndarray] = []
+    ids: List[str] = []
     for batch in self.examples().batch(_BATCH).as_numpy_iterator():
       encoded.extend(batch["image"])
       labels.append(batch["label"])
       ids.extend(name.decode() for name in batch["id"])
-    return encoded, np.concatenate(labels), ids if self.has_id else [str(i) for i in range(len(ids))]
+    ids = ids if self.has_id else [str(i) for i in range(len(ids))]
+    return encoded, np.concatenate(labels), ids
 
   def _has_class_lists(self) -> bool:
     return _list_feature(self.builder.info.features[self._label_key]) is not None
@@ -117,6 +122,7 @@ class Source:
 
 def _builder(name: str, data_dir: Optional[str]) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+
   import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
   return tfds.builder(name, data_dir=str(tfds_builders.status.data_directory(data_dir)))
 
@@ -128,8 +134,8 @@ def _label_facts(name: str, features: Any) -> LabelFacts:
     listed = _list_feature(features["labels"])
     num_classes = listed.num_classes if listed else features["labels"].shape[0]
     return LabelFacts("labels", tasks.MULTI_LABEL, int(num_classes))
-  raise ValueError(f"Data set {name!r} has features {sorted(features)}; needed is `label` (a class) or "
-                   "`labels` (a list of classes, or multi-hot).")
+  raise ValueError(f"Data set {name!r} has features {sorted(features)}; needed is `label` (class) "
+                   "or `labels` (a list of classes, or multi-hot).")
 
 
 def _list_feature(feature: Any) -> Any:

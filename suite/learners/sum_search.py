@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sort & Search (Prabhu et al., 2024, section 3), sum sort: a new model's answers from a few of them.
+"""Sort & Search (Prabhu et al., 2024, section 3), sum sort: all answers of a model from a few.
 
-Sort: samples from easy to hard, by how many known models solve them. Search: ask the new model at evenly spaced
-ranks and take the cut with the fewest wrong sampled answers; it solves what is easier, fails what is harder.
+Sort: samples from easy to hard, by how many known models solve them. Search: ask the new model at
+evenly spaced ranks and take the cut with the fewest wrong sampled answers; the model is thought to
+solve what is easier than the cut and to fail what is harder.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ class Estimate(NamedTuple):
   Attributes:
     answers: uint8 [N], the estimated answer to each sample.
     cut: how many of the easiest samples the model is thought to solve.
-    accuracy: the estimated share of correct answers: the mean of the observed ones, *not* cut / N, which
-      is biased even when everything is observed (the cut is where the chance to be correct crosses 1/2).
+    accuracy: the estimated share of correct answers: the mean of the observed ones, *not* cut / N,
+      which is biased even when all is observed (at the cut the chance to be correct crosses 1/2).
   """
 
   answers: np.ndarray
@@ -44,7 +45,7 @@ class SumSearch(tf.Module):
       budget: n, how many answers to ask for.
 
     Returns:
-      The paper's step prediction: also where an answer was observed, the step is what counts.
+      The paper's step prediction: where an answer was observed, too, the step is what counts.
     """
     num_samples = known.shape[1]
     order = ranking.sum_order(known)

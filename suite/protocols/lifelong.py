@@ -1,14 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Lifelong benchmarks (Prabhu et al., 2024): insert a model into an accuracy cache by asking it little.
+"""Lifelong benchmarks (Prabhu et al., 2024): a model enters an accuracy cache for a few answers.
 
-The cache is what earlier runs saved: for each model whether it answered each sample of a test set. A model is one
-Predict event of one learner; the models of a table were asked the very same samples. Each model in turn is held out and
-treated as new: a method knows the answers of all others, may ask `budget` of this one's, and estimates the rest.
-Models that answer alike, as learners do that start from the same weights, flatter a method: "identical_models" of a
-record counts how many of the known models answered just as the held-out one did.
+The cache is what earlier runs saved: of each model, whether it answered each sample of a test set.
+A model is one Predict event of one learner; the models of a table were asked the same samples. Each
+model in turn is held out and taken for new: a method knows the answers of all others, may ask
+`budget` of this one's, and estimates the rest.
 
-Scored: per-sample error (mean |answer - estimate|, the new model's unseen truth) and the error of the accuracy estimate,
-against the number of answers asked for. No network runs here, so FLOPs are 0; "examples" counts the answers asked for.
+Scored are the per-sample error (mean |answer - estimate|) and the error of the estimated accuracy,
+against the number of answers asked for. No network runs, so FLOPs are 0; "examples" counts answers.
+Models that answer alike, as learners do that start from the same weights, flatter a method:
+"identical_models" counts how many known models answered just as the held-out one did.
 """
 
 from __future__ import annotations
@@ -31,18 +32,22 @@ from suite.protocols import run_state
 class Method(Protocol):
   """Estimates a model's answers; see `suite.learners.sum_search.SumSearch`."""
 
-  def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int) -> Any:
-    """known [M, N], ask: indices [n] to answers [n]; returns something with answers [N], cut, accuracy."""
+  def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
+               budget: int) -> Any:
+    """known [M, N]; ask: indices [n] to answers [n]; returns .answers [N], .cut and .accuracy."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
   """One test set: names of M models, ids of N samples, answers uint8 [M, N], 1 for correct."""
 
-  name: str
   models: Tuple[str, ...]
   ids: Tuple[str, ...]
   answers: np.ndarray
+
+  @property
+  def name(self) -> str:
+    return f"{self.models[0]} ({len(self.models)} models, {len(self.ids)} samples)"
 
 
 def run(
@@ -60,7 +65,7 @@ def run(
     state: where the run is.
     predictions: the work directory (or several) of runs with saved predictions.
     budget: answers the method may ask of a new model.
-    min_models: test sets that fewer models answered make no order; they are left out, and records say so.
+    min_models: fewer make no order: their test sets are left out, and records say so.
   """
   tables, left_out = load(predictions, min_models)
   fingerprint = _check_unchanged(tables, state)
@@ -74,13 +79,14 @@ def run(
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
         "protocol": "lifelong", "kind": "predict", "table": table.name, "model": table.models[m],
-        "known_models": len(known), "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
-        "num_samples": len(table.ids), "num_asked": asked.count, "cache": fingerprint, "left_out": left_out, **score(table.answers[m], estimate)})
+        "known_models": len(known), "num_asked": asked.count, **score(table.answers[m], estimate),
+        "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
+        "cache": fingerprint, "left_out": left_out})
   return summarise(state.records)
 
 
 class Questions:
-  """A held-out model, seen from a method: call it with indices [n] of samples for its answers [n]."""
+  """A held-out model, as a method sees it: called with samples' indices [n], it answers [n]."""
 
   def __init__(self, answers: np.ndarray, budget: int):
     self._answers, self._budget = answers, budget
@@ -89,8 +95,8 @@ class Questions:
   def __call__(self, indices: np.ndarray) -> np.ndarray:
     self.count += len(indices)
     if self.count > self._budget:
-      raise ValueError(f"The method asked for {self.count} answers; its budget is {self._budget}. Raise "
-                       "lifelong.run.budget, or let the method ask less.")
+      raise ValueError(f"The method asked for {self.count} answers; its budget is {self._budget}. "
+                       "Raise lifelong.run.budget, or let the method ask less.")
     return self._answers[indices]
 
   def charge(self, ledger: ledger_lib.Ledger, seconds: float) -> None:
@@ -101,6 +107,7 @@ def score(answers: np.ndarray, estimate: Any) -> Dict[str, Any]:
   """The estimate of one model against all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {
+      "num_samples": len(answers),
       "per_sample_error": ranking.per_sample_error(answers, estimate.answers),
       # What knowing only the accuracy gives: the same answer for every sample.
       "constant_error": min(accuracy, 1.0 - accuracy),
@@ -110,22 +117,25 @@ def score(answers: np.ndarray, estimate: Any) -> Dict[str, Any]:
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """Means over the held-out models, from records alone."""
+  last, costs = records[-1], ("flops", "macs", "examples")
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
            for name in ("per_sample_error", "constant_error", "accuracy_error")}
   return {
-      "protocol": "lifelong", "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
-      "num_models": len(records), **means, "num_asked": sum(r["num_asked"] for r in records),
+      "protocol": "lifelong",
+      "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
+      "num_models": len(records), **means,
+      "num_asked": sum(r["num_asked"] for r in records),
       "num_answers": sum(r["num_samples"] for r in records),
-      **{k: v for k, v in records[-1].items() if k.split("_")[0] in ("flops", "macs", "examples")},
-      "left_out": records[-1]["left_out"]}
+      **{k: v for k, v in last.items() if k.split("_")[0] in costs}, "left_out": last["left_out"]}
 
 
-def load(predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
-  """The saved predictions of runs as tables, one for each test set, and what was left out.
+def load(
+    predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
+  """Saved predictions of runs as tables, one for each test set, and what was left out.
 
   Args:
-    predictions: work directories, or run directories themselves: all that have predictions/*.parquet.
-    min_models: a test set needs so many models.
+    predictions: work directories, or run directories: all that have predictions/*.parquet.
+    min_models: so many models make a table.
   """
   folders = [predictions] if isinstance(predictions, str) else list(predictions)
   groups: Dict[Any, Dict[str, np.ndarray]] = {}
@@ -133,18 +143,19 @@ def load(predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[
     saved = predictions_lib.load(path)
     order = np.argsort(saved.id)
     # Ids alone do not tell data sets apart (many count 0, 1, 2, ...): the labels must agree, too.
-    questions = tuple(zip(saved.id[order].tolist(), (_plain(saved.label[i]) for i in order)))
-    groups.setdefault(questions, {})[name] = saved.correct[order].astype(np.uint8)
-  every = [_table(questions, rows) for questions, rows in groups.items()]
+    labels = tuple(_plain(saved.label[i]) for i in order)
+    rows = groups.setdefault((tuple(saved.id[order].tolist()), labels), {})
+    rows[name] = saved.correct[order].astype(np.uint8)
+  every = [Table(tuple(rows), ids, np.stack(list(rows.values())))
+           for (ids, _), rows in groups.items()]
   tables = [table for table in every if len(table.models) >= max(2, min_models)]
   if not tables:
+    sizes = sorted((len(table.models) for table in every), reverse=True)
     raise ValueError(
-        f"{', '.join(folders)}: no {min_models} saved predictions are of the same test samples; got "
-        f"{sorted((len(t.models) for t in every), reverse=True)} models for {len(every)} test sets. Add runs "
-        "of more learners on the same data, such as those of suite run quickstart, or lower "
-        "lifelong.run.min_models.")
-  return tables, [f"{table.name} ({len(table.models)} models, {len(table.ids)} samples)"
-                  for table in every if table not in tables]
+        f"{', '.join(folders)}: no {min_models} saved predictions are of the same test samples; "
+        f"got {sizes} models for {len(every)} test sets. Add runs of more learners on the same "
+        "data, such as those of suite run quickstart, or lower lifelong.run.min_models.")
+  return tables, [table.name for table in every if table not in tables]
 
 
 def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
@@ -155,25 +166,20 @@ def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
     paths = [*root.glob("predictions/*.parquet"), *root.glob("*/predictions/*.parquet")]
     if not paths:
       raise FileNotFoundError(
-          f"There are no saved predictions in {folder} (looked for predictions/*.parquet in it and in the "
-          "folders in it). Make some with: suite run quickstart, or set lifelong.run.predictions to the "
-          "--workdir of another run.")
+          f"There are no saved predictions in {folder} (looked for predictions/*.parquet in it and "
+          "in its folders). Make some with: suite run quickstart, or set "
+          "lifelong.run.predictions to the --workdir of another run.")
     for path in paths:
       run_dir = path.parent.parent
       name = f"{run_dir.parent.name}/{run_dir.name}/{path.stem}"
       if found.setdefault(name, path) != path:
-        raise ValueError(f"{found[name]} and {path} would both be called {name!r}; rename a work directory.")
+        raise ValueError(f"{found[name]} and {path} would both be called {name!r}. "
+                         "Rename a work directory.")
   return found
 
 
 def _plain(label: Any) -> Any:
   return tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
-
-
-def _table(questions: Tuple[Tuple[str, Any], ...], rows: Mapping[str, np.ndarray]) -> Table:
-  names = tuple(sorted(rows))
-  return Table(name=names[0], models=names, ids=tuple(i for i, _ in questions),
-               answers=np.stack([rows[name] for name in names]))
 
 
 def _check_unchanged(tables: Sequence[Table], state: run_state.RunState) -> str:
@@ -183,8 +189,9 @@ def _check_unchanged(tables: Sequence[Table], state: run_state.RunState) -> str:
     digest.update("\n".join([*table.models, *table.ids]).encode())
     digest.update(table.answers.tobytes())
   fingerprint = digest.hexdigest()[:16]
-  if state.records and state.records[0]["cache"] != fingerprint:
+  before = state.records[0]["cache"] if state.records else fingerprint
+  if before != fingerprint:
     raise ValueError(
-        f"The saved predictions have changed since this run began ({state.records[0]['cache']} then, "
-        f"{fingerprint} now). Start again with another --workdir, or put the old ones back.")
+        f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
+        "now). Start again with another --workdir, or put the old ones back.")
   return fingerprint

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tensorflow as tf
 import tensorflow_datasets as tfds
 
 NUM_PICTURES = 23
@@ -28,7 +27,7 @@ class SuiteTestPictures(tfds.core.GeneratorBasedBuilder):
       features["label"] = tfds.features.ClassLabel(num_classes=4)
     if self.builder_config.name != "mixed":
       features["id"] = tfds.features.Text()
-    return self.dataset_info_from_configs(features=tfds.features.FeaturesDict(features))
+    return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict(features))
 
   def _split_generators(self, dl_manager):
     return {"train": self._generate_examples(), "test": self._generate_examples()}
@@ -57,11 +56,10 @@ def picture(i: int, config: str) -> dict:
 
 @pytest.fixture(scope="session")
 def pictures_dir(tmp_path_factory) -> str:
-  """A TFDS folder with every configuration of "suite_test_pictures" prepared, in 3 files a split."""
+  """A TFDS folder with each configuration of "suite_test_pictures", in 3 files a split."""
   data_dir = str(tmp_path_factory.mktemp("tfds"))
   for config in SuiteTestPictures.BUILDER_CONFIGS:
     builder = SuiteTestPictures(config=config.name, data_dir=data_dir)
     builder.download_and_prepare(
         download_config=tfds.download.DownloadConfig(num_shards=3, verify_ssl=False))
-  tf.random.set_seed(0)
   return data_dir

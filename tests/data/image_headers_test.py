@@ -23,6 +23,7 @@ def test_transparent_images_count_as_colour():
 
 
 @pytest.mark.parametrize("encoded", [
-    b"", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\x00\x10", b"\xff\xd8ab"])
+    b"", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\x00\x10",
+    b"\xff\xd8ab"])
 def test_other_and_cut_off_headers_have_no_shape(encoded):
   assert image_headers.shape(encoded) is None

@@ -12,7 +12,8 @@ from suite.data import streams
 from suite.data import tasks
 
 
-def _entry(name="a", year=2000, role="meta_train", num_classes=2, occurrence=1, load=None, missing=None):
+def _entry(name="a", year=2000, role="meta_train", *, num_classes=2, occurrence=1, load=None,
+           missing=None):
   def splits():
     return streams.Splits(*(image_set.ImageSet.from_arrays(
         f"{name} {split}", np.zeros([3, 2, 2, 1], np.uint8), [0, 1, 0], kind="single_label",
@@ -66,12 +67,14 @@ def test_data_is_loaded_late_and_only_a_little_is_kept():
 
 
 def test_a_function_gives_the_task_when_it_is_asked_for():
-  entry = streams.Entry(lambda: tasks.Task("a", "single_label", 3), 2000, "meta_test", None, "a", key="a")
+  task = lambda: tasks.Task("a", "single_label", 3)
+  entry = streams.Entry(task, 2000, "meta_test", None, "a", key="a")
   assert entry.key == "a" and entry.task.num_classes == 3 and entry.task is entry.task
 
 
 @pytest.mark.parametrize("entries, message", [
-    ([_entry("a", 2001), _entry("b", 2000)], r"not chronological: 'a' \(2001\) stands before 'b' \(2000\)"),
+    ([_entry("a", 2001), _entry("b", 2000)],
+     r"not chronological: 'a' \(2001\) stands before 'b' \(2000\)"),
     ([_entry("a"), _entry("a")], "has a more than once; a repeated data set needs its occurrence"),
 ])
 def test_wrong_orders_are_refused(entries, message):
@@ -84,22 +87,24 @@ def test_roles_and_numbers_are_checked():
     _entry(role="test")
   with pytest.raises(ValueError, match=r"has 1 tasks \(left out ones included\), expected 2"):
     streams.Stream("s", [_entry()], expected={"meta_train": 2})
-  assert streams.Stream("s", [_entry()], expected={"meta_train": 2}, left_out=["b"]).left_out == ("b",)
+  known = streams.Stream("s", [_entry()], expected={"meta_train": 2}, left_out=["b"])
+  assert known.left_out == ("b",)
 
 
 def test_images_must_fit_the_task():
   stream = streams.Stream("s", [_entry("a", num_classes=5)])
-  with pytest.raises(ValueError, match="'a' is single_label with 5 classes, but its images 'a train' are "
-                                       "single_label with 2"):
+  with pytest.raises(ValueError, match="'a' is single_label with 5 classes, but its images "
+                                       "'a train' are single_label with 2"):
     stream.deliver(stream.events()[0])
 
 
 def test_missing_data_stops_a_stream_before_its_first_event():
   gone = lambda: streams.Missing("data/b", "not there", "suite data build data/b")
-  stream = streams.Stream("s", [_entry("a"), _entry("b", missing=gone), _entry("b", occurrence=2, missing=gone)])
+  stream = streams.Stream("s", [_entry("a"), _entry("b", missing=gone),
+                                _entry("b", occurrence=2, missing=gone)])
   assert stream.missing() == [gone()]
   with pytest.raises(streams.MissingDataError,
-                     match=r"(?s)1 data sets of stream 's' .*data/b: not there Run: suite data build data/b"):
+                     match=r"(?s)1 data sets of stream 's' .*data/b: not there Run: suite data"):
     stream.events()
 
 
@@ -113,7 +118,8 @@ def test_nevis_names_what_is_not_prepared(tmp_path):
 
 
 def test_nevis_says_what_is_left_out(tmp_path):
-  stream = streams.nevis(["semeion", "fashion_mnist"], data_dir=str(tmp_path), on_missing="leave_out")
+  stream = streams.nevis(["semeion", "fashion_mnist"], data_dir=str(tmp_path),
+                         on_missing="leave_out")
   assert stream.left_out == ("semeion", "fashion_mnist") and not stream.events()
   with pytest.raises(ValueError, match="on_missing='skip'; allowed are 'stop' and 'leave_out'"):
     streams.nevis("tiny", on_missing="skip")

@@ -48,7 +48,8 @@ def test_prototypes_and_logits_by_hand():
   state = _after(learner, ([(2, 0, 0), (4, 0, 0)], [0, 0]), ([(0, 1, 0)], [1]))
   np.testing.assert_array_equal(state["sums"], [[6, 0, 0], [0, 1, 0], [0, 0, 0]])
   np.testing.assert_array_equal(state["counts"], [2, 1, 0])
-  # Prototypes (3, 0, 0) and (0, 1, 0): (3, 1, 0) is 1 from the first and 9 from the second; class 2 was not shown.
+  # Prototypes (3, 0, 0) and (0, 1, 0): (3, 1, 0) is 1 from the first, 9 from the second. Class 2
+  # was not shown.
   logits = learner.logits(state, _images((3, 1, 0), (0, 0, 2)))
   np.testing.assert_allclose(logits, [[-1, -9, -1e9], [-13, -5, -1e9]])
 
@@ -59,7 +60,7 @@ def test_the_first_support_set_still_counts_after_the_second():
   query = _images((3, 0, 0))
   before = learner.logits(_after(learner, ([(2, 0, 0), (0, 1, 0)], [0, 1]), second), query)
   after = learner.logits(_after(learner, ([(0, 0, 0), (0, 5, 0)], [0, 1]), second), query)
-  # Class 0 is in both sets: its prototype is (3, 0, 0), then (2, 0, 0). Class 1 is in the first one only.
+  # Class 0 is in both sets: its prototype is (3, 0, 0), then (2, 0, 0). Class 1 is in set 1 only.
   np.testing.assert_allclose(before, [[0, -10, -73]])
   np.testing.assert_allclose(after, [[-1, -34, -73]])
 
@@ -91,7 +92,8 @@ def test_a_class_that_was_not_shown_spoils_no_gradient():
 
 def test_initial_weights_are_the_seeds_and_begin_keeps_them():
   one, same, other = _learner(_dense), _learner(_dense), _learner(_dense, seed=1)
-  kernel, same_kernel, other_kernel = (learner.trainable_variables[0].numpy() for learner in (one, same, other))
+  kernel, same_kernel, other_kernel = (
+      learner.trainable_variables[0].numpy() for learner in (one, same, other))
   np.testing.assert_array_equal(kernel, same_kernel)
   assert not np.array_equal(kernel, other_kernel)
   context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(7))
@@ -113,8 +115,11 @@ def test_a_checkpoint_holds_weights_and_moments(tmp_path):
 
 
 def test_running_statistics_are_refused_and_the_nets_of_the_suite_will_do():
-  with pytest.raises(ValueError, match="'conv4' keeps running statistics .*conv4.conv4.norm = 'group'"):
-    _learner(lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), size=4)
-  learner = _learner(lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2, norm="group"), size=4)
+  def net(norm):
+    return lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2, norm=norm)
+
+  with pytest.raises(ValueError, match="'conv4' keeps running statistics .*norm = 'group'"):
+    _learner(net("batch"), size=4)
+  learner = _learner(net("group"), size=4)
   state = learner.adapt(learner.initial_state(3), tf.zeros([2, 4, 4, 3]), tf.constant([0, 1]))
   assert learner.logits(state, tf.zeros([5, 4, 4, 3])).shape == [5, 3]

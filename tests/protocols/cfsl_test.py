@@ -66,7 +66,7 @@ def _protonet(**settings):
 
 
 def _episodes(seed=0, way=2, num_support_sets=2):
-  """4 classes that differ in one value of 12, the rest is noise; an episode has 2 support sets of 2 and 8 targets."""
+  """4 classes that differ in one value of 12, the rest is noise; 2 support sets of 2, 8 targets."""
   rng = np.random.default_rng(0)
   labels = np.repeat(np.arange(4), 20)
   images = rng.integers(0, 256, [80, 2, 2, 3])
@@ -77,7 +77,8 @@ def _episodes(seed=0, way=2, num_support_sets=2):
 
 def _state(folder, seed=0, stop_after=None):
   folder.mkdir(exist_ok=True)
-  state = run_state.RunState(folder, Writer(folder), name="x", seed=seed, distribution=distribution.build())
+  state = run_state.RunState(
+      folder, Writer(folder), name="x", seed=seed, distribution=distribution.build())
   commit = state.commit
 
   def commit_then_stop(*args):
@@ -99,7 +100,8 @@ def _without_seconds(values):
 
 
 def _records(folder):
-  return [_without_seconds(json.loads(line)) for line in (folder / "records.jsonl").read_text().splitlines()]
+  lines = (folder / "records.jsonl").read_text().splitlines()
+  return [_without_seconds(json.loads(line)) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,8 @@ def test_records_add_up(whole):
   # 2 updates of 3 episodes of 4 + 8 images.
   assert [r["examples_meta_train"] for r in train] == [72, 144]
   assert train[0]["flops"] * 2 == train[1]["flops"] > 0
-  # Dense 12 -> 4 on 12 images forward; 4 x 2 x 4 products for the sums of each of 2 sets; 8 x 4 x 4 for distances.
+  # Dense 12 -> 4 on 12 images forward; 4 x 2 x 4 products for the sums of each of 2 sets;
+  # 8 x 4 x 4 for the distances.
   forward = 12 * 12 * 4 + 2 * (4 * 2 * 4) + 8 * 4 * 4
   # 8 + 8 episodes were computed for the 10 that were asked for, and that is what is paid.
   assert test["macs_predict"] == 16 * forward and test["examples_predict"] == 16 * 12
@@ -179,7 +182,8 @@ def test_many_episodes_in_one_graph_answer_as_one_by_one(tmp_path):
     state = learner.initial_state(4)
     for s in range(2):
       state = learner.adapt(state, batch.support_images[i, s], batch.support_labels[i, s])
-    np.testing.assert_allclose(together[i], learner.logits(state, batch.target_images[i]), rtol=1e-4, atol=1e-5)
+    alone = learner.logits(state, batch.target_images[i])
+    np.testing.assert_allclose(together[i], alone, rtol=1e-4, atol=1e-5)
 
 
 def test_every_support_set_moves_the_answers(tmp_path):
@@ -196,7 +200,7 @@ def test_every_support_set_moves_the_answers(tmp_path):
 
 @pytest.mark.parametrize("settings, message", [
     (dict(updates=5), "updates=5 is no multiple of updates_per_event=2"),
-    (dict(episodes_train=_episodes(num_support_sets=1)), "Training episodes have 2 classes, test episodes 4"),
+    (dict(episodes_train=_episodes(num_support_sets=1)), "have 2 classes, test episodes 4"),
 ])
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):
   with pytest.raises(ValueError, match=message):
