@@ -39,6 +39,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return int(stop.code or 0)
   args.command = shlex.join(["suite", *argv])
   _talk_to_people()
+  # Read when TensorFlow is imported, which leaves it off on CPUs without AVX-512 although convolutions are
+  # twice to four times as fast with it there: tools/bench.py onednn.
+  os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   try:
     return args.do(args)
   except gin_files.ConfigError as error:
