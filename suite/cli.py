@@ -39,8 +39,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return int(stop.code or 0)
   args.command = shlex.join(["suite", *argv])
   _talk_to_people()
-  # Read when TensorFlow is imported, which leaves it off on CPUs without AVX-512 although convolutions are
-  # twice to four times as fast with it there: tools/bench.py onednn.
+  # Read when TensorFlow is imported, which leaves it off on CPUs without AVX-512 although
+  # convolutions are twice to four times as fast with it there: tools/bench.py onednn.
   os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   try:
     return args.do(args)
@@ -274,6 +274,8 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
   expected = True
   if isinstance(error, KeyboardInterrupt):
     text = "interrupted; the same command goes on from the last saved state"
+  elif _said_in_a_graph(error):
+    text = _said_in_a_graph(error)
   elif isinstance(error, gin_files.ConfigError) or _is_our_message(error):
     text = re.sub(r"\n  In call to configurable .*", "", str(error))  # Gin adds these lines.
   else:
@@ -282,6 +284,13 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
     traceback.print_exception(type(error), error, error.__traceback__)
   print(f"{label}: {text}", file=sys.stderr)
   return code
+
+
+def _said_in_a_graph(error: BaseException) -> str:
+  """What our check inside an input pipeline says (`suite.data.decoding`), unwrapped; else ""."""
+  found = re.search(r"assertion failed: \[(An image of data set [^\]]+)\] \[([^\]]*)\]", str(error))
+  return (f"{found[1]} {found[2]!r}. Build the data set again from a good copy of its source."
+          if found else "")
 
 
 def _is_our_message(error: BaseException) -> bool:

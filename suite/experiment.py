@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Builds what a gin file describes, runs it, reports. The roof: it sees everything, nothing sees it."""
+"""Builds what a gin file describes, runs it, reports. The roof: it sees all, nothing sees it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import tensorflow as tf
 
 import suite
 from suite import gin_files
+from suite import gin_parse
 from suite.compute import distribution as distribution_lib
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
@@ -24,9 +25,10 @@ from suite.reporting import records as records_lib
 from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting import tensorboard
+from suite.training import snapshots
 
-_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets", "tensorboard",
-             "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
+_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
+             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
 def run(
@@ -52,61 +54,88 @@ def run(
     workdir: where results go; a directory of another configuration is refused.
     data_dir: prepared data sets. mirror: searched for archives before any download.
     strategy, devices: see `distribution.build`.
-    profile: also write a runtime trace for TensorBoard's profiler.
-    config_text: the configuration, stored beside the results. command: what the user typed.
+    profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
+    config_text: the configuration, stored beside the results as config.gin; what of it was used,
+      defaults included, is added as operative_config.gin. command: what the user typed.
   """
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
   distribution = distribution_lib.build(strategy, devices)
-  # One CPU device repeats a run bit for bit; ops without a deterministic kernel fail instead of drifting.
+  # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead of
+  # drifting.
   tf.random.set_seed(seed)
   tf.config.experimental.enable_op_determinism()
   folder = pathlib.Path(workdir)
   if distribution.is_chief:
-    _claim(folder, config_text, seed, distribution, command)
+    environment = _environment(seed, distribution, command)
+    _claim(folder, config_text, {**environment, "learners": list(learners)})
   for name, make_learner in learners.items():
     _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
+    if distribution.is_chief:
+      _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
     return ""
-  report = tables.report([folder / name for name in learners])
-  (folder / "report.txt").write_text(report)
+  report = tables.report([folder])
+  _write(folder / "report.txt", report)
   return report
 
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
-             workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution, profile: bool,
-             config_text: str) -> None:
+             workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
+             profile: bool, config_text: str) -> None:
   folder, summary_path = workdir / name, workdir / name / "summary.json"
   if summary_path.exists():
     logging.info("%s: finished before; nothing to do.", name)
     return
-  writer = _writer(name, workdir, distribution, config_text)
-  log_dir = workdir / "tensorboard" / name
-  if profile:
-    tf.profiler.experimental.start(str(log_dir))
+  trace = _Trace(workdir / "tensorboard" / name if profile else None)
+  writer = _writer(name, workdir, distribution, config_text, trace.stop)
   try:
     state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution)
     summary = {**protocol(make_learner(), state=state), "run": name}
   finally:
     writer.close()
-    if profile:
-      tf.profiler.experimental.stop()
+    trace.stop()
   if distribution.is_chief:
-    temporary = summary_path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(records_lib.to_plain(summary), indent=1))
-    os.replace(temporary, summary_path)
+    _write(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
 
 
-def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution, config_text: str):
+def _write(path: pathlib.Path, text: str) -> None:
+  """Whole or not at all."""
+  with snapshots.saving(path.name, path) as temporary:
+    temporary.write_text(text)
+
+
+def _keep_operative_config(path: pathlib.Path) -> None:
+  """Adds to what is there: a learner that is finished runs in no later process."""
+  text = gin_parse.operative_text(path.read_text() if path.exists() else "")
+  if text:  # Without gin there is none.
+    _write(path, text)
+
+
+class _Trace:
+  """The profiler's trace of one event; of a whole run it would be too large to be looked at."""
+
+  def __init__(self, log_dir: Optional[pathlib.Path]):
+    self._runs = log_dir is not None
+    if self._runs:
+      tf.profiler.experimental.start(str(log_dir))
+
+  def stop(self) -> None:
+    if self._runs:
+      tf.profiler.experimental.stop()
+    self._runs = False
+
+
+def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution,
+            config_text: str, after_event: Callable[[], None]):
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
   view = tensorboard.TensorBoardView(workdir / "tensorboard" / name, config_text=config_text)
-  return run_writer.RunWriter(workdir / name, view, progress_lib.Progress(name))
+  return run_writer.RunWriter(workdir / name, view, progress_lib.Progress(name), after_event)
 
 
-def _claim(folder: pathlib.Path, config_text: str, seed: int, distribution: distribution_lib.Distribution,
-           command: str) -> None:
+def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
   """Makes the work directory ours: a new one, or one of the very same configuration."""
   folder.mkdir(parents=True, exist_ok=True)
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
@@ -114,37 +143,40 @@ def _claim(folder: pathlib.Path, config_text: str, seed: int, distribution: dist
     before = config_path.read_text()
     if before != config_text:
       changes = "\n".join(difflib.unified_diff(
-          before.splitlines(), config_text.splitlines(), "in the directory", "asked for", lineterm="", n=0))
+          before.splitlines(), config_text.splitlines(), "in the directory", "asked for",
+          lineterm="", n=0))
       raise gin_files.ConfigError(
           f"{folder} holds a run of another configuration; the differences:\n{changes}\n"
           "Give another --workdir, or the same configuration to go on with it.")
-  elif any(p.name != "config.gin" for p in folder.iterdir()):
+  elif any(not p.name.startswith("tmp-") for p in folder.iterdir()):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
+  else:  # First, so that a process killed right after it leaves a directory that is ours.
+    _write(config_path, config_text)
   if not environment_path.exists():
-    environment_path.write_text(json.dumps(_environment(seed, distribution, command), indent=1))
-  config_path.write_text(config_text)
+    _write(environment_path, json.dumps(environment, indent=1))
 
 
-def _environment(seed: int, distribution: distribution_lib.Distribution, command: str) -> Dict[str, Any]:
-  """What else a number depends on: versions, device, revision."""
+def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
+                 ) -> Dict[str, Any]:
+  """What else a number depends on: versions, device, revision. Those of data are in the records."""
   from importlib import metadata
 
-  packages = {}
+  packages: Dict[str, Optional[str]] = {}
   for name in _PACKAGES:
     try:
       packages[name] = metadata.version(name)
     except metadata.PackageNotFoundError:
       packages[name] = None
   return {
-      "command": command, "seed": seed, "suite": suite.__version__, "python": sys.version.split()[0],
-      "platform": platform.platform(), "device": distribution.describe(), "packages": packages,
-      "git_revision": _git_revision()}
+      "command": command, "seed": seed, "suite": suite.__version__,
+      "python": sys.version.split()[0], "platform": platform.platform(),
+      "device": distribution.describe(), "packages": packages, "git_revision": _git_revision()}
 
 
 def _git_revision() -> Optional[str]:
   root = pathlib.Path(suite.__file__).resolve().parent.parent
   if not (root / ".git").exists():
     return None
-  result = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"], capture_output=True,
-                          text=True, check=False)
+  result = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
+                          capture_output=True, text=True, check=False)
   return result.stdout.strip() or None

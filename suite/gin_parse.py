@@ -15,7 +15,7 @@ import logging as python_logging
 import pathlib
 import pkgutil
 import re
-from typing import Any, Callable, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 import gin
 
@@ -69,9 +69,21 @@ def config_text() -> str:
   return gin.config_str(max_line_length=100)
 
 
-def operative_text() -> str:
-  """What the run really used, defaults included, as a gin file; complete once the run is over."""
-  return gin.operative_config_str(max_line_length=100)
+def operative_text(before: str = "") -> str:
+  """What the run really used, defaults included, as a gin file; complete once the run is over.
+
+  Args:
+    before: the text of an earlier process of the same run. What this process did not use, since it
+      had been finished, is taken from there.
+  """
+  paragraphs: Dict[str, Dict[str, str]] = {}  # Statements by what they set, by title.
+  for text in (before, gin.operative_config_str(max_line_length=100)):
+    for paragraph in filter(None, (part.strip("\n") for part in text.split("\n\n"))):
+      title = paragraph.split("\n")[0] if paragraph.startswith("#") else "imports"
+      # A statement goes on in the indented lines that follow it.
+      for statement in re.split(r"\n(?=\S)", paragraph):
+        paragraphs.setdefault(title, {})[statement.split(" = ")[0]] = statement
+  return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
 
 
 @functools.cache
@@ -116,6 +128,9 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
     return (f"{match[1]} has no parameter {match[2]!r}; it has {', '.join(sorted(allowed))}. "
             f"{gin_files.nearest(match[2], allowed)}")
   match = re.match(r"'(.+)' was not provided by an import statement", message)
+  if match and match[1] in found.imports:
+    return (f"this file does not import {match[1]!r}, and the imports of other files do not reach "
+            f"it; add: {found.imports[match[1]].format()}")
   if match:
     known = [name for name in found.imports if name != "dynamic_registration"]
     return f"no import gives the name {match[1]!r}. {gin_files.nearest(match[1], known)}"

@@ -4,31 +4,77 @@
 import json
 import math
 import os
+import pathlib
 import socket
 import subprocess
 import sys
 
 import pytest
 
+import suite
 from suite.reporting import records as records_lib
 
-# Two tasks of the quickstart with a start by kNN. Group norm: batch norm's statistics are per replica by nature.
-ARGUMENTS = [
-    "run", "quickstart", "--gin_param", "experiment.run.learners={'ft_d': %FT_D}",
-    "--gin_param", "conv4.conv4.norm='group'", "--gin_param", "conv4.conv4.filters=8",
-    "--gin_param", "digits.nevis_stream.max_train_images=64", "--gin_param", "STEPS=8",
-    "--gin_param", "VALIDATE_EVERY=4", "--gin_param", "trainer.Trainer.save_every=4"]
+ROOT = pathlib.Path(suite.__file__).parents[1]
+
+# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm: batch norm's statistics are
+# per replica by nature.
+RUN_FILE = """
+from __gin__ import dynamic_registration
+from suite import experiment
+from suite.models import conv4
+from suite.protocols import nevis
+from suite.training import trainer
+import two_tasks
+include 'gin/runs/quickstart.gin'
+experiment.run.learners = {'ft_d': %FT_D}
+nevis.run.stream = @two_tasks.stream()
+conv4.conv4.norm = 'group'
+conv4.conv4.filters = 8
+conv4.conv4.blocks = 2
+trainer.Trainer.save_every = 4
+STEPS = 8
+VALIDATE_EVERY = 4
+"""
+MODULE = """
+from suite.data import digits
+from suite.data import streams
 
 
-def _start(workdir, *flags, environment=None):
-  env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "1", **(environment or {})}
-  return subprocess.Popen(
-      [sys.executable, "-m", "suite", *ARGUMENTS, "--workdir", str(workdir), *flags], env=env,
-      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def stream():
+  return streams.Stream("two", digits.nevis_stream(max_train_images=64).entries[1:3])
+"""
+
+
+@pytest.fixture(name="start", scope="module")
+def start(tmp_path_factory):
+  """start(workdir, *flags) starts the run in a process of its own."""
+  folder = tmp_path_factory.mktemp("run")
+  (folder / "two.gin").write_text(RUN_FILE)
+  (folder / "two_tasks.py").write_text(MODULE)
+
+  def start(workdir, *flags, environment=None):
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "1",
+           "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]), **(environment or {})}
+    command = [
+        sys.executable, "-m", "suite", "run",
+        str(folder / "two.gin"), "--workdir",
+        str(workdir), *flags
+    ]
+    return subprocess.Popen(command,
+                            env=env,
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT,
+                            text=True)
+
+  return start
 
 
 def _finish(*processes):
-  outputs = [p.communicate(timeout=300)[0] for p in processes]
+  try:
+    outputs = [p.communicate(timeout=200)[0] for p in processes]
+  finally:
+    for process in processes:
+      process.kill()  # A worker waits for ever for another one that failed.
   for process, output in zip(processes, outputs):
     assert process.returncode == 0, output[-3000:]
 
@@ -37,11 +83,14 @@ def _records(workdir):
   return records_lib.strip_times(records_lib.read(workdir / "ft_d" / "records.jsonl"))
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
+@pytest.fixture(name="alone", scope="module")
+def _alone(start, tmp_path_factory):
   workdir = tmp_path_factory.mktemp("one")
-  _finish(_start(workdir))
-  return _records(workdir)
+  _finish(start(workdir))
+  found = _records(workdir)
+  assert sorted(found[2]["start"]["candidates"]) == ["digits_rotated",
+                                                     "random"]  # A start by kNN is among them.
+  return found
 
 
 def _assert_same(found, expected):
@@ -71,19 +120,19 @@ def _assert_close(a, b, where):
     assert a == b, (where, a, b)
 
 
-def test_two_logical_devices_give_the_records_of_one(alone, tmp_path):
-  _finish(_start(tmp_path, "--strategy", "mirrored", "--devices", "2"))
+def test_two_logical_devices_give_the_records_of_one(start, alone, tmp_path):
+  _finish(start(tmp_path, "--strategy", "mirrored", "--devices", "2"))
   assert "mirrored" in json.loads((tmp_path / "environment.json").read_text())["device"]
   _assert_same(_records(tmp_path), alone)
 
 
-def test_two_worker_processes_give_the_records_of_one(alone, tmp_path):
+def test_two_worker_processes_give_the_records_of_one(start, alone, tmp_path):
   workers = [f"localhost:{port}" for port in _free_ports(2)]
   processes = []
   for index in (0, 1):
     config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
-    processes.append(_start(tmp_path, "--strategy", "multi_worker",
-                            environment={"TF_CONFIG": json.dumps(config)}))
+    processes.append(start(tmp_path, "--strategy", "multi_worker",
+                           environment={"TF_CONFIG": json.dumps(config)}))
   _finish(*processes)
   _assert_same(_records(tmp_path), alone)
 
@@ -98,8 +147,8 @@ def _free_ports(count):
   return ports
 
 
-def test_a_batch_that_does_not_split_is_refused_before_any_training(tmp_path):
-  process = _start(tmp_path, "--strategy", "mirrored", "--devices", "3")
+def test_a_batch_that_does_not_split_is_refused_before_any_training(start, tmp_path):
+  process = start(tmp_path, "--strategy", "mirrored", "--devices", "3")
   output = process.communicate(timeout=300)[0]
   assert process.returncode == 1
   assert "Batch size 32 cannot be split over 3 replicas" in output

@@ -121,6 +121,25 @@ def test_what_a_run_file_leaves_out_is_named(toy, parse):
     gin_parse.configured(toy.run, {})
 
 
+def test_the_operative_text_of_a_resumed_run_keeps_what_was_used_before(toy, parse, tmp_path):
+  text = "toy.run.learner = @toy.fit()\ntoy.fit.epochs = %EPOCHS\nEPOCHS = (" + "100, " * 40 + ")\n"
+  parse(text)
+  gin_parse.configured(toy.run, {"workdir": "w"})()
+  whole = gin_parse.operative_text()
+  assert "toy.fit.epochs = %EPOCHS" in whole and "EPOCHS = \\\n    (100," in whole
+  assert gin_parse.operative_text(whole) == whole
+  parse(text)  # A new process, in which nothing is left to do.
+  assert "epochs" not in gin_parse.operative_text()
+  assert gin_parse.operative_text(whole) == whole
+  parse(text, ["toy.Learner.rate=0.2"])
+  gin.get_configurable(toy.Learner)()
+  merged = gin_parse.operative_text(whole)
+  assert "toy.fit.epochs = %EPOCHS" in merged and "toy.Learner.rate = 0.2" in merged
+  (tmp_path / "again.gin").write_text(merged)
+  gin_parse.parse([tmp_path / "again.gin"])
+  assert gin_parse.configured(toy.run, {"workdir": "w"})()[0] == ("fit", (100,) * 40)
+
+
 def test_the_operative_text_can_be_run_again(toy, parse, tmp_path):
   parse("toy.run.learner = @toy.fit()\ntoy.fit.epochs = %EPOCHS\nEPOCHS = 2\n", ["toy.run.seed=7"])
   result = gin_parse.configured(toy.run, {"workdir": "w"})()

@@ -19,11 +19,11 @@ _BLOCK = 1 << 20
 def compute(path: os.PathLike, *, content: bool = False) -> Dict[str, str]:
   """{"sha256": ..., "md5": ...} of the file, or of what it holds once decompressed."""
   hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5()}
-  with (archives.open_content(path) if content else open(path, "rb")) as stream:
-    with archives.named_errors(path):
-      for block in iter(lambda: stream.read(_BLOCK), b""):
-        for one in hashes.values():
-          one.update(block)
+  with (archives.open_content(path) if content else open(path, "rb")) as stream, \
+      archives.named_errors(path):
+    for block in iter(lambda: stream.read(_BLOCK), b""):
+      for one in hashes.values():
+        one.update(block)
   return {name: one.hexdigest() for name, one in hashes.items()}
 
 

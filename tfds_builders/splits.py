@@ -35,7 +35,7 @@ POOLED: Rule = {POOL: {TRAIN: 0.68, VALIDATION: 0.12, TEST: 0.20}}
 
 def unit_hash(dataset: str, key: str) -> float:
   """A number in [0, 1) that depends on the data set's name and the example's key alone."""
-  digest = hashlib.sha256(f"{dataset}/{key}".encode("utf-8")).digest()
+  digest = hashlib.sha256(f"{dataset}/{key}".encode()).digest()
   # 53 bits: every value is exact as a float, so no value rounds up to 1.
   return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 

@@ -31,7 +31,7 @@ class Spool:
   def __init__(self, row: row_lib.Row, directory: Union[str, os.PathLike]):
     self._row = row
     directory = os.fspath(directory)
-    self._files = {name: tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=directory)
+    self._files = {name: tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=directory)  # noqa: SIM115
                    for name in splits.NAMES}
     self._keys: Set[str] = set()
     self._found_names: Set[str] = set()

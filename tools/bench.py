@@ -1,57 +1,83 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Speed, always beside an alternative in the same run: medians of alternating rounds.
+"""Speed, always beside an alternative in the same run: medians of alternating rounds, and their ratio.
 
-  python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled Keras loop
-  python tools/bench.py pipeline    the cached input pipeline alone, images per second
+  python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled Keras loop,
+                                    then the input pipeline alone against both
+  python tools/bench.py pipeline    the cached input pipeline alone, by size of the stored images
+  python tools/bench.py onednn      suite's loop with and without oneDNN's kernels, each in a process of its own
+
+`--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
-from typing import Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
-import numpy as np
-import tensorflow as tf
+# As the command line does (suite/cli.py); TensorFlow reads both when it is imported.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from suite.compute import distribution as distribution_lib
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
-from suite.models import resnet
-from suite.training import network as network_lib
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from suite.compute import distribution as distribution_lib  # noqa: E402
+from suite.data import image_ops  # noqa: E402
+from suite.data import image_set  # noqa: E402
+from suite.data import tasks  # noqa: E402
+from suite.models import resnet  # noqa: E402
+from suite.training import network as network_lib  # noqa: E402
 
 BATCH, SIZE, CLASSES = 64, 64, 10
+RATE, MOMENTUM, DECAY, SMOOTHING = 0.01, 0.9, 1e-4, 0.1
+
+Run = Callable[[int], None]  # run(num_steps) takes so many steps.
+Rates = Dict[str, List[float]]  # Images per second of each round, by candidate.
 
 
-def _images(num: int = 2000, size: int = 64) -> image_set.ImageSet:
+def images(size: int = SIZE, num: int = 2000) -> image_set.ImageSet:
+  """Noise: what is in an image does not change how long it takes."""
   rng = np.random.default_rng(0)
-  return image_set.ImageSet.from_arrays(
-      "bench", rng.integers(0, 256, (num, size, size, 3), dtype=np.uint8), rng.integers(0, CLASSES, num),
-      kind=tasks.SINGLE_LABEL, num_classes=CLASSES)
+  return image_set.ImageSet.from_arrays("bench",
+                                        rng.integers(0, 256, (num, size, size, 3), dtype=np.uint8),
+                                        rng.integers(0, CLASSES, num),
+                                        kind=tasks.SINGLE_LABEL,
+                                        num_classes=CLASSES)
 
 
-def _batches(steps_ahead: int = 0):
-  return _images().train_batches(BATCH, seed=(0, 0), transform=image_ops.Nevis(SIZE), first_step=steps_ahead)
+def batches(distribution: distribution_lib.Distribution, size: int = SIZE) -> Any:
+  """The same endless augmented batches for every candidate."""
+  data = images(size)
+  return iter(distribution.dataset(lambda **shard: data.train_batches(
+      BATCH, seed=(0, 0), transform=image_ops.Nevis(SIZE), **shard)))
 
 
-def bare_loop() -> Callable[[int], None]:
-  """What a Keras user would write: one tf.function per step, same net, optimizer, decay and data."""
-  backbone = resnet.resnet18(image_shape=(SIZE, SIZE, 3))
-  model = tf.keras.Sequential([backbone, tf.keras.layers.Dense(CLASSES)])
-  optimizer = tf.keras.optimizers.SGD(0.01, momentum=0.9, nesterov=True, jit_compile=False)
+def bare_loop() -> Run:
+  """What a Keras user would write: one compiled step, called from Python.
+
+  Like for like: the same net with its batch-norm updates, Nesterov's momentum, decay of the kernels
+  only, label smoothing and data. What it leaves out is what suite adds: a schedule, variable
+  hyper-parameters, masks and the loop inside the graph.
+  """
+  model = tf.keras.Sequential([
+      resnet.resnet18(image_shape=(SIZE, SIZE, 3)), tf.keras.layers.Dense(CLASSES)])
+  optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM, nesterov=True, jit_compile=False)
   kernels = [v for v in model.trainable_variables if v.name.endswith("kernel:0")]
-  loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-  iterator = iter(_batches())
+  loss_fn = tf.keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=SMOOTHING)
+  iterator = batches(distribution_lib.build("one_device"))
 
   @tf.function
   def step(batch):
     with tf.GradientTape() as tape:
-      loss = loss_fn(batch["label"], model(batch["image"], training=True))
-      loss += 1e-4 * tf.add_n([tf.nn.l2_loss(k) for k in kernels])
+      loss = loss_fn(tf.one_hot(batch["label"], CLASSES), model(batch["image"], training=True))
+      loss += DECAY * tf.add_n([tf.nn.l2_loss(kernel) for kernel in kernels])
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss
@@ -64,20 +90,25 @@ def bare_loop() -> Callable[[int], None]:
   return run
 
 
-def suite_loop() -> Callable[[int], None]:
+def suite_loop() -> Run:
   distribution = distribution_lib.build("one_device")
-  network = network_lib.Network(
-      resnet.resnet18, image_size=SIZE, kind=tasks.SINGLE_LABEL, num_classes=CLASSES, momentum=0.9,
-      weight_decay=1e-4, distribution=distribution)
-  network.loop.configure(peak_rate=0.01, warmup_steps=10, total_steps=1000, label_smoothing=0.1)
-  data = _images()
-  iterator = iter(distribution.dataset(lambda **shard: data.train_batches(
-      BATCH, seed=(0, 0), transform=image_ops.Nevis(SIZE), **shard)))
+  network = network_lib.Network(resnet.resnet18,
+                                image_size=SIZE,
+                                kind=tasks.SINGLE_LABEL,
+                                num_classes=CLASSES,
+                                momentum=MOMENTUM,
+                                weight_decay=DECAY,
+                                distribution=distribution)
+  network.loop.configure(peak_rate=RATE,
+                         warmup_steps=10,
+                         total_steps=100_000,
+                         label_smoothing=SMOOTHING)
+  iterator = batches(distribution)
   return lambda num_steps: network.loop.run(iterator, num_steps)
 
 
-def pipeline(size: int) -> Callable[[int], None]:
-  iterator = iter(_images(size=size).train_batches(BATCH, seed=(0, 0), transform=image_ops.Nevis(SIZE)))
+def pipeline(size: int) -> Run:
+  iterator = batches(distribution_lib.build("one_device"), size)
 
   def run(num_steps: int) -> None:
     for _ in range(num_steps):
@@ -86,44 +117,96 @@ def pipeline(size: int) -> Callable[[int], None]:
   return run
 
 
-def rounds(candidates: Dict[str, Callable[[int], None]], num_steps: int, num_rounds: int
-           ) -> Dict[str, List[float]]:
-  """Images per second of each candidate, taking turns; the first call of each is a warm-up."""
-  rates: Dict[str, List[float]] = {name: [] for name in candidates}
+def rounds(candidates: Dict[str, Run], num_steps: int, num_rounds: int) -> Rates:
+  """Images per second of each candidate; they take turns, and every other round in reverse order.
+
+  The first call of each is a warm-up: it traces the graph and fills the prefetch buffers.
+  """
+  rates: Rates = {name: [] for name in candidates}
   for run in candidates.values():
-    run(2)
-  for _ in range(num_rounds):
-    for name, run in candidates.items():
+    run(3)
+  for number in range(num_rounds):
+    for name in list(candidates)[::1 if number % 2 == 0 else -1]:
       start = time.perf_counter()
-      run(num_steps)
+      candidates[name](num_steps)
       rates[name].append(num_steps * BATCH / (time.perf_counter() - start))
   return rates
 
 
-def _print(rates: Dict[str, List[float]], base: str) -> None:
-  middle = statistics.median(rates[base])
+def show(rates: Rates, base: str) -> None:
+  """A line a candidate: its median, and its ratio to `base` (median of the ratios of the rounds)."""
   for name, values in rates.items():
-    ratio = statistics.median(values) / middle
-    print(f"{name:28s} median {statistics.median(values):9.0f} images/s   "
-          f"range {min(values):.0f}..{max(values):.0f}   {ratio:.3f} x {base}")
+    ratio = statistics.median(values) / statistics.median(rates[base])
+    if len(values) == len(rates[base]):
+      ratio = statistics.median(a / b for a, b in zip(values, rates[base]))
+    print(f"{name:28s} median {statistics.median(values):9.1f} images/s   "
+          f"range {min(values):.1f}..{max(values):.1f}   {ratio:.3f} x {base}")
+
+
+def train(args: argparse.Namespace) -> None:
+  rates = rounds({"bare Keras loop": bare_loop(), "suite": suite_loop()}, args.steps, args.rounds)
+  show(rates, "bare Keras loop")
+  pipes = rounds({f"pipeline, {SIZE}x{SIZE} cached": pipeline(SIZE)}, args.steps * 8, args.rounds)
+  show({"suite": rates["suite"], **pipes}, "suite")
+
+
+def pipelines(args: argparse.Namespace) -> None:
+  candidates = {f"pipeline, {s}x{s} cached": pipeline(s) for s in (SIZE, 32, 96)}
+  show(rounds(candidates, args.steps * 8, args.rounds), f"pipeline, {SIZE}x{SIZE} cached")
+
+
+def onednn(args: argparse.Namespace) -> None:
+  """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
+  rates: Rates = {"oneDNN off": [], "oneDNN on": []}
+  for _ in range(2):
+    for value, name in enumerate(rates):
+      environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": str(value)}
+      command = [sys.executable, __file__, "suite_json", "--steps", str(args.steps),
+                 "--rounds", str(max(1, args.rounds // 2)), "--threads", str(args.threads or 0)]
+      done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+      rates[name] += json.loads(done.stdout.splitlines()[-1])
+  show(rates, "oneDNN off")
+
+
+def suite_json(args: argparse.Namespace) -> None:
+  print(json.dumps(rounds({"suite": suite_loop()}, args.steps, args.rounds)["suite"]))
+
+
+def cpu_model() -> str:
+  """The CPU's name; Python knows it on few systems only."""
+  try:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+      names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+  except OSError:
+    names = []
+  return names[0] if names else platform.processor() or platform.machine()
+
+
+def describe(threads: Optional[int]) -> str:
+  gpus = tf.config.list_physical_devices("GPU")
+  device = f"{len(gpus)} GPU, " if gpus else ""
+  return (f"{device}{cpu_model()}, {os.cpu_count()} cores ({len(os.sched_getaffinity(0))} usable), "
+          f"{threads or 'all'} intra-op threads, oneDNN {os.environ['TF_ENABLE_ONEDNN_OPTS']}, "
+          f"TensorFlow {tf.__version__}")
 
 
 def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-  parser.add_argument("what", choices=("train", "pipeline"))
-  parser.add_argument("--steps", type=int, default=8)
+  what = {"train": train, "pipeline": pipelines, "onednn": onednn, "suite_json": suite_json}
+  parser = argparse.ArgumentParser(description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("what", choices=what, metavar="{train,pipeline,onednn}")
+  parser.add_argument("--steps",
+                      type=int,
+                      default=8,
+                      help="steps of a round (8 times as many for a pipeline)")
   parser.add_argument("--rounds", type=int, default=7)
+  parser.add_argument("--threads", type=int, help="intra-op threads (all)")
   args = parser.parse_args()
-  print(f"{platform.processor() or platform.machine()}, {tf.config.threading.get_intra_op_parallelism_threads()}"
-        f" intra-op threads (0 = all), TensorFlow {tf.__version__}, {args.rounds} rounds of {args.steps} steps")
-  if args.what == "train":
-    rates = rounds({"bare Keras loop": bare_loop(), "suite": suite_loop()}, args.steps, args.rounds)
-    _print(rates, "bare Keras loop")
-    pipes = rounds({"pipeline, 64x64 cached": pipeline(64)}, args.steps * 8, args.rounds)
-    _print({**pipes, "suite": rates["suite"]}, "suite")
-  else:
-    _print(rounds({f"pipeline, {s}x{s} cached": pipeline(s) for s in (32, 64, 96)}, args.steps * 8,
-                  args.rounds), "pipeline, 64x64 cached")
+  if args.threads:
+    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
+  if args.what != "suite_json":
+    print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
+  what[args.what](args)
   return 0
 
 

@@ -1,10 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Kills a run at random moments, resumes it, and compares its records with those of an undisturbed run.
+"""Kills a run at random moments, resumes it, compares its records with those of an undisturbed run.
 
-  python tools/kill_resume.py quickstart --kills 10 --seed 0 [--gin_param X=Y ...]
+  python tools/kill_resume.py quickstart --kills 10 --seed 0 [--gin_param X=Y ...] [--keep DIR]
 
-Every kill is a SIGKILL of the whole process; each time the same command goes on. Records must be the same byte for byte
-once wall-clock times (keys that start with "seconds") are taken out. Exit code 0 if they are.
+Every kill is a SIGKILL of the whole process; each time the same command goes on. The undisturbed
+run says how long each event takes; its length is cut into as many parts as there are kills, and
+each kill falls at a random moment of its part. A moment is an event and a time within it, so
+what a kill loses (start-up, tracing, the steps since the last save) keeps no later one from being
+reached. Records must be the same byte for byte once wall-clock times (keys that start with
+"seconds") are taken out. Exit code 0 if they are and all kills were made.
 """
 
 from __future__ import annotations
@@ -17,11 +21,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import List
+from typing import List, NamedTuple, Optional
 
 from suite.reporting import records
 
 _MAX_SECONDS = 3600
+_POLL_SECONDS = 0.01
+_LAST = 0.98  # Share of the run in which kills fall: it must not be over before the last one.
+
+
+class Timeline(NamedTuple):
+  """How long an undisturbed run takes until its first event begins, and each event, in order."""
+
+  startup: float
+  events: List[float]
+
+
+class Moment(NamedTuple):
+  """So many seconds after the run has so many records; with -1 records, after its start."""
+
+  num_records: int
+  seconds: float
 
 
 def main() -> int:
@@ -30,52 +50,133 @@ def main() -> int:
   parser.add_argument("--kills", type=int, default=10)
   parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
   parser.add_argument("--gin_param", action="append", default=[])
-  parser.add_argument("--keep", help="keep both work directories here")
+  parser.add_argument("--keep", help="keep both work directories and logs in this new folder")
   args = parser.parse_args()
   with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(args.keep or scratch)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+      parser.error(f"--keep {folder} is not empty; give a new folder.")
     command = [sys.executable, "-m", "suite", "run", args.run]
     command += [part for p in args.gin_param for part in ("--gin_param", p)]
-    seconds = undisturbed(command, folder / "whole")
-    kills = disturbed(command, folder / "killed", seconds, args.kills, random.Random(args.seed))
-    differences = compare(folder / "whole", folder / "killed")
-  print(f"{kills} kills of a run of {seconds:.0f} s: "
-        + ("records identical" if not differences else "RECORDS DIFFER"))
+    whole, killed = (Run(command, folder / name) for name in ("whole", "killed"))
+    timeline = whole.finish()
+    seconds = timeline.startup + sum(timeline.events)
+    print(f"undisturbed: {seconds:.1f} s, {len(timeline.events)} events", flush=True)
+    kills = 0
+    for moment in moments(timeline, args.kills, random.Random(args.seed)):
+      kills += killed.kill_at(moment, timeline.startup)
+    killed.finish()
+    differences = compare(whole.workdir, killed.workdir)
+  print(f"{kills} of {args.kills} kills in a run of {seconds:.0f} s: "
+        + ("RECORDS DIFFER" if differences else "records identical"))
   print("\n".join(differences[:20]))
-  return 1 if differences else 0
+  return 0 if kills == args.kills and not differences else 1
 
 
-def undisturbed(command: List[str], workdir: pathlib.Path) -> float:
-  """Runs to the end; returns the seconds it took."""
-  start = time.monotonic()
-  subprocess.run([*command, "--workdir", str(workdir)], check=True, timeout=_MAX_SECONDS,
-                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-  return time.monotonic() - start
+def moments(timeline: Timeline, kills: int, draw: random.Random) -> List[Moment]:
+  """One random moment in each of `kills` equal parts of the run."""
+  out = []
+  total = _LAST * (timeline.startup + sum(timeline.events))
+  for number in range(kills):
+    left = (number + draw.random()) / kills * total - timeline.startup
+    if left < 0:
+      out.append(Moment(-1, left + timeline.startup))
+      continue
+    done = 0
+    while done < len(timeline.events) - 1 and left >= timeline.events[done]:
+      left -= timeline.events[done]
+      done += 1
+    out.append(Moment(done, left))
+  return out
 
 
-def disturbed(command: List[str], workdir: pathlib.Path, seconds: float, kills: int,
-              moments: random.Random) -> int:
-  """Runs to the end through kills at random moments; returns how many there were."""
-  command = [*command, "--workdir", str(workdir)]
-  killed = 0
-  while killed < kills:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+class Run:
+  """One work directory and the command that goes on with it."""
+
+  def __init__(self, command: List[str], workdir: pathlib.Path):
+    self.workdir, self._log = workdir, workdir.with_suffix(".log")
+    self._command = [*command, "--workdir", str(workdir)]
+    self._kills = 0
+
+  def finish(self) -> Timeline:
+    """Runs to the end; the timeline is that of a run that was never killed."""
+    start = time.monotonic()
+    process = self._start()
+    self._wait_for(process, lambda: self._num_records() is not None)
+    startup = time.monotonic() - start
+    self._check(process.wait(timeout=_MAX_SECONDS))
+    files = sorted(self._files(), key=lambda path: path.stat().st_mtime_ns)
+    return Timeline(startup, [r["seconds_event"] for path in files for r in records.read(path)])
+
+  def kill_at(self, moment: Moment, startup: float) -> bool:
+    """Goes on until the moment and kills the process; False if the run was over before."""
+    start = time.monotonic()
+    process = self._start()
+    if moment.num_records >= 0:
+      # A resumed run has its records at once; its event goes on when TensorFlow is there.
+      self._wait_for(process, lambda: (time.monotonic() - start >= startup
+                                       and (self._num_records() or 0) >= moment.num_records))
     try:
-      # Start-up alone must not use up the time in which something happens.
-      process.wait(timeout=moments.uniform(0.05, 1.0) * seconds / max(2, kills / 3) + 8)
-      break  # finished before all kills were made
+      self._check(process.wait(timeout=moment.seconds))
+      return False
     except subprocess.TimeoutExpired:
       process.kill()
       process.wait()
-      killed += 1
-      print(f"kill {killed}: {_position(workdir)}", flush=True)
-  undisturbed(command[:-2], workdir)
-  return killed
+    self._kills += 1
+    print(f"kill {self._kills}: {time.monotonic() - start:.1f} s after its start, "
+          f"{position(self.workdir)}", flush=True)
+    return True
+
+  def _start(self) -> subprocess.Popen:
+    with open(self._log, "a", encoding="utf-8") as log:
+      return subprocess.Popen(self._command, stdout=log, stderr=subprocess.STDOUT)
+
+  def _wait_for(self, process: subprocess.Popen, is_time) -> None:
+    while process.poll() is None and not is_time():
+      time.sleep(_POLL_SECONDS)
+
+  def _check(self, code: int) -> None:
+    if code:
+      sys.exit(f"The run failed ({self._log}):\n"
+               + "\n".join(self._log.read_text().splitlines()[-20:]))
+
+  def _files(self) -> List[pathlib.Path]:
+    return sorted(self.workdir.glob("*/records.jsonl"))
+
+  def _num_records(self) -> Optional[int]:
+    """Of all learners; None before the first one has begun."""
+    files = self._files()
+    return sum(path.read_bytes().count(b"\n") for path in files) if files else None
 
 
-def _position(workdir: pathlib.Path) -> str:
-  return ", ".join(f"{p.parent.name} {len(p.read_bytes().splitlines())} records"
-                   for p in sorted(workdir.glob("*/records.jsonl")))
+def position(workdir: pathlib.Path) -> str:
+  """Where a run is: records by learner, and what of the event in progress is saved."""
+  found = sorted(workdir.glob("*/records.jsonl"))
+  if not found:
+    return "before its first event"
+  current = max(found, key=lambda path: path.stat().st_mtime_ns).parent
+  counts = []
+  for path in found:
+    counts.append(f"{path.parent.name} {len(path.read_bytes().splitlines())} records")
+  if (current / "summary.json").exists():
+    return f"{', '.join(counts)}; between two learners"
+  inside = progress(current) or "with nothing saved inside its event"
+  return f"{', '.join(counts)}; {current.name} {inside}"
+
+
+def progress(folder: pathlib.Path) -> Optional[str]:
+  """What a learner's directory has saved inside the event in progress; None if nothing."""
+  journals = (folder / "state" / "progress").glob("[0-9]*/journal.json")
+  for path in sorted(journals, reverse=True):
+    try:
+      saved = json.loads(path.read_text())
+    except (OSError, ValueError):  # The run goes on and replaces it.
+      continue
+    inside = saved["partial"]
+    step = f", step {inside['values'].get('step')} of {inside['key']}" if inside else ""
+    return f"in event {saved['event']} with {len(saved['done'])} finished parts{step}"
+  return None
 
 
 def compare(first: pathlib.Path, second: pathlib.Path) -> List[str]:
@@ -89,7 +190,8 @@ def compare(first: pathlib.Path, second: pathlib.Path) -> List[str]:
     a, b = (records.strip_times(records.read(d / name / "records.jsonl")) for d in (first, second))
     # The text decides, not the values: 1 and 1.0 are different bytes.
     if json.dumps(a) != json.dumps(b):
-      differences += [f"{name}: {line}" for line in records.diff(a, b)] or [f"{name}: order of keys"]
+      found = records.diff(a, b) or ["order of keys"]
+      differences += [f"{name}: {line}" for line in found]
   return differences
 
 

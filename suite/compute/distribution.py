@@ -1,16 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Where a run computes: `tf.distribute` strategies by name. Nobody else asks how many devices there are.
+"""Where a run computes: `tf.distribute` strategies by name. Nobody else asks for devices.
 
-The unit of training is the *global* batch: R replicas take B / R examples each, in the order in which one
-device would have taken them, so the same seed shows the same images to any number of devices.
+The unit of training is the *global* batch: R replicas take B / R examples each, in the order in
+which one device would have taken them, so the same seed shows the same images to any number of
+devices.
 
-Parameter servers are left out on purpose: their updates are asynchronous, so a run could not be repeated.
+Parameter servers are left out on purpose: their updates are asynchronous, so a run could not be
+repeated.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
@@ -65,7 +67,8 @@ class Distribution:
     gpus = tf.config.list_logical_devices("GPU")
     if not gpus:
       return None
-    return max(tf.config.experimental.get_memory_info(g.name.split("device:")[-1])["peak"] for g in gpus)
+    names = [gpu.name.split("device:")[-1] for gpu in gpus]
+    return max(tf.config.experimental.get_memory_info(name)["peak"] for name in names)
 
   def check_batch(self, batch_size: int) -> None:
     if batch_size % self.num_replicas:
@@ -102,8 +105,9 @@ def build(name: str = "one_device", num_devices: Optional[int] = None) -> Distri
 
   Args:
     name: one of `NAMES`. "multi_worker" reads the cluster from TF_CONFIG, "tpu" from TPU_NAME.
-    num_devices: "mirrored" only: how many local devices; on a machine without GPUs that many logical CPU
-      devices are made, which must happen before TensorFlow runs its first op. Default: all GPUs, or one CPU.
+    num_devices: "mirrored" only: how many local devices; on a machine without GPUs that many
+      logical CPU devices are made, which must happen before TensorFlow runs its first op. Default:
+      all GPUs, or one CPU.
   """
   makers = {
       "one_device": _one_device,
@@ -114,7 +118,8 @@ def build(name: str = "one_device", num_devices: Optional[int] = None) -> Distri
   if name not in makers:
     raise ValueError(f"Unknown strategy {name!r}; allowed are {', '.join(NAMES)}.")
   if num_devices is not None and name != "mirrored":
-    raise ValueError(f"num_devices={num_devices} was given for strategy {name!r}; only 'mirrored' takes it.")
+    raise ValueError(
+        f"num_devices={num_devices} was given for strategy {name!r}; only 'mirrored' takes it.")
   return Distribution(makers[name](), name)
 
 
@@ -127,10 +132,11 @@ def logical_cpus(count: int) -> None:
   """Splits the CPU into `count` logical devices; only possible before TensorFlow's first op."""
   cpu = tf.config.list_physical_devices("CPU")[0]
   current = tf.config.get_logical_device_configuration(cpu)
-  if current is not None and len(current) >= count:
+  if (1 if current is None else len(current)) >= count:
     return
   try:
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * count)
   except RuntimeError as error:
     raise RuntimeError(
         f"Cannot split the CPU into {count} logical devices because TensorFlow has already run; "
@@ -138,24 +144,26 @@ def logical_cpus(count: int) -> None:
 
 
 def _mirrored(num_devices: Optional[int]) -> tf.distribute.Strategy:
-  gpus = tf.config.list_physical_devices("GPU")
-  if not gpus:
+  kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
+  if kind == "CPU":
     logical_cpus(num_devices or 1)
-  kind, available = ("GPU", len(gpus)) if gpus else ("CPU", len(tf.config.list_logical_devices("CPU")))
+  available = len(tf.config.list_logical_devices(kind))
   count = num_devices or available
   if count > available:
-    raise ValueError(f"Strategy 'mirrored' was asked for {count} devices; this machine has {available} {kind}.")
+    raise ValueError(
+        f"Strategy 'mirrored' was asked for {count} devices; this machine has {available} {kind}.")
   return tf.distribute.MirroredStrategy([f"/{kind}:{i}" for i in range(count)])
 
 
 def _need_environment(variable: str, strategy: str, example: str) -> None:
   if not os.environ.get(variable):
     raise ValueError(
-        f"Strategy {strategy!r} reads the cluster from the environment variable {variable}, which is not set. "
-        f"Set it in every process, for example {variable}='{example}'.")
+        f"Strategy {strategy!r} reads the cluster from the environment variable {variable}, which "
+        f"is not set. Set it in every process, for example {variable}='{example}'.")
 
 
-_CLUSTER = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+_CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
+            '"task": {"type": "worker", "index": 0}}')
 
 
 def _multi_worker() -> tf.distribute.Strategy:

@@ -8,7 +8,7 @@ stays None in every sum it enters: a total with an unknown part is unknown, neve
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, Optional
 
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
 
@@ -18,6 +18,12 @@ Number = Optional[int]
 def add(a: Number, b: Number) -> Number:
   """a + b, where None is "unknown" and stays so."""
   return None if a is None or b is None else a + b
+
+
+def costs(record: Mapping[str, Any]) -> Dict[str, Any]:
+  """The totals of a record that a summary repeats: all but seconds and bytes."""
+  names = ("flops", "macs", "examples", "steps")
+  return {k: v for k, v in record.items() if k.split("_")[0] in names}
 
 
 @dataclasses.dataclass
@@ -73,7 +79,7 @@ class Ledger:
       account.peak_bytes = max(peak_bytes, account.peak_bytes or 0)
 
   def totals(self) -> Dict[str, Any]:
-    """Flat totals: "flops", "macs", ... over all phases and "flops_train", ... for each used phase."""
+    """Flat totals: "flops", ... over all phases and "flops_train", ... for each used phase."""
     out: Dict[str, Any] = {}
     used = {p: a for p, a in self._accounts.items() if a != Account()}
     for field in ("flops", "macs"):

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Seeds by name: every random draw of a run derives from (seed, what it is for), never from history."""
+"""Seeds by name: every random draw of a run derives from (seed, purpose), never from history."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Seeds:
   def __init__(self, seed: int, *path: Name):
     self.seed, self.path = int(seed), path
 
-  def child(self, *names: Name) -> "Seeds":
+  def child(self, *names: Name) -> Seeds:
     return Seeds(self.seed, *self.path, *names)
 
   def pair(self, *names: Name) -> Tuple[int, int]:

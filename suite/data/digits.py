@@ -72,11 +72,14 @@ def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
   return buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
 
 
-def episodes(split: str = "train", *, way: int = 5, shot: int = 1, targets: int = 5,
-             num_support_sets: int = 1, seed: int = 0) -> episodes_lib.Episodes:
-  """Few-shot episodes over the digits of one split, 8 x 8 x 3."""
+def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
+             shot: int = 1, targets: int = 5, num_support_sets: int = 1, seed: int = 0
+             ) -> episodes_lib.Episodes:
+  """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given."""
   images, labels = digit_images.load()
   chosen = _indices(split)
+  if classes is not None:
+    chosen = chosen[np.isin(labels[chosen], classes)]
   return episodes_lib.Episodes(
       np.repeat(images[chosen], 3, axis=-1), labels[chosen], way=way, shot=shot, targets=targets,
       num_support_sets=num_support_sets, seed=seed)

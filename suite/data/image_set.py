@@ -102,6 +102,12 @@ class ImageSet:
       raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
     return self.subset(sampling.draw_without_replacement(self.size, num, seed))
 
+  def split(self, share: float, *, seed) -> Tuple[ImageSet, ImageSet]:
+    """(the rest, a random `share` of the images); both in their old order, no image in both."""
+    num = num_in_share(self, share)
+    chosen = sampling.draw_without_replacement(self.size, num, seed)
+    return self.subset(np.setdiff1d(np.arange(self.size), chosen)), self.subset(chosen)
+
   def subset(self, indices) -> ImageSet:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
@@ -164,6 +170,15 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
   options.deterministic = True
   options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
   return dataset.with_options(options)
+
+
+def num_in_share(images: Any, share: float) -> int:
+  """How many images a share of a set is; an error unless both sides have one."""
+  num = round(share * images.size)
+  if not 0 < num < images.size:
+    raise ValueError(f"A share of {share} of the {images.size} images of {images.name!r} is {num}; "
+                     "choose one that leaves at least one image on either side.")
+  return num
 
 
 def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int) -> np.ndarray:

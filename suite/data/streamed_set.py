@@ -73,6 +73,18 @@ class StreamedSet:
       raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
     return self.subset(sampling.draw_without_replacement(self.size, num, seed))
 
+  def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
+    """(the first ones, the last `share` of the images), both still on disk.
+
+    Stored order is taken for random, as TFDS makes it (a hash of the keys), so the seed is not
+    needed: any other choice would have to read and drop the other side's records.
+    """
+    del seed
+    cut = self.size - image_set.num_in_share(self, share)
+    first, last = (StreamedSet(self._source.part(edges), buffer_size=self._buffer_size)
+                   for edges in (f":{cut}", f"{cut}:"))
+    return first, last
+
   def subset(self, indices) -> image_set.ImageSet:
     """The images at the given indices, in that order, in memory."""
     indices = np.asarray(indices, np.int64)

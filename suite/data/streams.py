@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from suite.data import experience
@@ -70,16 +71,19 @@ class Entry:
     role: "meta_train" or "meta_test".
     load: () -> Splits.
     dataset: the data set's name, "nevis/mnist"; several entries may share it.
+    version: () -> its version as prepared, "1.0.0"; None where it has none.
   """
 
   def __init__(self, task: Union[tasks.Task, Callable[[], tasks.Task]], year: int, role: str,
                load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
-               missing: Callable[[], Optional[Missing]] = lambda: None):
+               missing: Callable[[], Optional[Missing]] = lambda: None,
+               version: Callable[[], Optional[str]] = lambda: None):
     """`task` may be a function (then `key` is needed); `missing` says whether the data is there."""
     if role not in ROLES:
       raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
     self.key = task.key if isinstance(task, tasks.Task) else str(key)
     self.year, self.role, self.load, self.dataset, self.missing = year, role, load, dataset, missing
+    self.version = functools.cache(version)
     self._task = task
 
   @property
@@ -224,7 +228,12 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str]) -> Entry:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
     return Missing(dataset, reason, command) if reason else None
 
-  return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing)
+  def version() -> Optional[str]:
+    from suite.data import tfds_source  # pylint: disable=import-outside-toplevel
+    return tfds_source.version(dataset, data_dir=data_dir)
+
+  return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
+               version=version)
 
 
 def _check_fits(task: tasks.Task, part: Any) -> None:

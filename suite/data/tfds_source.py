@@ -40,6 +40,11 @@ def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]
   return ("", "") if found.state == tfds_builders.status.PREPARED else (found.reason, found.command)
 
 
+def version(name: str, *, data_dir: Optional[str] = None) -> str:
+  """The builder's version, "1.0.0": other versions hold other examples."""
+  return str(_builder(name, data_dir).version)
+
+
 def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
   """A split of a prepared data set; an error with the next step if it is not prepared."""
   builder = _builder(name, data_dir)
@@ -57,7 +62,8 @@ class Source:
   """One split of a prepared data set; features `image`, `label` or `labels`, perhaps `id`.
 
   Attributes:
-    title: for messages, "nevis/mnist train".
+    name, split: "nevis/mnist" and "train".
+    title: both, for messages.
     size: N.
     num_bytes: of the encoded examples.
     kind: "single_label" or "multi_label".
@@ -65,7 +71,7 @@ class Source:
   """
 
   def __init__(self, builder: Any, name: str, split: str):
-    self.builder, self.split = builder, split
+    self.builder, self.name, self.split = builder, name, split
     self.title = f"{name} {split}"
     info = builder.info.splits[split]
     self.size = info.num_examples
@@ -74,6 +80,13 @@ class Source:
     facts = _label_facts(name, builder.info.features)
     self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
     self.has_id = "id" in builder.info.features
+
+  def part(self, edges: str) -> Source:
+    """The examples "FIRST:END" of this split, in stored order."""
+    if "[" in self.split:
+      raise ValueError(f"{self.title!r} is a part of a split and cannot be cut again; open the two "
+                       "parts by their own edges.")
+    return Source(self.builder, self.name, f"{self.split}[{edges}]")
 
   @property
   def decoders(self) -> Dict[str, Any]:

@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The gradient learner of NEVIS'22: for each task a model of its own, started from some earlier one.
+"""The gradient learner of NEVIS'22: for each task a model of its own, started from an earlier one.
 
-Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d), `search` which hyper-parameters
-are tried, `trainer` how one training goes. FT-s is FT-d with `static=True`: the candidates are compared on
-features of models trained independently of each other, which this learner trains as well and pays for.
+Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d), `search` which
+hyper-parameters are tried, `trainer` how one training goes. FT-s is FT-d with `static=True`: the
+candidates are compared on features of models trained independently of each other, which this
+learner trains as well and pays for.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Finetune(tf.Module):
     start: a `suite.learners.starts` object.
     search, trainer: hyper-parameter search and training recipe.
     transform: image preparation; its `size` is H = W.
-    static: compare past tasks on independently trained backbones (FT-s) instead of the learner's own.
+    static: compare past tasks on independently trained backbones (FT-s), not the learner's own.
   """
 
   def __init__(
@@ -58,9 +59,9 @@ class Finetune(tf.Module):
 
   def _make_network(self, task: tasks.Task, context: context_lib.Context) -> network_lib.Network:
     return network_lib.Network(
-        self._backbone, image_size=self.transform.size, kind=task.kind, num_classes=task.num_classes,
-        momentum=self._trainer.momentum, weight_decay=self._trainer.weight_decay,
-        distribution=context.distribution)
+        self._backbone, image_size=self.transform.size, kind=task.kind,
+        num_classes=task.num_classes, momentum=self._trainer.momentum,
+        weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer, distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self._task = task
@@ -68,18 +69,25 @@ class Finetune(tf.Module):
     if known:
       self._load(task, context, known[-1])
 
-  def _load(self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
+  def _load(
+      self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
     self._network = self._networks.get(task, context)
     self._network.set_weights(context.store.load(entry))
 
   def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
     task = experience.task
-    self._network = self._networks.get(task, context)
-    fresh = self._network.initial_weights(context.seeds.integer("initial weights"))
+    network = self._networks.get(task, context)
+    fresh = network.initial_weights(context.seeds.integer("initial weights"))
     if self._static:
       self._train(experience, context, fresh, _STATIC + task.key, phase="select")
-    choice = self._choose(experience, context, fresh)
-    weights = self._starting_weights(choice.entry, task, context, fresh)
+    choice = self._choose(experience, context, network, fresh)
+    weights = fresh
+    if choice.entry is not None:
+      past = context.store.load(choice.entry)
+      # A past backbone under a new head; the head too if it is the same task that goes on.
+      goes_on = choice.entry.name == weight_store.safe_name(task.key)
+      cut = len(past) if goes_on else network.num_backbone_weights
+      weights = [*past[:cut], *fresh[cut:]]
     trials, best, entry = self._train(experience, context, weights, task.key)
     self._load(task, context, entry)
     return {
@@ -87,36 +95,28 @@ class Finetune(tf.Module):
                   "candidates": choice.candidates},
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
-  def _choose(self, experience: Any, context: context_lib.Context, fresh: List[np.ndarray]) -> starts.Choice:
+  def _choose(
+      self, experience: Any, context: context_lib.Context, network: network_lib.Network,
+      fresh: List[np.ndarray]) -> starts.Choice:
     entries = [e for e in context.store.entries() if not e.name.startswith(_STATIC)]
     compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
     features = starts.Features(
-        self._network, experience, transform=self.transform, batch_size=self._trainer.eval_batch_size,
-        context=context, load=lambda e: fresh if e is None else context.store.load(compared[e]))
+        network, experience, transform=self.transform,
+        batch_size=self._trainer.eval_batch_size, context=context,
+        load=lambda e: fresh if e is None else context.store.load(compared[e]))
     return self._start.choose(entries, features)
 
-  def _starting_weights(
-      self, entry: Optional[weight_store.Entry], task: tasks.Task, context: context_lib.Context,
-      fresh: List[np.ndarray]) -> List[np.ndarray]:
-    """A past backbone under a new head; the head too if it is the same task that goes on."""
-    if entry is None:
-      return fresh
-    past = context.store.load(entry)
-    if entry.name == weight_store.safe_name(task.key):
-      return past
-    cut = self._network.num_backbone_weights
-    return [*past[:cut], *fresh[cut:]]
-
-  def _train(self, experience: Any, context: context_lib.Context, weights: List[np.ndarray], name: str,
-             phase: Optional[str] = None):
+  def _train(self, experience: Any, context: context_lib.Context, weights: List[np.ndarray],
+             name: str, phase: Optional[str] = None):
     """Searches and trains; the best trial's weights are stored under `name`."""
-    phase = phase or ("search" if self._search.num_trials > 1 else "train")
+    phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
+    network = self._networks.get(experience.task, context)
 
     def train(trial: int, hyper: Dict[str, float]) -> Dict[str, Any]:
       return self._trainer.fit(
-          self._network, experience, start=weights, hyper=hyper, transform=self.transform, context=context,
-          seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}", phase=phase,
-          save_as=f"{_TRIAL}{trial}+{name}")
+          network, experience, start=weights, hyper=hyper, transform=self.transform,
+          context=context, seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
+          phase=phase, save_as=f"{_TRIAL}{trial}+{name}")
 
     trials, best = self._search.run(train, context.seeds.integer("search"))
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
@@ -127,7 +127,8 @@ class Finetune(tf.Module):
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     if self._network is None:
-      raise RuntimeError(f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
+      raise RuntimeError(
+          f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
     return self._network.logits(images)
 
 

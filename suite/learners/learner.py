@@ -1,19 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The contract between a learner and any protocol.
+"""The contracts between learners and protocols.
 
-A learner is told of a task (`begin`), shown its examples (`learn`) and asked about images (`predict`). It never
-sees the protocol, the records, a test label or anything that was not delivered yet.
+A learner is told of a task (`begin`), shown its examples (`learn`) and asked about images
+(`predict`). It never sees the protocol, the records, a test label or anything that was not
+delivered yet.
 
 What it knows lives in two places, and nowhere else, so that a run can stop and go on:
   * `tf.Variable`s made in `begin`: it is a `tf.Module`, and one `tf.train.Checkpoint` holds them;
   * `context.store`: arrays that are too many for a checkpoint, kept by event.
-To go on, a protocol calls `begin` for every task delivered so far, in order, and then restores the checkpoint.
+To go on, a protocol calls `begin` for every task delivered so far, in order, and then restores the
+checkpoint.
+
+    Learner           whole tasks or buckets (nevis, clear)
+    StreamLearner     also one sample at a time (fluid)
+    EpisodicLearner   support sets, by pure functions (cfsl)
+    Estimator         no images at all: answers of other models (lifelong)
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Protocol, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Protocol, Sequence, Tuple
 
+import numpy as np
 import tensorflow as tf
 
 from suite.data import experience as experience_lib
@@ -25,8 +33,8 @@ class Learner(Protocol):
   """Learns a stream of tasks, buckets or samples.
 
   Attributes:
-    transform: how it wants its images (see `suite.data.image_ops`): the protocol prepares what `predict` is given
-      with `transform.evaluate`, the learner itself what it trains on.
+    transform: how it wants its images (see `suite.data.image_ops`): the protocol prepares what
+      `predict` is given with `transform.evaluate`, the learner itself what it trains on.
   """
 
   transform: Any
@@ -34,29 +42,96 @@ class Learner(Protocol):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """The next `learn` or `predict` is about this task; makes its variables if it is new. Cheap."""
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context) -> Dict[str, Any]:
-    """Learns from one delivery; returns plain values for the record (may be empty)."""
+  def learn(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> Dict[str, Any]:
+    """Learns from one delivery; returns plain values for the record (may be empty).
+
+    Training is charged to `context.phase`; a search, a selection and validations have phases of
+    their own.
+    """
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced into a graph."""
+    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced."""
+
+
+class StreamLearner(Learner, Protocol):
+  """A learner that can also go one sample at a time. All three functions are traced into a graph.
+
+  `learn` is shown the base classes only. The task's C is the number of slots that labels may take.
+  """
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """What no update changes of images [B, H, W, 3]: frozen features [B, ...], or the images."""
+
+  def answer(self, code: tf.Tensor) -> tf.Tensor:
+    """Logits [C] of one sample from its code [...]; only those of known classes are looked at."""
+
+  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
+    """Learns from one sample and its label, int64 []; may change the learner's variables."""
 
 
 class EpisodicLearner(Protocol):
-  """Learns within an episode by pure functions on tensors, so that many episodes run in one compiled graph.
+  """Learns within an episode by pure functions on tensors: many episodes run in one compiled graph.
 
-  B images; W classes (ways) of the whole task.
+  It is a `tf.Module`, and its variables are what meta-training changes: an episode changes none,
+  all that it learns is in the state that `adapt` returns. B images; W classes (ways) of the whole
+  task.
+
+  Attributes:
+    transform: as of `Learner`.
+    trainable_variables: as of any `tf.Module`.
+    optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
+      Needed together with `meta_loss`; a learner that is not meta-trained has neither.
   """
 
   transform: Any
+  optimizer: tf.keras.optimizers.Optimizer
+
+  @property
+  def trainable_variables(self) -> Sequence[tf.Variable]:
+    """What meta-training changes."""
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes the variables, once; the task's C is W."""
 
   def initial_state(self, num_classes: int) -> Any:
     """The state before the first support set: a structure of tensors of fixed shapes."""
 
   def adapt(self, state: Any, images: tf.Tensor, labels: tf.Tensor) -> Any:
-    """The state after one support set, images [B, H, W, 3] and labels [B]; the set is gone afterwards."""
+    """The state after one support set, images [B, H, W, 3] and labels [B]; the set is gone then."""
 
   def logits(self, state: Any, images: tf.Tensor) -> tf.Tensor:
     """Logits [B, W] for images [B, H, W, 3]."""
 
   def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """The loss of one episode, [], to be minimised by meta-training; learners without it are not meta-trained."""
+    """The loss of one episode, [], to be minimised by meta-training."""
+
+
+class Estimate(NamedTuple):
+  """What an estimator says of a model that it asked a few times. N samples.
+
+  Attributes:
+    answers: uint8 [N], the estimated answer to each sample.
+    cut: how many of the easiest samples the model is thought to solve.
+    accuracy: the estimated share of correct answers.
+  """
+
+  answers: np.ndarray
+  cut: int
+  accuracy: float
+
+
+class Estimator(Protocol):
+  """Estimates all answers of a model from a few of them. It is a `tf.Module`, too."""
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
+  ) -> Estimate:
+    """Estimates the answers of one more model.
+
+    Args:
+      known: uint8 [M, N], answers of the models evaluated before, 1 for correct.
+      ask: evaluates the new model: indices int64 [n] of samples to its answers [n].
+      budget: how many answers may be asked for.
+    """

@@ -63,7 +63,7 @@ class NearestMean(tf.Module):
     """Adds the training split to the means, each image once and not augmented."""
     outputs = scoring.Forward(self.encode, context.distribution).run(
         experience.train, transform=self.transform, batch_size=self._batch_size,
-        ledger=context.ledger, phase="train")
+        ledger=context.ledger, phase=context.phase)
     start = time.monotonic()
     means, counts = self._means[self._key], self._counts[self._key]
     old = counts.numpy().astype(np.float64)
@@ -73,7 +73,8 @@ class NearestMean(tf.Module):
     counts.assign(total)
     # One sum for each feature of each label; then three operations for each feature of each mean.
     num_flops = int(np.sum(new) + 3 * len(old)) * sums.shape[1]
-    context.ledger.charge("train", flops=num_flops, macs=0, seconds=time.monotonic() - start)
+    context.ledger.charge(
+        context.phase, flops=num_flops, macs=0, seconds=time.monotonic() - start)
     return {"classes_with_a_mean": int(np.count_nonzero(total))}
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:

@@ -19,7 +19,7 @@ RANDOM = "random"
 
 
 class Choice(NamedTuple):
-  """The entry to start from (None: random weights), and the validation error of each candidate looked at."""
+  """The entry to start from (None: random weights), and each candidate's validation error."""
 
   entry: Optional[weight_store.Entry]
   candidates: Dict[str, float]
@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 class Start(Protocol):
   """Chooses among the learner's past models."""
 
-  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
     """entries: the learner's past models, oldest first; features: extracts what kNN needs."""
 
 
@@ -36,7 +36,7 @@ class Start(Protocol):
 class Random:
   """Indep: every task starts from scratch."""
 
-  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
     del entries, features
     return Choice(None, {})
 
@@ -45,7 +45,7 @@ class Random:
 class Previous:
   """FT-prev: from the task learned last."""
 
-  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
+  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
     del features
     return Choice(entries[-1] if entries else None, {})
 
@@ -57,7 +57,8 @@ class Nearest:
   Attributes:
     k: neighbours, uniform weights, Euclidean distance.
     max_train, max_validation: images drawn for the comparison, the same ones for every candidate.
-    include_random: a random backbone is a candidate too; where it wins, training starts from scratch.
+    include_random: a random backbone is a candidate too; where it wins, training starts from
+      scratch.
   """
 
   k: int = 5
@@ -65,18 +66,19 @@ class Nearest:
   max_validation: int = 5_000
   include_random: bool = True
 
-  def choose(self, entries: List[weight_store.Entry], features: "Features") -> Choice:
-    candidates = list(entries) + ([None] if self.include_random else [])
+  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
     if not entries:
       return Choice(None, {})
-    errors = {}
-    for entry in candidates:
-      errors[RANDOM if entry is None else entry.name] = features.knn_error(entry, self)
     # The first of equals wins, and the newest model comes first: it has seen the most.
-    order = sorted(range(len(candidates)), key=lambda i: (
-        errors[RANDOM if candidates[i] is None else candidates[i].name],
-        candidates[i] is None, -i))
-    return Choice(candidates[order[0]], errors)
+    candidates: List[Optional[weight_store.Entry]] = [*reversed(entries)]
+    if self.include_random:
+      candidates.append(None)
+    errors = {_name(entry): features.knn_error(entry, self) for entry in candidates}
+    return Choice(min(candidates, key=lambda entry: errors[_name(entry)]), errors)
+
+
+def _name(entry: Optional[weight_store.Entry]) -> str:
+  return RANDOM if entry is None else entry.name
 
 
 class Features:
@@ -98,8 +100,8 @@ class Features:
 
   def knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
     """Validation error of kNN on the features of one past backbone (None: a random one)."""
-    key = f"select/{RANDOM if entry is None else entry.name}"
-    return self._context.journal.once(key, lambda: self._knn_error(entry, settings))
+    return self._context.journal.once(
+        f"select/{_name(entry)}", lambda: self._knn_error(entry, settings))
 
   def _knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
     from sklearn import neighbors  # here, because few runs need it
@@ -116,7 +118,7 @@ class Features:
     self._context.ledger.charge("select", flops=2 * macs, macs=macs)
     queries = _finite(validation.values)
     if multi_label:
-      # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; the fractions are easier said so.
+      # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
       neighbours = knn.kneighbors(queries, return_distance=False)
       scores = np.mean(train.labels[neighbours], axis=1)
       return 1.0 - classification.mean_average_precision(scores, validation.labels)

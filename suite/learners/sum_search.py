@@ -8,27 +8,13 @@ solve what is easier than the cut and to fail what is harder.
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
 
+from suite.learners import learner
 from suite.metrics import ranking
-
-
-class Estimate(NamedTuple):
-  """What a method says of a model that it asked a few times. N samples.
-
-  Attributes:
-    answers: uint8 [N], the estimated answer to each sample.
-    cut: how many of the easiest samples the model is thought to solve.
-    accuracy: the estimated share of correct answers: the mean of the observed ones, *not* cut / N,
-      which is biased even when all is observed (at the cut the chance to be correct crosses 1/2).
-  """
-
-  answers: np.ndarray
-  cut: int
-  accuracy: float
 
 
 class SumSearch(tf.Module):
@@ -36,19 +22,15 @@ class SumSearch(tf.Module):
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> Estimate:
-    """Estimates all answers of one more model.
+  ) -> learner.Estimate:
+    """Asks for `budget` answers; the estimate is the paper's step, at observed samples too.
 
-    Args:
-      known: [M, N] answers of the models evaluated before, 1 for correct.
-      ask: evaluates the new model: indices int64 [n] of samples to its answers [n].
-      budget: n, how many answers to ask for.
-
-    Returns:
-      The paper's step prediction: where an answer was observed, too, the step is what counts.
+    The estimated accuracy is the mean of the observed answers, *not* cut / N, which is biased even
+    when all is observed (at the cut the chance to be correct crosses 1/2).
     """
     num_samples = known.shape[1]
     order = ranking.sum_order(known)
     observed = ask(order[ranking.sample_positions(num_samples, budget)])
     cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, num_samples)
-    return Estimate(ranking.step_predictions(order, cut), cut, float(np.mean(observed)))
+    answers = ranking.step_predictions(order, cut)
+    return learner.Estimate(answers, cut, float(np.mean(observed)))

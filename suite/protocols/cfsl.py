@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import ledger as ledger_lib
 from suite.data import episodes as episodes_lib
 from suite.data import tasks
 from suite.learners import learner as learner_lib
@@ -69,10 +70,9 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """The test event's scores, and what everything has cost, from records alone."""
   losses, last = [r["loss"] for r in records if r["kind"] == "train"], records[-1]
   names = ("way", "shot", "num_support_sets", "accuracy", "accuracy_interval_95", "num_tasks")
-  costs = ("flops", "macs", "examples", "steps")
   return {"protocol": "cfsl", "meta_loss": losses[-1] if losses else None,
           **{name: last[name] for name in names},
-          **{k: v for k, v in last.items() if k.split("_")[0] in costs}}
+          **ledger_lib.costs(last)}
 
 
 def meta_train(
@@ -136,11 +136,11 @@ class Graphs:
   images [B, T, H, W, 3] and labels [B, T].
 
   Args:
-    learner: an `EpisodicLearner`; for `update` it needs `meta_loss` and an `optimizer`.
+    learner: for `update` it needs `meta_loss` and an `optimizer`.
     num_classes: W, of a whole task.
   """
 
-  def __init__(self, learner: Any, num_classes: int):
+  def __init__(self, learner: learner_lib.EpisodicLearner, num_classes: int):
     self._learner, self._num_classes = learner, num_classes
     self.update = tf.function(self._update)
     self.answer = tf.function(self._answer)

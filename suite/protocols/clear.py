@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 from absl import logging
 import numpy as np
 
+from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.data import buckets as buckets_lib
 from suite.data import experience
@@ -83,16 +84,8 @@ def plan(num_buckets: int, mode: str) -> List[Event]:
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
              ) -> experience.Experience:
   """The training images of bucket i, some set apart for validation, the same for every learner."""
-  images = buckets[i].train
-  num = round(share * images.size)
-  if not 0 < num < images.size:
-    raise ValueError(
-        f"validation_share={share} of the {images.size} training images of {buckets[i].name!r} is "
-        f"{num}; choose a share that leaves at least one image on either side.")
-  order = seeds.generator("validation", i).permutation(images.size)
-  return experience.Experience(
-      buckets.task, images.subset(np.sort(order[num:])), images.subset(np.sort(order[:num])),
-      experience.History())
+  train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
+  return experience.Experience(buckets.task, train, validation, experience.History())
 
 
 def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
@@ -133,5 +126,4 @@ def summarise(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       "mode": mode, "num_events": len(records),
       **{name: None if np.isnan(score) else score for name, score in matrix.summary(acc).items()},
       "matrix": [[None if np.isnan(a) else a for a in row] for row in acc.tolist()],
-      **{k: v for k, v in last.items()
-         if k.split("_")[0] in ("flops", "macs", "examples", "steps")}}
+      **ledger_lib.costs(last)}

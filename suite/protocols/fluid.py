@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, Mapping, Optional, Protocol, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -38,28 +38,13 @@ from suite.metrics import online
 from suite.protocols import run_state
 
 
-class StreamLearner(learner_lib.Learner, Protocol):
-  """A learner that can also go one sample at a time. All three functions are traced into a graph.
-
-  `learn` is shown the base classes only. The task's C is the number of slots that labels may take.
-  """
-
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """What no update changes of images [B, H, W, 3]: frozen features [B, ...], or the images."""
-
-  def answer(self, code: tf.Tensor) -> tf.Tensor:
-    """Logits [C] of one sample from its code [...]; only those of known classes are looked at."""
-
-  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
-    """Learns from one sample and its label, int64 []; may change the learner's variables."""
-
-
 def run(
-    learner: StreamLearner,
+    learner: learner_lib.StreamLearner,
     *,
     state: run_state.RunState,
     sequence: sequences.Sequence,
     base: Optional[image_set.ImageSet] = None,
+    validation_share: float = 0.1,
     block_size: int = 50,
     new_below: float = -math.inf,
     head_above: int = 50,
@@ -67,8 +52,9 @@ def run(
   """Runs the sequence from where `state` is; returns the summary (see `summarise`).
 
   Args:
-    base: training images of the base classes, learned before the first step; without them no class
-      is known at first, and all are novel.
+    base: training images of the base classes, learned before the first step and charged to
+      "pretrain"; without them no class is known at first, and all are novel.
+    validation_share: the part of `base` that is delivered as its validation split.
     block_size: steps in one compiled call and in one record.
     new_below: a largest logit below this is answered with "new". Where logits are minus squared
       distances it is -d^2 for the least distance d of a new class.
@@ -79,13 +65,16 @@ def run(
   steps, blocks = _Steps(learner, task.num_classes), _blocks(len(sequence), block_size)
   num_before = int(base is not None)
   for event in range(state.done, num_before + len(blocks)):
-    context, predictions = state.context(), None
-    learner.begin(task, context)
+    predictions = None
     if base is not None and event == 0:
-      delivered = experience.Experience(task, base, None, experience.History())
-      record = {"kind": streams.TRAIN, "train_size": base.size,
-                **learner.learn(delivered, context)}
+      context = state.context(phase="pretrain")
+      learner.begin(task, context)
+      split = base.split(validation_share, seed=state.seeds.integer("validation"))
+      delivered = experience.Experience(task, *split, experience.History())
+      record = {"kind": streams.TRAIN, "train_size": delivered.train.size,
+                "validation_size": delivered.validation.size, **learner.learn(delivered, context)}
     else:
+      learner.begin(task, state.context())
       block = blocks[event - num_before]
       logging.info("Steps %d to %d of %d", block.start, block.stop, len(sequence))
       logits, labels = steps.run(sequence, block, state.ledger)
@@ -108,7 +97,7 @@ def _blocks(num_steps: int, block_size: int) -> Sequence[range]:
 class _Steps:
   """A block of steps in one compiled call."""
 
-  def __init__(self, learner: StreamLearner, num_classes: int):
+  def __init__(self, learner: learner_lib.StreamLearner, num_classes: int):
     missing = [name for name in ("encode", "answer", "update") if not hasattr(learner, name)]
     if missing:
       raise ValueError(
@@ -218,7 +207,8 @@ def summarise(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence
               base: Optional[image_set.ImageSet], head_above: int) -> Dict[str, Any]:
   """The scores a paper would print, from records alone.
 
-  "flops" and "macs" are of the whole run, "flops_sequence" and "macs_sequence" of the steps alone.
+  "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
+  the base classes' those of all other phases.
   """
   blocks = [r for r in records if r["kind"] == streams.PREDICT]
   labels, answers, closed = (
@@ -232,10 +222,8 @@ def summarise(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence
       "closed": online.summary(closed == labels, labels, known, threshold=head_above),
       **online.new_class_detection(_scores(blocks), is_new, high_means="known"),
       "new_class_score": "largest logit of a known class, high means known",
-      **{k: v for k, v in records[-1].items()
-         if k.split("_")[0] in ("flops", "macs", "examples", "steps")},
-      **_sequence_only(records)}
-  return _plain(summary)
+      **ledger_lib.costs(records[-1])}
+  return run_state.plain(summary)
 
 
 def _scores(blocks: Sequence[Mapping[str, Any]]) -> np.ndarray:
@@ -243,20 +231,3 @@ def _scores(blocks: Sequence[Mapping[str, Any]]) -> np.ndarray:
   scores = np.array([s for r in blocks for s in r["known_scores"]], np.float64)  # None becomes NaN.
   lowest = np.nanmin(scores) if np.isfinite(scores).any() else 0.0
   return np.where(np.isnan(scores), lowest - 1.0, scores)
-
-
-def _sequence_only(records: Sequence[Mapping[str, Any]]) -> Dict[str, Optional[int]]:
-  """Cost without what was spent before the first step; unknown if either is."""
-  before = records[0] if records[0]["kind"] == streams.TRAIN else {"flops": 0, "macs": 0}
-  return {f"{name}_sequence": None if None in (before[name], records[-1][name])
-          else records[-1][name] - before[name] for name in ("flops", "macs")}
-
-
-def _plain(summary: Mapping[str, Any]) -> Dict[str, Any]:
-  """NaN, a score of no classes, as None."""
-  def plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-      return _plain(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-  return {name: plain(value) for name, value in summary.items()}

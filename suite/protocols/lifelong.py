@@ -18,23 +18,16 @@ import dataclasses
 import hashlib
 import pathlib
 import time
-from typing import Any, Callable, Dict, List, Mapping, Protocol, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.data import predictions as predictions_lib
+from suite.learners import learner as learner_lib
 from suite.metrics import ranking
 from suite.protocols import run_state
-
-
-class Method(Protocol):
-  """Estimates a model's answers; see `suite.learners.sum_search.SumSearch`."""
-
-  def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
-               budget: int) -> Any:
-    """known [M, N]; ask: indices [n] to answers [n]; returns .answers [N], .cut and .accuracy."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,7 +44,7 @@ class Table:
 
 
 def run(
-    method: Method,
+    method: learner_lib.Estimator,
     *,
     state: run_state.RunState,
     predictions: Union[str, Sequence[str]] = "runs/quickstart",
@@ -103,7 +96,7 @@ class Questions:
     ledger.charge("predict", flops=0, macs=0, examples=self.count, seconds=seconds)
 
 
-def score(answers: np.ndarray, estimate: Any) -> Dict[str, Any]:
+def score(answers: np.ndarray, estimate: learner_lib.Estimate) -> Dict[str, Any]:
   """The estimate of one model against all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {
@@ -117,7 +110,7 @@ def score(answers: np.ndarray, estimate: Any) -> Dict[str, Any]:
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """Means over the held-out models, from records alone."""
-  last, costs = records[-1], ("flops", "macs", "examples")
+  last = records[-1]
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
            for name in ("per_sample_error", "constant_error", "accuracy_error")}
   return {
@@ -126,7 +119,7 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
       "num_models": len(records), **means,
       "num_asked": sum(r["num_asked"] for r in records),
       "num_answers": sum(r["num_samples"] for r in records),
-      **{k: v for k, v in last.items() if k.split("_")[0] in costs}, "left_out": last["left_out"]}
+      **ledger_lib.costs(last), "left_out": last["left_out"]}
 
 
 def load(

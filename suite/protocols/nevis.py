@@ -1,18 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """NEVIS'22 (Bornschein et al., 2022): a chronological stream of tasks, each learned, then tested.
 
-For each task of the stream, in order: `Train` delivers its training and validation splits, `Predict` asks for its
-test split. The score is the mean test error over the *meta-test* tasks (2019-2021, the last 27 of 106) against the
-FLOPs of the *whole* stream, hyper-parameter search included. A learner may keep anything it was shown.
+For each task of the stream, in order: `Train` delivers its training and validation splits,
+`Predict` asks for its test split. The score is the mean test error over the *meta-test* tasks
+(2019-2021, the last 27 of 106) against the FLOPs of the *whole* stream, hyper-parameter search
+included. A learner may keep anything it was shown.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from absl import logging
 import numpy as np
 
+from suite.compute import ledger as ledger_lib
 from suite.data import streams
 from suite.data import tasks
 from suite.learners import learner as learner_lib
@@ -59,42 +61,48 @@ def _about(stream: streams.Stream, event: streams.Event) -> Dict[str, Any]:
       "protocol": "nevis", "kind": event.kind, "task": entry.task.name, "task_key": entry.task.key,
       "occurrence": entry.task.occurrence, "year": entry.year, "role": entry.role,
       "task_kind": entry.task.kind, "num_classes": entry.task.num_classes,
+      "dataset": entry.dataset, "dataset_version": entry.version(),
       "left_out": list(stream.left_out)}
 
 
-def summarise(records: List[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
+def summarise(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
   """The result a paper would print, from records alone.
 
-  "mean_error" is the headline: null, and "headline" says why, while tasks of the stream are missing.
+  "mean_error" is the headline: null, and "headline" says why, while tasks of the stream are missing
+  or if none of them is a meta-test task.
   """
   tested = [r for r in records if r["kind"] == streams.PREDICT]
-  missing = _missing(tested, stream)
+  problem = _no_headline(tested, stream)
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = _forward_transfer(records)
   last = records[-1] if records else {}
   return {
       "protocol": "nevis", "stream": stream.name, "num_events": len(records),
-      "headline": "ok" if not missing else f"no headline score, {len(missing)} tasks are missing: "
-                  + ", ".join(missing),
-      "mean_error": None if missing else metrics.mean_error(errors, roles),
+      "headline": f"no headline score, {problem}" if problem else "ok",
+      "mean_error": None if problem else metrics.mean_error(errors, roles),
       "mean_error_all": float(np.mean(errors)) if errors else None,
       "errors": {r["task_key"]: r["error"] for r in tested},
       "forward_transfer": _known(metrics.mean_forward_transfer(transfer)),
       "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
-      **{k: v for k, v in last.items() if k.split("_")[0] in ("flops", "macs", "examples", "steps")},
-      "left_out": list(stream.left_out)}
+      **ledger_lib.costs(last), "left_out": list(stream.left_out)}
 
 
-def _missing(tested: List[Mapping[str, Any]], stream: streams.Stream) -> List[str]:
+def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) -> str:
+  """Why the mean over the meta-test tasks cannot be told; "" if it can."""
   done = {r["task_key"] for r in tested}
-  return [*(e.task.key for e in stream.entries if e.task.key not in done), *stream.left_out]
+  missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
+  if missing:
+    return f"{len(missing)} tasks are missing: {', '.join(missing)}"
+  if not any(r["role"] == streams.META_TEST for r in tested):
+    return "the stream has no meta-test task: see mean_error_all"
+  return ""
 
 
 def _known(value: float) -> Optional[float]:
   return None if np.isnan(value) else float(value)
 
 
-def _forward_transfer(records: List[Mapping[str, Any]]) -> Dict[str, float]:
+def _forward_transfer(records: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
   """Equation 5 for each task met again: the learning curves of its first and of this meeting."""
   areas: Dict[str, float] = {}
   out = {}

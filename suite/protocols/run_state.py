@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Where a run is: finished events, records, ledger and learner, saved after each event.
 
-A protocol is a loop over events that asks `state.done` where to go on and calls `state.commit` after each. The order
-of a commit makes it safe at any point: predictions, then the record, then the snapshot that makes both count. What a
-killed process wrote beyond its last snapshot is cut off when the run goes on.
+A protocol is a loop over events that asks `state.done` where to go on and calls `state.commit`
+after each. The order of a commit makes it safe at any point: predictions, then the record, then the
+snapshot that makes both count. What a killed process wrote beyond its last snapshot is cut off when
+the run goes on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pathlib
 import shutil
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -36,7 +37,7 @@ class Writer(Protocol):
     """Appends a record; returns the position after it."""
 
   def truncate(self, position: int) -> List[Dict[str, Any]]:
-    """Cuts the records back to a position that `write` returned (or 0); returns those that remain."""
+    """Cuts the records back to a position that `write` returned (or 0); returns what remains."""
 
   def report(self, **values: Any) -> None:
     """Shows progress inside an event; nothing is recorded."""
@@ -84,7 +85,7 @@ class RunState:
   def _open(self) -> None:
     self._snapshots.sweep()
     latest = self._snapshots.latest()
-    meta = {"done": 0, "position": 0, "ledger": {}}
+    meta: Dict[str, Any] = {"done": 0, "position": 0, "ledger": {}}
     if latest is not None:
       meta = json.loads((latest / "state.json").read_text())
     self.done: int = meta["done"]
@@ -92,8 +93,8 @@ class RunState:
     self.records = self._writer.truncate(meta["position"])
     if len(self.records) != self.done:
       raise RuntimeError(
-          f"{self.folder} has {len(self.records)} records for {self.done} finished events; its files were "
-          "changed by something else. Start again in a new work directory.")
+          f"{self.folder} has {len(self.records)} records for {self.done} finished events; its "
+          "files were changed by something else. Start again in a new work directory.")
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
     self._checkpoint = None if latest is None else latest / "learner"
     self._started = time.monotonic()
@@ -102,8 +103,8 @@ class RunState:
   def fresh(self) -> bool:
     return self.done == 0
 
-  def context(self) -> context_lib.Context:
-    """The context of the event that comes next."""
+  def context(self, phase: str = "train") -> context_lib.Context:
+    """The context of the event that comes next; its training is charged to `phase`."""
     return context_lib.Context(
         event=self.done,
         ledger=self.ledger,
@@ -112,6 +113,7 @@ class RunState:
         store=weight_store.WeightStore(self._target / "weights", self.done),
         journal=journal_lib.Journal(self.done, self.ledger, self._progress),
         report=self._writer.report,
+        phase=phase,
     )
 
   def resume(self, learner: tf.Module, begin: Sequence[Any] = ()) -> None:
@@ -119,7 +121,8 @@ class RunState:
 
     Args:
       learner: newly made; from now on every commit saves it.
-      begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then filled.
+      begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then
+        filled.
     """
     self._learner = learner
     for task in begin:
@@ -146,7 +149,7 @@ class RunState:
       entry["predictions"] = relative
     now = time.monotonic()
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
-    entry = _plain(entry)
+    entry = plain(entry)
     self._started = now
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
@@ -160,12 +163,12 @@ class RunState:
     self.records.append(entry)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
   """The value as it will be read back from its record."""
   if isinstance(value, Mapping):
-    return {str(k): _plain(v) for k, v in value.items()}
+    return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (list, tuple)):
-    return [_plain(v) for v in value]
+    return [plain(v) for v in value]
   if hasattr(value, "item") and not isinstance(value, (str, bytes)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value

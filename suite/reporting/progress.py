@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Mapping, TextIO
+from typing import Any, Mapping, Optional, TextIO
 
 from absl import logging
 
@@ -17,18 +17,20 @@ class Progress:
 
   Args:
     name: of the run, at the head of each line.
-    stream: where to; a terminal gets a line that is written over, anything else log lines.
+    stream: where to, stderr if not given; a terminal gets a line that is written over, anything
+      else log lines.
   """
 
-  def __init__(self, name: str, stream: TextIO = sys.stderr):
-    self._name, self._stream = name, stream
-    self._live = stream.isatty()
+  def __init__(self, name: str, stream: Optional[TextIO] = None):
+    self._name, self._stream = name, stream or sys.stderr
+    self._live = self._stream.isatty()
     self._width = 0
     self._shown = 0.0
 
   def point(self, values: Mapping[str, Any]) -> None:
     """A point inside an event: "step" of "steps", and whatever else there is."""
-    text = ", ".join(f"{k} {_short(v)}" for k, v in values.items() if k not in ("step", "steps", "key"))
+    text = ", ".join(
+        f"{k} {_short(v)}" for k, v in values.items() if k not in ("step", "steps", "key"))
     where = values.get("key", "")
     if "step" in values and "steps" in values:
       where += f" {values['step']}/{values['steps']}"
@@ -40,8 +42,8 @@ class Progress:
   def event(self, record: Mapping[str, Any]) -> None:
     """An event has ended."""
     self._clear()
-    shown = {k: record[k] for k in ("error", "accuracy", "validation_error", "seconds_event") if k in record}
-    text = ", ".join(f"{k} {_short(v)}" for k, v in shown.items())
+    shown = ("error", "accuracy", "validation_error", "seconds_event")
+    text = ", ".join(f"{k} {_short(record[k])}" for k in shown if k in record)
     logging.info("%s: event %s, %s %s: %s", self._name, record.get("event"), record.get("kind"),
                  record.get("task_key", ""), text)
 

@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a protocol writes to: records on disk, TensorBoard as their view, and a live line for people."""
+"""What a protocol writes to: records on disk, TensorBoard as their view, a live line for people."""
 
 from __future__ import annotations
 
 import io
 import pathlib
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -17,20 +17,23 @@ class RunWriter:
 
   Args:
     folder: the run directory. view: its TensorBoard view, or None. progress: the terminal.
+    after_event: called when a record has been written.
   """
 
   def __init__(
-      self, folder: pathlib.Path, view: Optional[tensorboard.TensorBoardView], progress: progress_lib.Progress
+      self, folder: pathlib.Path, view: Optional[tensorboard.TensorBoardView],
+      progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None
   ):
     self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl")
     self._view, self._progress = view, progress
-    self._last: Dict[str, Any] = {}
+    self._after_event = after_event
 
   def write(self, record: Mapping[str, Any]) -> int:
     position = self._records.write(record)
     if self._view is not None:
       self._view.write(record)
     self._progress.event(record)
+    self._after_event()
     return position
 
   def truncate(self, position: int) -> List[Dict[str, Any]]:

@@ -50,7 +50,10 @@ class Run:
 
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
-  """Every run in directories that are runs or hold runs, each once, in the order given."""
+  """Every run in directories that are runs or hold runs, each once, in the order given.
+
+  Inside a work directory they come as the learners were configured, else by name.
+  """
   folders: list[pathlib.Path] = []
   for directory in dirs:
     folders.extend(f for f in _find(pathlib.Path(directory)) if f not in folders)
@@ -67,6 +70,8 @@ def _find(directory: pathlib.Path) -> list[pathlib.Path]:
   if (directory / RECORDS).exists():
     return [directory]
   found = sorted(path.parent for path in directory.glob(f"*/{RECORDS}"))
+  learners = _read_json(directory / ENVIRONMENT).get("learners", [])  # As configured.
+  found.sort(key=lambda f: learners.index(f.name) if f.name in learners else len(learners))
   if not found:
     raise FileNotFoundError(
         f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "

@@ -7,8 +7,12 @@ import dataclasses
 import os
 from typing import Any, Iterable, Mapping, Sequence
 
+from suite.metrics import stream
 from suite.reporting import quantities
 from suite.reporting import runs as runs_lib
+
+# The learner whose errors regret is measured against (NEVIS'22, section 4).
+INDEPENDENT = "indep"
 
 
 @dataclasses.dataclass
@@ -85,6 +89,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> Table:
   rows += [
       _footer("mean error, meta-test tasks", [quantities.score(value) for value in headline]),
       _footer("mean error, all tasks so far", [quantities.score(_mean(e)) for e in errors]),
+      *_regret(runs, about, errors),
       _footer("forward transfer", [
           quantities.score(run.summary.get("forward_transfer")) for run in runs]),
       _footer("cumulative FLOPs", [quantities.si(run.last("flops"), "FLOP") for run in runs]),
@@ -118,6 +123,26 @@ def _tested(runs: Sequence[runs_lib.Run]
       about.setdefault(key, record)
     errors.append({key: record.get("error") for key, record in tested.items()})
   return dict(sorted(about.items(), key=lambda item: item[1].get("event", 0))), errors
+
+
+def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
+            errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+  """A row with each run's cumulative error minus that of Independent, if it is among the runs.
+
+  Left open for a run that has not been tested on every task that Independent was tested on.
+  """
+  if INDEPENDENT not in [run.label for run in runs]:
+    return []
+  tasks = list(tasks)
+  reference = errors[[run.label for run in runs].index(INDEPENDENT)]
+  cells = []
+  for found in errors:
+    known = all(e.get(task) is not None for e in (found, reference) for task in tasks)
+    regret = None
+    if known and tasks:
+      regret = float(stream.regret([found[t] for t in tasks], [reference[t] for t in tasks])[-1])
+    cells.append(quantities.score(regret))
+  return [_footer(f"regret against {INDEPENDENT}", cells)]
 
 
 def _lowest(values: Sequence[float | None]) -> list[int]:

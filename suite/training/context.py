@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner may use during one event: the ledger, seeds, devices, a store, and a place to report."""
+"""What a learner may use during one event: ledger, seeds, devices, a store, a place to report."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Context:
     store: weights of past models, on disk.
     journal: steps of this event that are done already; wrap costly ones in `journal.once`.
     report: report(**values) shows progress on the terminal and live in TensorBoard; never recorded.
+    phase: the ledger's phase for the training of this event: "train", or "pretrain" for what is
+      learned before the stream begins.
   """
 
   event: int
@@ -38,3 +40,4 @@ class Context:
   store: weight_store.WeightStore
   journal: journal_lib.Journal
   report: Callable[..., None] = _silent
+  phase: str = "train"

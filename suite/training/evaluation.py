@@ -38,7 +38,8 @@ def evaluate(
   """
   forward = scoring.Forward(predict, distribution)
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
-  outputs = forward.run(image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
+  outputs = forward.run(
+      image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
   return score(outputs, image_set.kind)
 
 

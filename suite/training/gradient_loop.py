@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The one gradient loop: SGD with momentum on a masked loss, many steps in one compiled call.
 
-Learning rate, schedule length and label smoothing are variables, so all trials of a search run the same graph.
+Learning rate, schedule length and label smoothing are variables, so all trials of a search run the
+same graph.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class GradientLoop:
   Args:
     model: images [B, H, W, 3] to logits [B, C].
     kind: "single_label" or "multi_label".
-    momentum, weight_decay: of SGD (Nesterov); the decay is coupled and spares norms and biases.
+    optimizer: one of `optimizers.NAMES`.
+    momentum: of "sgd" and "sgdw" (Nesterov).
+    weight_decay: coupled for "sgd", decoupled for the others; spares norms and biases.
     distribution: the strategy under whose scope the model was made.
   """
 
@@ -36,19 +39,22 @@ class GradientLoop:
       momentum: float,
       weight_decay: float,
       distribution: distribution_lib.Distribution,
+      optimizer: str = "sgd",
   ):
     self.model, self.distribution = model, distribution
     self._kind = kind
-    self._weight_decay = weight_decay
+    # Decoupled decay is the optimizer's own affair.
+    self._coupled_decay = weight_decay if optimizer == "sgd" else 0.0
     with distribution.scope():
       self._peak = _scalar("peak_rate", tf.float32)
       self._warmup = _scalar("warmup_steps", tf.float32)
       self._total = _scalar("total_steps", tf.float32)
       self._smoothing = _scalar("label_smoothing", tf.float32)
       schedule = schedules.WarmupCosine(self._peak, self._warmup, self._total)
-      self.optimizer = optimizers.sgd_nesterov(schedule, momentum=momentum)
-      self.optimizer.build(model.trainable_variables)
-    self.step = tf.function(self._step) if distribution.is_single else self._step
+      self.optimizer = optimizers.by_name(
+          optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
+      optimizers.make_slots(self.optimizer, model.trainable_variables)
+    self.step: Any = tf.function(self._step) if distribution.is_single else self._step
     self._steps = tf.function(self._run_steps)
 
   def configure(
@@ -74,7 +80,7 @@ class GradientLoop:
       loss = losses.scaled_sum(each, replicas * logits.shape[0], batch["mask"])
     gradients = tape.gradient(loss, variables)
     gradients = optimizers.with_coupled_decay(
-        gradients, variables, self._weight_decay, num_replicas=replicas)
+        gradients, variables, self._coupled_decay, num_replicas=replicas)
     self.optimizer.apply_gradients(zip(gradients, variables))
     return loss
 
@@ -89,7 +95,7 @@ class GradientLoop:
     return float(self._steps(iterator, tf.constant(num_steps)))
 
   def cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
-    """FLOPs and MACs of one step on a batch of this spec; one device only (see `Network.step_cost`)."""
+    """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
     return flops.count(self.step.get_concrete_function(batch_spec))
 
   def state(self) -> List[np.ndarray]:

@@ -74,7 +74,8 @@ class Journal:
     """Where step `key` was when the event was interrupted, or None."""
     return self._partial if self._partial_key == key else None
 
-  def save_partial(self, key: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+  def save_partial(
+      self, key: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     self._partial_key, self._partial = key, Partial(dict(values), dict(arrays))
     self._write()
 

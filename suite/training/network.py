@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A backbone with one head, compiled once per shape of task; weights are swapped in, never rebuilt."""
+"""A backbone with one head, compiled once per shape of task; weights are swapped in."""
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -20,10 +20,11 @@ class Network:
   """Backbone, head and gradient loop for one kind of task and number of classes.
 
   Args:
-    backbone_fn: backbone_fn(image_shape=(H, W, 3)) returns a Keras model, images to features [B, D].
+    backbone_fn: backbone_fn(image_shape=(H, W, 3)) returns a Keras model, images to features
+      [B, D].
     image_size: H = W of the images.
     kind, num_classes: of the task.
-    momentum, weight_decay: see `GradientLoop`.
+    momentum, weight_decay, optimizer: see `GradientLoop`.
     distribution: where the variables live.
   """
 
@@ -37,16 +38,18 @@ class Network:
       momentum: float,
       weight_decay: float,
       distribution: distribution_lib.Distribution,
+      optimizer: str = "sgd",
   ):
-    self._arguments = dict(
+    self._arguments: Dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
-        weight_decay=weight_decay)
+        weight_decay=weight_decay, optimizer=optimizer)
     self._backbone_fn, self._distribution = backbone_fn, distribution
     self._costs: Dict[str, flops.Cost] = {}
     with distribution.scope():
       self.backbone, self.head, self.model = self._build()
     self.loop = gradient_loop.GradientLoop(
-        self.model, kind, momentum=momentum, weight_decay=weight_decay, distribution=distribution)
+        self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
+        distribution=distribution)
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
@@ -82,8 +85,8 @@ class Network:
   def step_cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
     """The cost of one training step on the *global* batch.
 
-    Counted on one device whatever the strategy: an update that every replica repeats on its own copy is
-    one update of the algorithm, so the count does not depend on the number of devices.
+    Counted on one device whatever the strategy: an update that every replica repeats on its own
+    copy is one update of the algorithm, so the count does not depend on the number of devices.
     """
     key = str(sorted(batch_spec.items()))
     if key not in self._costs:

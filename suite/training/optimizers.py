@@ -50,6 +50,29 @@ def _with_rate(learning_rate: LearningRate, weight_decay: float) -> LearningRate
   return learning_rate * weight_decay
 
 
+NAMES = ("sgd", "sgdw", "adamw")
+
+
+def by_name(name: str, learning_rate: LearningRate, *, momentum: float, weight_decay: float
+            ) -> Optimizer:
+  """One of `NAMES`: "sgd" leaves decay to `with_coupled_decay`, the others decouple it."""
+  if name == "sgd":
+    return sgd_nesterov(learning_rate, momentum)
+  if name == "sgdw":
+    return sgdw(learning_rate, weight_decay, momentum)
+  if name == "adamw":
+    return adamw(learning_rate, weight_decay)
+  raise ValueError(f"Unknown optimizer {name!r}; allowed are {', '.join(NAMES)}.")
+
+
+def make_slots(optimizer: Optimizer, variables: Sequence[tf.Variable]) -> None:
+  """Makes velocities and moments now, so that they can be saved and filled before the first step."""
+  if isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
+    optimizer._create_all_weights(variables)  # What Keras itself calls before the first step.
+  else:
+    optimizer.build(variables)
+
+
 def is_decayable(variable: tf.Variable) -> bool:
   """True for the kernels of dense, convolution and attention layers.
 

@@ -13,7 +13,6 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 
-
 # Sets whose batches a function keeps ready: training and validation images of a kNN, say.
 _MAX_SETS = 2
 
@@ -37,7 +36,8 @@ class Forward:
     distribution: replicas work on different batches side by side.
   """
 
-  def __init__(self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution):
+  def __init__(
+      self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution):
     self._distribution = distribution
     self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
     self._spec = None
@@ -56,7 +56,7 @@ class Forward:
         None if total.macs is None else total.macs // here, total.uncounted)
 
   def _batches(self, image_set: Any, transform: Any, batch_size: int) -> tf.data.Dataset:
-    """The set's batches; made once for repeated passes over the same set, since that takes longer than one."""
+    """The set's batches; made once for repeated passes, since making them takes longer than one."""
     asked = (image_set, transform, batch_size)
     for *before, batches in self._latest:
       if before[0] is image_set and tuple(before[1:]) == asked[1:]:
@@ -95,12 +95,14 @@ class Forward:
         values.append(output.numpy()[mask])
         num_batches += 1
     result = Outputs(
-        np.array([i.decode() for i in np.concatenate(ids)]), np.concatenate(labels), np.concatenate(values))
+        np.array([i.decode() for i in np.concatenate(ids)]), np.concatenate(labels),
+        np.concatenate(values))
     if len(result.ids) != image_set.size:
-      raise AssertionError(f"{image_set.name}: scored {len(result.ids)} of {image_set.size} examples.")
+      raise AssertionError(
+          f"{image_set.name}: scored {len(result.ids)} of {image_set.size} examples.")
     cost = self.cost * num_batches
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
-                  seconds=time.monotonic() - start)
+                  seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
 
 

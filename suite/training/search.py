@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Hyper-parameter search: keras-tuner's oracles choose, this module keeps the score.
 
-The trials of an event are replayed into a fresh oracle after an interruption: what is finished comes from the
-journal, so the oracle proposes what it would have proposed without the interruption.
+The trials of an event are replayed into a fresh oracle after an interruption: what is finished
+comes from the journal, so the oracle proposes what it would have proposed without the interruption.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Search:
     """Runs the trials.
 
     Args:
-      train: train(trial index, {"learning_rate", "label_smoothing"}) returns plain values with "status"
-        ("done" or "failed") and, if done, "validation_error".
+      train: train(trial index, {"learning_rate", "label_smoothing"}) returns plain values with
+        "status" ("done" or "failed") and, if done, "validation_error".
       seed: of the oracle's draws.
 
     Returns:
@@ -60,12 +60,13 @@ class Search:
     """
     with tempfile.TemporaryDirectory() as folder:
       oracle = self._oracle(seed, folder)
-      trials = []
+      trials: List[Dict[str, Any]] = []
       while True:
         trial = oracle.create_trial("suite")
         if trial.status == "STOPPED":
           break
-        values = {k: float(trial.hyperparameters.get(k)) for k in ("learning_rate", "label_smoothing")}
+        values = {name: float(trial.hyperparameters.get(name))
+                  for name in ("learning_rate", "label_smoothing")}
         result = {"trial": len(trials), **values, **train(len(trials), values)}
         trials.append(result)
         _report(oracle, trial, result)
@@ -73,8 +74,8 @@ class Search:
     if not done:
       raise AllTrialsFailedError(
           f"All {len(trials)} trials ended with a loss that is not finite (learning rates "
-          f"{[round(t['learning_rate'], 6) for t in trials]}). Lower the learning rate, lengthen the "
-          "warm-up, or look at the data of this task.")
+          f"{[round(t['learning_rate'], 6) for t in trials]}). Lower the learning rate, lengthen "
+          "the warm-up, or look at the data of this task.")
     return trials, min(done, key=lambda t: t["validation_error"])["trial"]
 
   def _oracle(self, seed: int, folder: str) -> Any:

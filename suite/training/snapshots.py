@@ -16,13 +16,14 @@ class SaveError(RuntimeError):
 
 @contextlib.contextmanager
 def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
-  """Turns a failed write (a full disk, a missing permission) into a `SaveError` that says what to do."""
+  """Turns a failed write (a full disk, a missing permission) into a helpful `SaveError`."""
   try:
     yield
   except OSError as error:
     raise SaveError(
-        f"Could not save {what} in {where}: {error.strerror or error}. The last good state is intact; "
-        "free some space (or fix the folder), then run the same command again to go on.") from error
+        f"Could not save {what} in {where}: {error.strerror or error}. The last good state is "
+        "intact; free some space (or fix the folder), then run the same command again to go on."
+    ) from error
 
 
 @contextlib.contextmanager
@@ -77,7 +78,7 @@ class Snapshots:
 
   @contextlib.contextmanager
   def write(self) -> Iterator[pathlib.Path]:
-    """Yields an empty folder; it becomes the newest snapshot and older ones go when the block ends."""
+    """Yields an empty folder; at the block's end it is the newest snapshot and older ones go."""
     numbers = self._numbers()
     with saving("the run state", self._path(numbers[-1] + 1 if numbers else 0)) as temporary:
       temporary.mkdir()
@@ -90,8 +91,8 @@ class Snapshots:
     self.sweep()
 
   def _remove(self, numbers) -> None:
-    # Renamed first, so that a kill never leaves half a snapshot under a number; oldest first, so that it
-    # never brings an older one back to the top.
+    # Renamed first, so that a kill never leaves half a snapshot under a number; oldest first, so
+    # that it never brings an older one back to the top.
     for number in numbers:
       doomed = self.folder / f"tmp-old-{number:08d}"
       os.replace(self._path(number), doomed)

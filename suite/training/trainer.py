@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """One training run of one trial: validation every N steps, best weights kept, resumable inside.
 
-Facts of NEVIS'22 (section 5 and appendix): SGD with Nesterov momentum 0.9, L2 weight decay 1e-4, linear warm-up
-of 7 epochs, then cosine; the weights with the lowest validation error are the result.
+Facts of NEVIS'22 (section 5 and appendix): SGD with Nesterov momentum 0.9, L2 weight decay 1e-4,
+linear warm-up of 7 epochs, then cosine; the weights with the lowest validation error are the
+result.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from suite.metrics import classification
 from suite.training import batch_size as batch_size_lib
 from suite.training import context as context_lib
 from suite.training import network as network_lib
+from suite.training import optimizers
 from suite.training import schedules
 from suite.training import scoring
 
@@ -34,10 +36,10 @@ class Trainer:
     batch_size: B; None is the paper's rule (eq. 4) from the number of training examples.
     validate_every: steps between validations. save_every: steps between saves of a run in progress.
     warmup_epochs: linear warm-up, in epochs.
-    momentum, weight_decay: of SGD.
+    momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
     eval_batch_size: of validation and prediction.
-    max_validation: images of the validation split that each validation looks at, the same ones for all
-      trials; None is all of them.
+    max_validation: images of the validation split that each validation looks at, the same ones for
+      all trials; None is all of them.
   """
 
   steps: int = 50_000
@@ -47,13 +49,19 @@ class Trainer:
   warmup_epochs: float = 7
   momentum: float = 0.9
   weight_decay: float = 1e-4
+  optimizer: str = "sgd"
   eval_batch_size: int = 256
   max_validation: Optional[int] = None
 
   def __post_init__(self):
-    for name in ("steps", "validate_every", "save_every", "eval_batch_size"):
-      if getattr(self, name) < 1:
-        raise ValueError(f"Trainer.{name} is {getattr(self, name)}; it must be at least 1.")
+    if self.optimizer not in optimizers.NAMES:
+      raise ValueError(f"Trainer.optimizer is {self.optimizer!r}; allowed are "
+                       f"{', '.join(optimizers.NAMES)}.")
+    for name in ("steps", "validate_every", "save_every", "eval_batch_size", "batch_size",
+                 "max_validation"):
+      value = getattr(self, name)
+      if value is not None and value < 1:
+        raise ValueError(f"Trainer.{name} is {value}; it must be at least 1.")
 
   def fit(
       self,
@@ -80,8 +88,9 @@ class Trainer:
       {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
       "curve": [[step, mean training loss since the last point, validation error], ...]}.
     """
-    return context.journal.once(key, lambda: _Run(
-        self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as).run())
+    run = _Run(
+        self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as)
+    return context.journal.once(key, run.run)
 
   def batch(self, num_examples: int) -> int:
     return self.batch_size or batch_size_lib.adaptive(num_examples)
@@ -120,12 +129,14 @@ class _Run:
       loss = self.network.loop.run(iterator, num_steps)
       self.context.ledger.charge(
           self.phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
-          examples=num_steps * self.batch_size, seconds=time.monotonic() - began)
+          examples=num_steps * self.batch_size, seconds=time.monotonic() - began,
+          peak_bytes=self.context.distribution.peak_bytes())
       self.step += num_steps
       self.loss_sum += loss
       self.loss_steps += num_steps
       if not math.isfinite(loss):
-        logging.warning("%s: the loss is %s at step %d; this trial has failed.", self.key, loss, self.step)
+        logging.warning(
+            "%s: the loss is %s at step %d; this trial has failed.", self.key, loss, self.step)
         return self._result("failed")
       if self.step % self.trainer.validate_every == 0 or self.step == self.trainer.steps:
         self._validate()
@@ -146,7 +157,8 @@ class _Run:
 
   def _configure(self) -> None:
     warmup = schedules.warmup_steps(
-        self.experience.train.size, self.batch_size, self.trainer.steps, epochs=self.trainer.warmup_epochs)
+        self.experience.train.size, self.batch_size, self.trainer.steps,
+        epochs=self.trainer.warmup_epochs)
     self.network.loop.configure(
         peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
         label_smoothing=self.hyper["label_smoothing"])

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Weights on disk, by event: a learner's past models do not fit in a checkpoint, so they live here.
 
-A file is written once, by the event that learned it, and never changed: what an event can read is what the
-events before it wrote, so an interrupted event starts again from the same weights.
+A file is written once, by the event that learned it, and never changed: what an event can read is
+what the events before it wrote, so an interrupted event starts again from the same weights.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class WeightStore:
     path = self._path(Entry(*entry))
     if not path.exists():
       raise FileNotFoundError(
-          f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in {self.folder}.")
+          f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in "
+          f"{self.folder}.")
     arrays = read_arrays(path)
     return [arrays[key] for key in sorted(arrays)]
 
@@ -77,7 +78,7 @@ class WeightStore:
       shutil.copyfile(self._path(source), temporary)
 
   def remove(self, entries: Iterable[Entry]) -> None:
-    """Removes entries of this event (scratch of a search); those of earlier events stay for ever."""
+    """Removes entries of this event (scratch of a search); those of earlier events stay."""
     for entry in entries:
       if entry.event != self.event:
         raise ValueError(f"Event {self.event} cannot remove {entry}, which an earlier event wrote.")
@@ -95,8 +96,12 @@ class WeightStore:
 
 
 def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
-  with open(path, "wb") as file:
-    np.savez(file, **arrays)
+  # What np.savez writes; but np.savez leaves its archive open where the disk is full, and Python
+  # complains of that at length after our own message.
+  with zipfile.ZipFile(path, "w") as archive:
+    for key, array in arrays.items():
+      with archive.open(f"{key}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
 def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
@@ -104,5 +109,5 @@ def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
     with np.load(path, allow_pickle=False) as data:
       return {key: data[key] for key in data.files}
   except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-    raise ValueError(f"The saved arrays in {path} cannot be read ({error}); delete the run directory and "
-                     "start it again.") from error
+    raise ValueError(f"The saved arrays in {path} cannot be read ({error}); delete the run "
+                     "directory and start it again.") from error

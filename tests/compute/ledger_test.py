@@ -36,8 +36,15 @@ def test_peak_is_the_largest_and_unknown_where_no_device_tells():
   assert ledger.totals()["peak_bytes"] == 7
 
 
+def test_costs_are_the_totals_that_a_summary_repeats():
+  record = {"event": 3, "flops": 5, "flops_train": 5, "macs": None, "examples_predict": 2,
+            "steps": 1, "seconds": 0.5, "peak_bytes": 7, "error": 0.1}
+  assert ledger_lib.costs(record) == {
+      "flops": 5, "flops_train": 5, "macs": None, "examples_predict": 2, "steps": 1}
+
+
 def test_a_phase_that_does_not_exist_is_refused():
-  with pytest.raises(ValueError, match="Unknown phase 'training'; a cost belongs to one of pretrain"):
+  with pytest.raises(ValueError, match="phase 'training'; a cost belongs to one of pretrain"):
     ledger_lib.Ledger().charge("training", flops=1, macs=1)
 
 

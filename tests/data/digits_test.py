@@ -116,6 +116,21 @@ def test_episode_sources_of_different_splits_share_no_image():
     digits.episodes("dev")
 
 
+def test_episodes_of_chosen_classes_show_no_other_digit():
+  made = digits.episodes("test", classes=(6, 7, 8, 9), way=2, shot=1, targets=1,
+                         num_support_sets=2)
+  images, labels = digit_images.load()
+  of_digit = {image.tobytes(): label for image, label in zip(images, labels)}
+  shown = set()
+  for i in range(10):
+    episode = made.episode(i)
+    for image in episode.support_images.reshape(-1, 8, 8, 3):
+      shown.add(of_digit[image[..., :1].tobytes()])
+  assert made.num_labels == 4 and shown == {6, 7, 8, 9}
+  with pytest.raises(ValueError, match="5-way episodes need 5 classes; these images have 4"):
+    digits.episodes("test", classes=(6, 7, 8, 9), way=5)
+
+
 def test_the_sequence_is_long_tailed_and_apart_from_its_base():
   made = digits.sequence()
   counts = made.class_counts()

@@ -138,6 +138,20 @@ def test_a_subset_keeps_order_and_belongings():
     _raw().take(0, seed=1)
 
 
+def test_a_split_has_each_image_on_one_side():
+  rest, part = _raw().split(0.3, seed=7)
+  assert (rest.size, part.size) == (8, 3)
+  assert sorted([*rest.ids, *part.ids]) == sorted(IDS)
+  for side in (rest, part):
+    places = [IDS.index(i) for i in side.ids]
+    assert places == sorted(places)
+    np.testing.assert_array_equal(side.labels, LABELS[places])
+  assert list(_raw().split(0.3, seed=7)[1].ids) == list(part.ids)
+  assert list(_raw().split(0.3, seed=8)[1].ids) != list(part.ids)
+  with pytest.raises(ValueError, match="A share of 0.01 of the 11 images of 'set' is 0; choose"):
+    _raw().split(0.01, seed=7)
+
+
 def test_images_of_different_sizes_and_formats():
   arrays = [IMAGES[0], IMAGES[1, :4], IMAGES[2, :, :3, :1]]
   encoded = [tf.io.encode_png(arrays[0]).numpy(), tf.io.encode_jpeg(arrays[1]).numpy(),

@@ -102,6 +102,21 @@ def test_a_subset_is_held_in_memory(pictures_dir):
   assert streamed.take(NUM, seed=3) is streamed
 
 
+def test_a_split_stays_on_disk_with_each_image_on_one_side(pictures_dir):
+  whole = _read(pictures_dir)
+  rest, part = whole.split(0.2, seed=3)
+  assert isinstance(rest, streamed_set.StreamedSet) and (rest.size, part.size) == (18, 5)
+  assert [*rest.ids, *part.ids] == [*whole.ids]
+  labels = [b["label"][b["mask"]] for b in _list(part.eval_batches(4, transform=TRANSFORM))]
+  np.testing.assert_array_equal(np.concatenate(labels), whole.labels[18:])
+  ids = next(iter(rest.train_batches(18, seed=(1, 2), transform=TRANSFORM)))["id"].numpy()
+  assert sorted(i.decode() for i in ids) == sorted(rest.ids)
+  with pytest.raises(ValueError, match="is a part of a split and cannot be cut again"):
+    rest.split(0.5, seed=3)
+  with pytest.raises(ValueError, match="A share of 1.0 of the 23 images"):
+    whole.split(1.0, seed=3)
+
+
 def test_shapes_are_static(pictures_dir):
   assert _read(pictures_dir).train_batches(4, seed=(1, 2), transform=TRANSFORM).element_spec == {
       "image": tf.TensorSpec([4, 5, 5, 3], tf.uint8), "label": tf.TensorSpec([4], tf.int64),

@@ -31,6 +31,17 @@ def test_each_entry_is_a_train_and_a_predict_event():
       (4, "train", 2, "a@2"), (5, "predict", 2, "a@2")]
 
 
+def test_an_entry_knows_the_version_of_its_data():
+  asked = []
+  def version():
+    asked.append(1)
+    return "1.0.0"
+  task = tasks.Task("a", "single_label", 2)
+  entry = streams.Entry(task, 2000, "meta_train", lambda: None, "data/a", version=version)
+  assert [entry.version(), entry.version()] == ["1.0.0", "1.0.0"] and len(asked) == 1
+  assert _entry().version() is None
+
+
 def test_an_experience_holds_its_task_and_the_past_only():
   stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("c")])
   made = stream.deliver(stream.events()[2])

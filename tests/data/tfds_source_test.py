@@ -62,6 +62,12 @@ def test_parts_of_splits_can_be_read(pictures_dir):
   assert _read("same_shape", pictures_dir, "train[:10]").size == 10
 
 
+def test_the_version_is_the_builders(pictures_dir):
+  name = "suite_test_pictures/mixed"
+  builder = tfds_source.open_split(name, "train", data_dir=pictures_dir).builder
+  assert tfds_source.version(name, data_dir=pictures_dir) == str(builder.version)
+
+
 def test_what_cannot_be_read_says_what_to_do(pictures_dir, tmp_path):
   with pytest.raises(ValueError, match="has no split 'dev'; it has test, train"):
     _read("same_shape", pictures_dir, "dev")

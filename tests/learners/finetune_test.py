@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The learner family of NEVIS'22 on real digits, small enough for a test."""
 
+import dataclasses
 import functools
-import types
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def _learner(start=starts.Random(), trials=1, rate=0.1, steps=20, static=False):
   return finetune.Finetune(
       BACKBONE, start=start, static=static, transform=image_ops.Nevis(8, area=(0.7, 1.0)),
       search=search.Search(num_trials=trials, learning_rate=rate, label_smoothing=0.1),
-      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=10, save_every=10, warmup_epochs=0,
-                              eval_batch_size=64))
+      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=10, save_every=10,
+                              warmup_epochs=0, eval_batch_size=64))
 
 
 def _context(folder, event, ledger=None):
@@ -84,7 +84,18 @@ def test_static_trains_an_independent_model_and_pays_for_it(stream, tmp_path):
   assert paid.totals()["steps"] == 2 * plain.totals()["steps"]
   assert paid.totals()["steps_select"] == plain.totals()["steps_train"]
   names = [e.name for e in weight_store.WeightStore(tmp_path / "True", 9).entries()]
-  assert sorted(names) == ["digits_0_4", "digits_rotated", "static+digits_0_4", "static+digits_rotated"]
+  assert sorted(names) == [
+      "digits_0_4", "digits_rotated", "static+digits_0_4", "static+digits_rotated"]
+
+
+def test_training_is_charged_to_the_phase_of_the_event(stream, tmp_path):
+  context = dataclasses.replace(_context(tmp_path, 0), phase="pretrain")
+  experience, learner = stream.deliver(stream.events()[0]), _learner()
+  learner.begin(experience.task, context)
+  learner.learn(experience, context)
+  totals = context.ledger.totals()
+  assert totals["steps_pretrain"] == 20 and "steps_train" not in totals
+  assert totals["peak_bytes"] is None  # A CPU does not tell.
 
 
 def test_a_search_keeps_its_best_trial_and_no_scratch(stream, tmp_path):
@@ -150,6 +161,19 @@ def test_the_same_task_goes_on_with_its_head(stream, tmp_path):
   assert second["start"]["from"] == "digits_0_4"
   # With a fresh head the first training loss would be near ln 5 = 1.6 again.
   assert second["trials"][0]["curve"][0][1] < first["trials"][0]["curve"][0][1] * 0.8
+
+
+@pytest.mark.parametrize("optimizer", ["sgdw", "adamw"])
+def test_decoupled_decay_learns_and_is_counted(stream, tmp_path, optimizer):
+  ledger = ledger_lib.Ledger()
+  learner = finetune.Finetune(
+      BACKBONE, transform=image_ops.Plain(8), search=search.Search(
+          num_trials=1, learning_rate=0.01, label_smoothing=0.0),
+      trainer=trainer.Trainer(steps=40, batch_size=16, validate_every=20, warmup_epochs=0,
+                              optimizer=optimizer))
+  result = _learn(learner, stream, 0, tmp_path, ledger)
+  assert result["validation_error"] < 0.5
+  assert ledger.totals()["flops_train"] > 0
 
 
 class _Stop(Exception):

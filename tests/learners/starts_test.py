@@ -30,11 +30,13 @@ def test_nearest_takes_the_lowest_error():
 
 def test_random_weights_win_only_if_they_are_better():
   assert starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.3, random=0.2)).entry is None
-  assert starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.4, random=0.3)).entry == ENTRIES[1]
+  errors = Errors(a=0.3, b=0.3, c=0.4, random=0.3)
+  assert starts.Nearest().choose(ENTRIES, errors).entry == ENTRIES[1]
 
 
 def test_of_equals_the_newest_wins():
-  assert starts.Nearest().choose(ENTRIES, Errors(a=0.1, b=0.1, c=0.1, random=0.1)).entry == ENTRIES[2]
+  errors = Errors(a=0.1, b=0.1, c=0.1, random=0.1)
+  assert starts.Nearest().choose(ENTRIES, errors).entry == ENTRIES[2]
 
 
 def test_random_can_be_left_out_and_is_not_looked_at():

@@ -1,6 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import json
-import os
 
 import numpy as np
 import pytest
@@ -14,27 +13,10 @@ from suite.data import tasks
 from suite.learners import protonet
 from suite.protocols import cfsl
 from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import run_writer
 
 SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
-
-
-class Writer:
-
-  def __init__(self, folder):
-    self.path = folder / "records.jsonl"
-    self.path.touch()
-
-  def write(self, record):
-    with open(self.path, "a") as file:
-      file.write(json.dumps(record) + "\n")
-      return file.tell()
-
-  def truncate(self, position):
-    os.truncate(self.path, position)
-    return [json.loads(line) for line in self.path.read_text().splitlines()]
-
-  def report(self, **values):
-    pass
 
 
 class Constant(tf.Module):
@@ -78,7 +60,8 @@ def _episodes(seed=0, way=2, num_support_sets=2):
 def _state(folder, seed=0, stop_after=None):
   folder.mkdir(exist_ok=True)
   state = run_state.RunState(
-      folder, Writer(folder), name="x", seed=seed, distribution=distribution.build())
+      folder, run_writer.RunWriter(folder, None, progress.Progress("x")), name="x", seed=seed,
+      distribution=distribution.build())
   commit = state.commit
 
   def commit_then_stop(*args):

@@ -141,7 +141,7 @@ def test_a_learner_is_given_its_bucket_and_nothing_else(tmp_path):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
 def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
-  with pytest.raises(ValueError, match=f"validation_share={share} of the 10 training images"):
+  with pytest.raises(ValueError, match=f"A share of {share} of the 10 images of 'bucket 0'"):
     _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
 
 

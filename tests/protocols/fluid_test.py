@@ -64,10 +64,10 @@ def _state(folder, stop_before=None):
   state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
   make_context = state.context
 
-  def context():
+  def context(**arguments):
     if state.done == stop_before:
       raise Stop
-    return make_context()
+    return make_context(**arguments)
   state.context = context
   return state
 
@@ -169,9 +169,10 @@ def test_blocks_give_the_answers_of_one_step_at_a_time(tmp_path):
     return nearest_mean.NearestMean(transform=image_ops.Plain(8))
 
   base, one_by_one = digits.sequence_base(), learner()
-  task, context = tasks.Task("t", tasks.SINGLE_LABEL, 10), _state(tmp_path / "literal").context()
-  one_by_one.begin(task, context)
-  one_by_one.learn(experience.Experience(task, base, None, experience.History()), context)
+  task, state = tasks.Task("t", tasks.SINGLE_LABEL, 10), _state(tmp_path / "literal")
+  one_by_one.begin(task, state.context())
+  split = base.split(0.1, seed=state.seeds.integer("validation"))
+  one_by_one.learn(experience.Experience(task, *split, experience.History()), state.context())
   expected = _literal_answers(one_by_one, digits.sequence(120), -15.0)
   assert 20 > expected.count(10) > 3
   costs = set()
@@ -235,8 +236,12 @@ def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
 
   summary, whole = run(tmp_path / "whole"), _records(tmp_path / "whole")
   assert [r["kind"] for r in whole] == ["train", "predict", "predict", "predict"]
-  assert summary["macs_sequence"] == summary["macs"] == 50 * 10 * 192
-  assert summary["flops_sequence"] == summary["flops"] - whole[0]["flops"]
+  assert (whole[0]["train_size"], whole[0]["validation_size"]) == (344, 38)
+  # What was spent before the first step stands apart from what the steps cost.
+  assert summary["flops_pretrain"] == whole[0]["flops"] > 0 and whole[0]["examples_pretrain"] == 344
+  assert "flops_train" not in whole[0] and summary["examples_train"] == 50
+  assert summary["flops_predict"] + summary["flops_train"] == summary["flops"] - whole[0]["flops"]
+  assert summary["macs_predict"] == summary["macs"] == 50 * 10 * 192
   assert summary["pretrain_tail"] is not None
   for stop in range(4):
     folder = tmp_path / f"stopped{stop}"

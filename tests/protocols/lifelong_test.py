@@ -1,6 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import json
-import os
 
 import numpy as np
 import pytest
@@ -10,30 +9,13 @@ from suite.data import predictions
 from suite.learners import sum_search
 from suite.protocols import lifelong
 from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import run_writer
 
 # Models by name, each with its answers to samples a b c d.
 ANSWERS = {"one/0001": [1, 1, 1, 0], "one/0003": [1, 1, 0, 0],
            "two/0001": [1, 0, 0, 0], "two/0003": [0, 1, 1, 1]}
 IDS, LABELS = ["a", "b", "c", "d"], [3, 1, 4, 1]
-
-
-class Writer:
-
-  def __init__(self, folder):
-    self.path = folder / "records.jsonl"
-    self.path.touch()
-
-  def write(self, record):
-    with open(self.path, "a") as file:
-      file.write(json.dumps(record) + "\n")
-      return file.tell()
-
-  def truncate(self, position):
-    os.truncate(self.path, position)
-    return [json.loads(line) for line in self.path.read_text().splitlines()]
-
-  def report(self, **values):
-    pass
 
 
 def _save(work, name, answers, ids=IDS, labels=LABELS):
@@ -56,7 +38,8 @@ def cache(tmp_path):
 def _run(folder, cache, method=None, stop_after=None, **settings):
   folder.mkdir(exist_ok=True)
   state = run_state.RunState(
-      folder, Writer(folder), name="x", seed=0, distribution=distribution.build())
+      folder, run_writer.RunWriter(folder, None, progress.Progress("x")), name="x", seed=0,
+      distribution=distribution.build())
   commit = state.commit
 
   def commit_then_stop(*args):

@@ -28,6 +28,13 @@ def test_a_directory_of_runs_or_a_run_itself(tmp_path):
   assert [r.label for r in runs.load([tmp_path / "w" / "indep", tmp_path / "w"])] == ["indep", "ft"]
 
 
+def test_learners_come_in_the_order_of_their_configuration(tmp_path):
+  for name in ("er", "ft", "indep", "older"):
+    _make(tmp_path / name)
+  (tmp_path / "environment.json").write_text('{"learners": ["indep", "ft", "gone", "er"]}')
+  assert [run.label for run in runs.load([tmp_path])] == ["indep", "ft", "er", "older"]
+
+
 def test_runs_of_one_name_are_told_apart_by_their_path(tmp_path):
   for place in ("a/seed0/ft", "a/seed1/ft", "a/seed1/indep"):
     _make(tmp_path / place)

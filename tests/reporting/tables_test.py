@@ -49,6 +49,7 @@ digits                        1           1998  meta_train  error       0.5000  
 digits                        2           2020  meta_test   error       0.1250      0.2500
 mean error, meta-test tasks                                             0.1250      0.2500
 mean error, all tasks so far                                            0.3125      0.3750
+regret against indep                                                   -0.1250      0.0000
 forward transfer                                                        0.5000           -
 cumulative FLOPs                                                    3.00 GFLOP  3.00 GFLOP
 cumulative MACs                                                        unknown     unknown
@@ -137,3 +138,15 @@ def test_protocols_and_streams_have_tables_of_their_own(tmp_path):
 def test_a_bar_in_a_name_does_not_break_markdown(tmp_path):
   _make(tmp_path / "ft", [], {"protocol": "clear", "a|b": 1})
   assert "| a\\|b | 1 |" in tables.markdown([tmp_path])
+
+
+def test_regret_is_open_for_a_run_that_has_not_been_tested_on_every_task(workdir):
+  (workdir / "ft" / "records.jsonl").write_text(json.dumps(
+      _predict(1, "digits", 1, 1998, "meta_train", 0.5)) + "\n")
+  row = next(line for line in tables.report([workdir]).splitlines() if line.startswith("regret"))
+  assert row.split()[-2:] == ["-", "0.0000"]
+
+
+def test_there_is_no_regret_without_independent(tmp_path):
+  _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_train", 0.5)])
+  assert "regret" not in tables.report([tmp_path])

@@ -77,18 +77,17 @@ def test_tfds_load_alone_downloads_too(tmp_path, server):
 def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
   folder, url = server
   row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], folder)
-  with testing.installed(_downloadable(row, url, checksums=("md5:00",))):
-    with pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
-      tfds_builders.build("nevis/semeion", tmp_path / "a")
+  with testing.installed(_downloadable(row, url, checksums=("md5:00",))), \
+      pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
+    tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
 
 
 def test_dead_link_says_all_that_helps(tmp_path, server):
   _, url = server
   row = _downloadable(nevis.SEMEION, url)
-  with testing.installed(row, tmp_path):
-    with pytest.raises(errors.DataError) as caught:
-      tfds_builders.build("nevis/semeion", tmp_path / "a")
+  with testing.installed(row, tmp_path), pytest.raises(errors.DataError) as caught:
+    tfds_builders.build("nevis/semeion", tmp_path / "a")
   message = str(caught.value)
   for part in ("nevis/semeion needs semeion.data", url, f"Not found in: mirror {tmp_path}",
                "suite data build nevis/semeion --mirror DIR", "The download failed", "404"):
@@ -98,9 +97,9 @@ def test_dead_link_says_all_that_helps(tmp_path, server):
 def test_nothing_public_says_where_it_looked(tmp_path):
   layout = dataclasses.replace(nevis.SEMEION.layouts[0],
                                files=(row_lib.File("semeion.data", "kaggle:a/b"),))
-  with testing.installed(dataclasses.replace(nevis.SEMEION, layouts=(layout,))):
-    with pytest.raises(errors.DataError, match=r"data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
-      tfds_builders.build("nevis/semeion", tmp_path / "a")
+  with testing.installed(dataclasses.replace(nevis.SEMEION, layouts=(layout,))), \
+      pytest.raises(errors.DataError, match=r"data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
+    tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
 def test_mirror_takes_the_first_layout_it_has_whole(tmp_path):

@@ -14,9 +14,9 @@ import os
 import re
 import stat
 import tarfile
+from typing import IO, Callable, Iterator, Tuple, Union, cast
 import zipfile
 import zlib
-from typing import Callable, cast, IO, Iterator, Tuple, Union
 
 from tfds_builders import errors
 
@@ -98,7 +98,7 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
   # The content is opened here, not by tarfile, which takes a truncated stream for a finished one.
   with open_content(path) as content:
     stream = _Counted(content)
-    archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]
+    archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
     for info in archive:
       name = _checked_name(path, info.name)
       if info.isdir():

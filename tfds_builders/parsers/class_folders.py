@@ -60,7 +60,7 @@ def _is_image(name: str) -> bool:
   return name.lower().endswith((".jpg", ".jpeg", ".png", ".pgm", ".ppm"))
 
 
-def _compiled(template: str, split_folders: Mapping[str, str]) -> "re.Pattern[str]":
+def _compiled(template: str, split_folders: Mapping[str, str]) -> re.Pattern[str]:
   pieces = re.split(r"\{(\w+)\}", template)
   out = ""
   for index, piece in enumerate(pieces):

@@ -8,8 +8,8 @@ import io
 import os
 import pathlib
 import tarfile
-import zipfile
 from typing import Mapping, Sequence
+import zipfile
 
 import numpy as np
 

@@ -84,7 +84,7 @@ def check(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> None:
       raise errors.DataError(f"{where} is an image without pixels.")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _sizes(channels: int) -> Callable[[Any], Any]:
   """A function from strings [N] to the number of values in each decoded image, [N]."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top

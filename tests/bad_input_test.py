@@ -1,0 +1,234 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a user may get wrong, through the real command and shipped run files: exit code, message, what is left.
+
+Parts that are tested where they live: archives (tests/tfds_builders), gin files (tests/gin_files_test.py), work
+directories (tests/experiment_test.py).
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+
+import suite
+from suite import cli
+from suite.reporting import records
+
+ROOT = pathlib.Path(suite.__file__).parents[1]
+
+# The quickstart on two or three tasks of its own.
+RUN_FILE = """
+from __gin__ import dynamic_registration
+from suite import experiment
+from suite.models import conv4
+from suite.protocols import nevis
+from suite.training import search
+from suite.training import trainer
+import small
+include 'gin/runs/quickstart.gin'
+experiment.run.learners = {'indep': %INDEP}
+nevis.run.stream = @small.stream()
+conv4.conv4.filters = 4
+conv4.conv4.blocks = 1
+trainer.Trainer.save_every = 2
+STEPS = 4
+VALIDATE_EVERY = 2
+"""
+
+MODULE = """
+import numpy as np
+import tensorflow as tf
+from suite.data import digits
+from suite.data import image_set
+from suite.data import streams
+
+
+def stream():
+  return streams.Stream("small", digits.nevis_stream(max_train_images=32).entries[1:3])
+
+
+def broken_stream(part):
+  # Two sizes of images, so that they are decoded as they are used; image 7 of one split is cut short.
+  def load(name):
+    encoded = [tf.io.encode_png(np.full([9 + i % 2, 9, 3], i, np.uint8)).numpy() for i in range(40)]
+    if name == part:
+      encoded[7] = encoded[7][:-30]
+    return image_set.ImageSet.from_encoded(
+        f"pets {name}", encoded, np.arange(40) % 10, kind="single_label", num_classes=10,
+        ids=[f"{name}_{i}.png" for i in range(40)])
+
+  good, = digits.nevis_stream(max_train_images=32).entries[1:2]
+  task = type(good.task)("pets", "single_label", 10)
+  pets = streams.Entry(task, 2030, "meta_test", lambda: streams.Splits(
+      **{name: load(name) for name in ("train", "validation", "test")}), "nevis/pets")
+  return streams.Stream("pets", [good, pets])
+"""
+
+
+@pytest.fixture(name="folder", autouse=True)
+def _folder(tmp_path, monkeypatch):
+  """The current folder, with the run file small.gin and the module it imports."""
+  (tmp_path / "small.gin").write_text(RUN_FILE)
+  (tmp_path / "small.py").write_text(MODULE)
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.syspath_prepend(str(tmp_path))
+  monkeypatch.delitem(sys.modules, "small", raising=False)
+  # It would hold for all tests that follow in this process.
+  monkeypatch.setattr(tf.config.experimental, "enable_op_determinism", lambda: None)
+  return tmp_path
+
+
+def _run(*arguments, run="small.gin"):
+  return cli.main(["run", run, "--workdir", "w", *(
+      part for a in arguments for part in (("--gin_param", a) if "=" in a else (a,)))])
+
+
+def _records(workdir="w"):
+  return records.strip_times(records.read(pathlib.Path(workdir, "indep", "records.jsonl")))
+
+
+def test_missing_data_is_named_all_of_it_and_nothing_is_half_run(capsys):
+  assert _run("--data_dir", "nowhere", run="nevis/real_mini") == 1
+  error = capsys.readouterr().err
+  for name in ("olivetti_face", "mnist", "cifar10", "semeion", "tiny_imagenet"):
+    assert f"  nevis/{name}: " in error and f"Run: suite data build nevis/{name}" in error
+  assert "5 data sets of stream 'nevis of 7 names' are not prepared" in error and "on_missing='leave_out'" in error
+  assert "Traceback" not in error and "Event" not in error
+  assert not _records() and not pathlib.Path("w/indep/summary.json").exists()
+
+
+def test_left_out_data_leaves_no_headline(capsys):
+  assert _run("--data_dir",
+              "nowhere",
+              "streams.nevis.on_missing='leave_out'",
+              run="nevis/real_mini") == 0
+  summary = json.loads(pathlib.Path("w/indep/summary.json").read_text())
+  assert summary["mean_error"] is None and len(summary["left_out"]) == 7
+  assert summary["headline"].startswith(
+      "no headline score, 7 tasks are missing: olivetti_face, mnist, ")
+  assert "tiny_imagenet" in capsys.readouterr().out
+
+
+def test_an_unknown_run_names_the_nearest(capsys):
+  assert _run(run="nevis/real_mni") == 2
+  assert "Unknown run 'nevis/real_mni'" in (error := capsys.readouterr().err)
+  assert "Nearest: nevis/real_mini" in error and "suite list" in error
+  assert not pathlib.Path("w").exists()
+
+
+@pytest.mark.parametrize("binding, message", [
+    ("STEPPS=3", "the macro 'STEPPS', which no file of this run declares. Nearest: STEPS."),
+    ("trainer.Trainer.step=3", "trainer.Trainer has no parameter 'step'; it has batch_size, "),
+    ("trainer.Triner.steps=3", "has no 'Triner'. Nearest: Trainer"),
+    ("traner.Trainer.steps=3", "no import gives the name 'traner'. Nearest: trainer"),
+    ("trainer.Trainer.steps=", "It takes X=Y."),
+])
+def test_a_misspelled_name_in_a_binding_is_refused_with_the_nearest(capsys, binding, message):
+  assert _run(binding, run="quickstart") == 2
+  error = capsys.readouterr().err
+  assert message in error and "Traceback" not in error
+  assert not pathlib.Path("w").exists()
+
+
+def test_a_name_that_only_an_included_file_imports_is_explained(folder, capsys):
+  text = RUN_FILE.replace("from suite.protocols import nevis\n", "")
+  (folder / "small.gin").write_text(text)
+  assert _run() == 2
+  assert "this file does not import 'nevis'" in (error := capsys.readouterr().err)
+  assert "add: from suite.protocols import nevis" in error
+
+
+@pytest.mark.parametrize("binding, message", [
+    ("STEPS=0", "Trainer.steps is 0; it must be at least 1"),
+    ("search.Search.num_trials=0", "num_trials is 0; a search needs at least one trial"),
+    ("LEARNING_RATE=(0.1, 0.01)",
+     "Search space of learning_rate is (0.1, 0.01); give one number, or"),
+])
+def test_a_setting_that_makes_no_sense_is_said_plainly(capsys, binding, message):
+  assert _run(binding) == 1
+  error = capsys.readouterr().err
+  assert message in error and "Traceback" not in error
+  assert not _records()
+
+
+@pytest.mark.parametrize("part, done", [("train", 2), ("validation", 2), ("test", 3)])
+def test_a_corrupt_image_names_its_data_set_and_itself(capsys, part, done):
+  assert _run("nevis.run.stream=@small.broken_stream()", f"small.broken_stream.part='{part}'") == 1
+  error = capsys.readouterr().err
+  assert (f"suite: An image of data set pets {part} cannot be decoded; its id is '{part}_7.png'. "
+          "Build the data set again from a good copy of its source.\n") in error
+  assert "Traceback" not in error
+  assert len(_records()) == done  # What was done before stands.
+
+
+def test_all_trials_with_a_loss_that_is_not_finite_is_an_error(capsys):
+  assert _run("LEARNING_RATE=(1e29, 1e30)", "search.Search.num_trials=2") == 1
+  error = capsys.readouterr().err
+  assert "All 2 trials ended with a loss that is not finite (learning rates [" in error
+  assert "Lower the learning rate" in error and "Traceback" not in error
+  assert not _records()
+
+
+def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, capsys):
+  """At several of the places that save: the disk is full at the n-th file that is flushed."""
+  assert cli.main(["run", "small.gin", "--workdir", "whole"]) == 0
+  fsync, flushed, stopped = os.fsync, [], 0
+
+  def full(descriptor):
+    flushed.append(descriptor)
+    if len(flushed) == limit:
+      raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    fsync(descriptor)
+
+  for limit in (1, 4, 9, 17, 30):
+    flushed.clear()
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+      patch.setattr(os, "fsync", full)
+      code = _run()
+    error = capsys.readouterr().err
+    if not code:
+      break
+    stopped += 1
+    assert code == 1 and "Traceback" not in error
+    assert "suite: Could not save " in error and "run the same command again to go on" in error
+    assert "No space left on device. The last good state is intact" in error
+  assert stopped >= 3 and _run() == 0
+  assert json.dumps(_records()) == json.dumps(_records("whole"))
+
+
+@pytest.mark.skipif(not shutil.which("unshare"),
+                    reason="needs unshare (util-linux) for a disk of its own")
+def test_a_disk_that_is_really_full_stops_the_run_and_more_space_lets_it_go_on(folder):
+  """On a file system of 96 kB, mounted in a name space of its own, then made larger."""
+  run = f"{sys.executable} -m suite run small.gin --workdir disk/w"
+  script = f"""
+    mkdir -p disk && mount -t tmpfs -o size=96k none disk || exit 77
+    {run} > first.log 2>&1; echo $? > code
+    cp disk/w/indep/records.jsonl first.jsonl || true
+    mount -o remount,size=64m disk && {run} && cp -r disk/w/. w
+  """
+  path = os.pathsep.join([str(ROOT), str(folder)])
+  (folder / "w").mkdir()
+  done = subprocess.run(["unshare", "--map-root-user", "--mount", "bash", "-c", script],
+                        cwd=folder,
+                        text=True,
+                        capture_output=True,
+                        timeout=300,
+                        env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
+  if done.returncode == 77 or "unshare" in done.stderr:
+    pytest.skip(f"this machine lets nobody mount: {done.stderr.strip()[-200:]}")
+  log = (folder / "first.log").read_text()
+  assert (folder / "code").read_text() == "1\n", log
+  assert "suite: Could not save " in log and "No space left on device" in log, log
+  assert "The last good state is intact" in log.splitlines()[-1] and "unexpected" not in log
+  assert done.returncode == 0, done.stderr[-3000:]
+  assert len(_records()) == 4

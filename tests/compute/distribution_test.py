@@ -1,0 +1,100 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Strategies by name, and what they refuse; tests/distribution_test.py runs them."""
+
+from __future__ import annotations
+
+import re
+import types
+
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+
+
+def test_an_unknown_strategy_lists_the_known_ones():
+  with pytest.raises(ValueError, match="strategy 'mirored'; allowed are one_device, mirrored, "
+                                       "multi_worker, tpu"):
+    distribution_lib.build("mirored")
+
+
+def test_every_name_is_a_strategy():
+  assert distribution_lib.NAMES == ("one_device", "mirrored", "multi_worker", "tpu")
+
+
+@pytest.mark.parametrize("name, variable", [("multi_worker", "TF_CONFIG"), ("tpu", "TPU_NAME")])
+def test_a_cluster_that_is_not_described_is_asked_for(monkeypatch, name, variable):
+  monkeypatch.setenv(variable, "")
+  with pytest.raises(ValueError, match=f"{variable}, which is not set. Set it in every process"):
+    distribution_lib.build(name)
+
+
+def test_only_mirrored_takes_a_number_of_devices():
+  with pytest.raises(ValueError, match="=2 was given for strategy 'one_device'; only 'mirrored'"):
+    distribution_lib.build("one_device", 2)
+
+
+def test_devices_cannot_be_split_after_the_first_op():
+  tf.zeros([]) + 1
+  if tf.config.list_physical_devices("GPU"):
+    pytest.skip("needs a machine without GPUs")
+  with pytest.raises(RuntimeError, match="Cannot split the CPU into 64 logical devices because"):
+    distribution_lib.build("mirrored", 64)
+
+
+def test_one_device_is_single_and_chief():
+  one = distribution_lib.build()
+  assert (one.name, one.num_replicas, one.num_local_replicas) == ("one_device", 1, 1)
+  assert one.is_single and one.is_chief
+  assert re.fullmatch(r"one_device: (CPU \(\d+ cores\)|.+) x 1", one.describe())
+
+
+def test_one_replica_of_another_strategy_is_not_single():
+  mirrored = distribution_lib.build("mirrored", 1)
+  assert mirrored.num_replicas == 1 and not mirrored.is_single
+  assert mirrored.describe().startswith("mirrored: ") and mirrored.describe().endswith(" x 1")
+
+
+def _of(replicas, name="mirrored", **resolver):
+  strategy = types.SimpleNamespace(
+      num_replicas_in_sync=replicas,
+      cluster_resolver=types.SimpleNamespace(**resolver) if resolver else None)
+  return distribution_lib.Distribution(strategy, name)
+
+
+def test_a_batch_must_split_evenly():
+  _of(4).check_batch(64)
+  _of(1).check_batch(7)
+  with pytest.raises(ValueError, match="Batch size 10 cannot be split over 4 replicas of strategy "
+                                       "'mirrored'; use a multiple of 4"):
+    _of(4).check_batch(10)
+
+
+@pytest.mark.parametrize("task_type, task_id, jobs, expected", [
+    ("worker", 0, ["worker"], True),
+    ("worker", 1, ["worker"], False),
+    ("worker", 0, ["chief", "worker"], False),
+    ("chief", 0, ["chief", "worker"], True),
+    ("evaluator", 0, ["worker", "evaluator"], False),
+])
+def test_one_process_of_a_cluster_writes(task_type, task_id, jobs, expected):
+  cluster = types.SimpleNamespace(as_dict=lambda: {job: ["h:1"] for job in jobs})
+  one = _of(2, "multi_worker", task_type=task_type, task_id=task_id, cluster_spec=lambda: cluster)
+  assert one.is_chief == expected
+
+
+def test_the_data_set_of_one_device_is_asked_for_whole_batches():
+  asked = []
+
+  def make(**shard):
+    asked.append(shard)
+    return tf.data.Dataset.range(3)
+
+  assert [int(x) for x in distribution_lib.build().dataset(make)] == [0, 1, 2]
+  assert asked == [{"shard_index": 0, "num_shards": 1, "shards_here": 1}]
+
+
+def test_sums_and_means_over_one_replica_are_the_value():
+  one = distribution_lib.build()
+  assert float(one.sum(one.run(lambda x: x * 2.0, args=(tf.constant(3.0),)))) == 6.0
+  assert float(one.mean(tf.constant(3.0))) == 3.0

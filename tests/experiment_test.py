@@ -1,0 +1,197 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A work directory belongs to one configuration; what is finished is only reported."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+import tensorflow as tf
+
+from suite import cli
+from suite import experiment
+from suite import gin_files
+from suite.reporting import records
+
+RUN_FILE = """# A protocol of two events, without data.
+from __gin__ import dynamic_registration
+from suite import experiment
+import two_events
+
+experiment.run.protocol = @two_events.run
+experiment.run.learners = {'ada': %ADA, 'bob': @two_events.Learner}
+two_events.run.scale = %SCALE
+ada/two_events.Learner.skill = 3
+ADA = @ada/two_events.Learner
+SCALE = 2
+"""
+
+MODULE = """
+import tensorflow as tf
+
+calls = []
+
+
+class Learner(tf.Module):
+  def __init__(self, skill=1):
+    super().__init__()
+    self.skill = skill
+
+
+def run(learner, *, state, scale):
+  calls.append(state.name)
+  state.resume(learner)
+  for event in range(state.done, 2):
+    context = state.context()
+    context.ledger.charge("train", flops=10 * learner.skill, macs=1)
+    state.commit({"protocol": "two", "kind": "train", "task_key": f"t{event}", "score": scale * learner.skill,
+                  "draw": context.seeds.integer("draw")})
+  return {"protocol": "two", "total": sum(r["score"] for r in state.records)}
+"""
+
+
+@pytest.fixture(name="runs", autouse=True)
+def _runs(tmp_path, monkeypatch):
+  """A folder with the run file two.gin and the module it imports; the module."""
+  (tmp_path / "two.gin").write_text(RUN_FILE)
+  (tmp_path / "two_events.py").write_text(MODULE)
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.syspath_prepend(str(tmp_path))
+  # It would hold for all tests that follow in this process.
+  monkeypatch.setattr(tf.config.experimental, "enable_op_determinism", lambda: None)
+  monkeypatch.delitem(sys.modules, "two_events", raising=False)
+  import two_events  # pylint: disable=import-outside-toplevel
+  return two_events
+
+
+def _files(folder):
+  """Every file below a folder with its content, but TensorBoard's."""
+  return {
+      str(p.relative_to(folder)): p.read_bytes() for p in sorted(pathlib.Path(folder).rglob("*"))
+      if p.is_file() and "tensorboard" not in p.parts
+  }
+
+
+def test_a_run_leaves_all_that_its_numbers_depend_on(capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert "ada" in capsys.readouterr().out
+  work = pathlib.Path("w")
+  config = (work / "config.gin").read_text()
+  assert "SCALE = 2" in config and "ada/two_events.Learner.skill = 3" in config
+  operative = (work / "operative_config.gin").read_text()
+  assert "two_events.run.scale = %SCALE" in operative
+  environment = json.loads((work / "environment.json").read_text())
+  assert environment["command"] == "suite run two.gin --workdir w"
+  assert environment["seed"] == 0 and environment["device"].startswith("one_device: ")
+  assert environment["packages"]["tensorflow"] == tf.__version__
+  assert {"suite", "python", "platform", "git_revision"} <= set(environment)
+  assert (work / "report.txt").read_text()
+  found = records.read(work / "ada" / "records.jsonl")
+  assert [(r["event"], r["run"], r["score"], r["flops"]) for r in found] == [(0, "ada", 6, 30),
+                                                                             (1, "ada", 6, 60)]
+  summary = json.loads((work / "bob" / "summary.json").read_text())
+  assert (summary["total"], summary["run"]) == (4, "bob")
+  assert list((work / "tensorboard" / "ada").glob("events.*"))
+
+
+def test_learners_of_one_run_draw_the_same(capsys):
+  cli.main(["run", "two.gin", "--workdir", "w"])
+  draws = [[r["draw"] for r in records.read(pathlib.Path("w", name, "records.jsonl"))]
+           for name in ("ada", "bob")]
+  assert draws[0] == draws[1] and draws[0][0] != draws[0][1]
+  cli.main(["run", "two.gin", "--workdir", "v", "--gin_param", "experiment.run.seed=1"])
+  assert [r["draw"] for r in records.read("v/ada/records.jsonl")] != draws[0]
+
+
+def test_a_second_run_of_a_finished_directory_only_reports(runs, capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  report, files = capsys.readouterr().out, _files("w")
+  assert runs.calls == ["ada", "bob"]
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert runs.calls == ["ada", "bob"]
+  assert capsys.readouterr().out == report
+  assert _files("w") == files
+
+
+def test_what_one_learner_finished_stays_when_the_next_one_failed(runs, monkeypatch, capsys):
+  run = runs.run
+
+  def failing(learner, *, state, scale):
+    if state.name == "bob":
+      raise RuntimeError("bob fell")
+    return run(learner, state=state, scale=scale)
+
+  failing.__module__ = "two_events"
+  failing.__name__ = failing.__qualname__ = "run"
+  monkeypatch.setattr(runs, "run", failing)
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 1
+  assert "bob fell" in capsys.readouterr().err
+  before = pathlib.Path("w/ada/records.jsonl").read_bytes()
+  monkeypatch.setattr(runs, "run", run)
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert runs.calls == ["ada", "bob"]
+  assert pathlib.Path("w/ada/records.jsonl").read_bytes() == before
+
+
+def test_the_directory_of_another_configuration_is_refused_and_the_differences_shown(runs, capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  files = _files("w")
+  capsys.readouterr()
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 2
+  error = capsys.readouterr().err
+  assert "w holds a run of another configuration; the differences:" in error
+  assert "-SCALE = 2" in error and "+SCALE = 5" in error
+  assert "skill" not in error  # Only what differs.
+  assert "Give another --workdir, or the same configuration to go on with it." in error
+  assert "Traceback" not in error
+  assert _files("w") == files and runs.calls == ["ada", "bob"]
+
+
+def test_a_directory_that_holds_something_else_is_refused(runs, capsys):
+  (pathlib.Path("w")).mkdir()
+  pathlib.Path("w/thesis.tex").write_text("all of it")
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
+  assert "w is not empty and holds no run; give another --workdir" in capsys.readouterr().err
+  assert _files("w") == {"thesis.tex": b"all of it"} and not runs.calls
+
+
+def test_an_empty_directory_is_taken(runs):
+  pathlib.Path("w").mkdir()
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_process_killed_while_it_claims_a_directory_can_be_started_again(
+    runs, monkeypatch, after):
+  """Before any of its first renames, that of config.gin and of environment.json among them."""
+  class Killed(BaseException):
+    pass
+
+  replace, done = os.replace, []
+
+  def stop(source, target):
+    if len(done) == after:
+      raise Killed
+    done.append(target)
+    replace(source, target)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(os, "replace", stop)
+    with pytest.raises(Killed):
+      cli.main(["run", "two.gin", "--workdir", "w"])
+  pathlib.Path("w/tmp-1-config.gin").write_text("SCA")  # A dead process leaves what it was writing.
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert [r["score"] for r in records.read("w/ada/records.jsonl")] == [6, 6]
+  assert json.loads(pathlib.Path("w/environment.json").read_text())["seed"] == 0
+
+
+def test_without_gin_it_is_plain_python(runs, tmp_path):
+  report = experiment.run(
+      protocol=lambda learner, state: runs.run(learner, state=state, scale=1),
+      learners={"x": runs.Learner}, workdir=str(tmp_path / "plain"), config_text="a")
+  assert "x" in report
+  with pytest.raises(gin_files.ConfigError, match="holds a run of another configuration"):
+    experiment.run(protocol=None, learners={}, workdir=str(tmp_path / "plain"), config_text="b")

@@ -1,0 +1,168 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`kill -9` inside an event, then the same command again: the same records, byte for byte.
+
+The long version, on the whole quickstart: tools/kill_resume.py.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+import suite
+from suite.reporting import records as records_lib
+
+ROOT = pathlib.Path(suite.__file__).parents[1]
+
+# The quickstart on two of its tasks, the second met again: a start by kNN, then training saved every 2 steps.
+RUN_FILE = """
+from __gin__ import dynamic_registration
+from suite.protocols import nevis
+import three_tasks
+include 'gin/runs/quickstart.gin'
+nevis.run.stream = @three_tasks.stream()
+"""
+MODULE = """
+from suite.data import digits
+from suite.data import streams
+
+
+def stream():
+  entries = digits.nevis_stream(max_train_images=64).entries
+  return streams.Stream("three", [entries[place] for place in (1, 2, 7)])
+"""
+SMALLER = [
+    "experiment.run.learners={'ft_d': %FT_D}", "conv4.conv4.filters=4", "conv4.conv4.blocks=2",
+    "STEPS=12", "VALIDATE_EVERY=4", "trainer.Trainer.save_every=2"
+]
+
+
+@pytest.fixture(name="tool", scope="module")
+def _tool():
+  spec = importlib.util.spec_from_file_location("kill_resume", ROOT / "tools" / "kill_resume.py")
+  module = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(module)
+  return module
+
+
+def _start(folder, workdir):
+  command = [
+      sys.executable, "-m", "suite", "run",
+      str(folder / "three.gin"), "--workdir",
+      str(workdir)
+  ]
+  command += [part for param in SMALLER for part in ("--gin_param", param)]
+  path = os.pathsep.join([str(ROOT), str(folder)])
+  return subprocess.Popen(command,
+                          cwd=folder,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          text=True,
+                          env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
+
+
+def _finish(process):
+  output, _ = process.communicate(timeout=300)
+  assert process.returncode == 0, output[-3000:]
+
+
+def _journal(workdir):
+  """The journal of the event in progress, {} if nothing of it is saved (or is being replaced)."""
+  for path in sorted((workdir / "ft_d" / "state" / "progress").glob("[0-9]*/journal.json"),
+                     reverse=True):
+    try:
+      return json.loads(path.read_text())
+    except (OSError, ValueError):
+      continue
+  return {}
+
+
+def _in_training_of_the_first_task(workdir):
+  saved = _journal(workdir)
+  return saved.get("event") == 0 and bool(saved["partial"])
+
+
+def _after_the_knn_of_the_last_task(workdir):
+  saved = _journal(workdir)
+  return saved.get("event") == 4 and any(key.startswith("select/") for key in saved["done"])
+
+
+def _kill_when(process, is_time, workdir):
+  """A SIGKILL as soon as the work directory shows that it is time."""
+  deadline = time.monotonic() + 300
+  while not is_time(workdir):
+    assert process.poll() is None, process.communicate()[0][-3000:]
+    assert time.monotonic() < deadline
+    time.sleep(0.005)
+  process.kill()
+  process.communicate()
+
+
+def test_killed_inside_events_and_resumed_gives_the_same_records(tool, tmp_path):
+  (tmp_path / "three.gin").write_text(RUN_FILE)
+  (tmp_path / "three_tasks.py").write_text(MODULE)
+  whole, killed = tmp_path / "whole", tmp_path / "killed"
+  _finish(_start(tmp_path, whole))
+  for is_time, num_records in ((_in_training_of_the_first_task, 0),
+                               (_after_the_knn_of_the_last_task, 4)):
+    _kill_when(_start(tmp_path, killed), is_time, killed)
+    assert (killed / "ft_d" / "records.jsonl").read_bytes().count(b"\n") == num_records
+    assert not (killed / "ft_d" / "summary.json").exists()
+    assert f"ft_d {num_records} records; ft_d in event {num_records} with" in tool.position(killed)
+  # Whatever the kill left beyond the last saved state is cut off: half a record, too.
+  with open(killed / "ft_d" / "records.jsonl", "a", encoding="utf-8") as file:
+    file.write('{"event": 4, "kind": "tr')
+  _finish(_start(tmp_path, killed))
+  assert tool.compare(whole, killed) == []
+  lines = [[
+      json.dumps(records_lib.strip_times(record))
+      for record in records_lib.read(d / "ft_d" / "records.jsonl")
+  ] for d in (whole, killed)]
+  assert len(lines[0]) == 6 and lines[0] == lines[1]
+  summaries = [json.loads((d / "ft_d" / "summary.json").read_text()) for d in (whole, killed)]
+  assert summaries[0] == summaries[1]
+  for path in sorted((whole / "ft_d" / "predictions").iterdir()):
+    assert (killed / "ft_d" / "predictions" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_the_tool_tells_different_records(tool, tmp_path):
+  for name, value in (("a", 1), ("b", 1.0)):
+    (tmp_path / name / "x").mkdir(parents=True)
+    (tmp_path / name / "x" /
+     "records.jsonl").write_text(json.dumps({"n": value, "seconds": value + 1}) + "\n")
+  assert tool.compare(tmp_path / "a", tmp_path / "a") == []
+  assert tool.compare(tmp_path / "a", tmp_path / "b") == ["x: [0].n: 1 != 1.0"]
+  (tmp_path / "c").mkdir()
+  assert tool.compare(tmp_path / "a", tmp_path / "c") == ["learners ['x'] and []"]
+
+
+def test_the_tool_says_where_a_run_is(tool, tmp_path):
+  assert tool.position(tmp_path) == "before its first event"
+  folder = tmp_path / "ada"
+  (folder / "state" / "progress" / "00000003").mkdir(parents=True)
+  (folder / "records.jsonl").write_text("{}\n{}\n")
+  assert tool.position(tmp_path) == "ada 2 records; ada with nothing saved inside its event"
+  journal = {"event": 2, "done": {"a": 1}, "partial": {"key": "t/trial0", "values": {"step": 30}}}
+  (folder / "state" / "progress" / "00000003" / "journal.json").write_text(json.dumps(journal))
+  assert tool.position(
+      tmp_path) == "ada 2 records; ada in event 2 with 1 finished parts, step 30 of t/trial0"
+  (folder / "summary.json").write_text("{}")
+  assert tool.position(tmp_path) == "ada 2 records; between two learners"
+
+
+def test_the_tool_spreads_its_kills_over_the_whole_run(tool):
+  timeline = tool.Timeline(10.0, [40.0, 0.0, 30.0, 20.0])
+  draw = types.SimpleNamespace(random=lambda: 0.5)
+  # Half-way through each tenth of 98 s: 4.9 s is start-up, 14.7 s is 4.7 s into event 0, ...
+  found = tool.moments(timeline, 10, draw)
+  assert [m.num_records for m in found] == [-1, 0, 0, 0, 0, 2, 2, 2, 3, 3]
+  assert [round(m.seconds, 1) for m in found] == [
+      4.9, 4.7, 14.5, 24.3, 34.1, 3.9, 13.7, 23.5, 3.3, 13.1]
