@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a user may get wrong, through the real command and shipped run files: exit code, message, what is left.
+"""What a user may get wrong, through the real command: exit code, message, what is left behind.
 
-Parts that are tested where they live: archives (tests/tfds_builders), gin files (tests/gin_files_test.py), work
+Tested where they live: archives (tests/tfds_builders), gin files (tests/gin_files_test.py), work
 directories (tests/experiment_test.py).
 """
 
@@ -56,7 +56,7 @@ def stream():
 
 
 def broken_stream(part):
-  # Two sizes of images, so that they are decoded as they are used; image 7 of one split is cut short.
+  # Two sizes of images, so that they are decoded as they are used; image 7 of one split is cut off.
   def load(name):
     encoded = [tf.io.encode_png(np.full([9 + i % 2, 9, 3], i, np.uint8)).numpy() for i in range(40)]
     if name == part:
@@ -100,7 +100,8 @@ def test_missing_data_is_named_all_of_it_and_nothing_is_half_run(capsys):
   error = capsys.readouterr().err
   for name in ("olivetti_face", "mnist", "cifar10", "semeion", "tiny_imagenet"):
     assert f"  nevis/{name}: " in error and f"Run: suite data build nevis/{name}" in error
-  assert "5 data sets of stream 'nevis of 7 names' are not prepared" in error and "on_missing='leave_out'" in error
+  assert "5 data sets of stream 'nevis of 7 names' are not prepared" in error
+  assert "on_missing='leave_out'" in error
   assert "Traceback" not in error and "Event" not in error
   assert not _records() and not pathlib.Path("w/indep/summary.json").exists()
 
@@ -180,19 +181,23 @@ def test_all_trials_with_a_loss_that_is_not_finite_is_an_error(capsys):
 def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, capsys):
   """At several of the places that save: the disk is full at the n-th file that is flushed."""
   assert cli.main(["run", "small.gin", "--workdir", "whole"]) == 0
-  fsync, flushed, stopped = os.fsync, [], 0
+  fsync, stopped = os.fsync, 0
 
-  def full(descriptor):
-    flushed.append(descriptor)
-    if len(flushed) == limit:
-      raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    fsync(descriptor)
+  def full_at(limit):
+    flushed = []
+
+    def flush(descriptor):
+      flushed.append(descriptor)
+      if len(flushed) == limit:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+      fsync(descriptor)
+
+    return flush
 
   for limit in (1, 4, 9, 17, 30):
-    flushed.clear()
     capsys.readouterr()
     with monkeypatch.context() as patch:
-      patch.setattr(os, "fsync", full)
+      patch.setattr(os, "fsync", full_at(limit))
       code = _run()
     error = capsys.readouterr().err
     if not code:

@@ -16,8 +16,8 @@ from suite.reporting import records as records_lib
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
-# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm: batch norm's statistics are
-# per replica by nature.
+# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm: batch
+# norm's statistics are per replica by nature.
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment

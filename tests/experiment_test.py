@@ -47,8 +47,8 @@ def run(learner, *, state, scale):
   for event in range(state.done, 2):
     context = state.context()
     context.ledger.charge("train", flops=10 * learner.skill, macs=1)
-    state.commit({"protocol": "two", "kind": "train", "task_key": f"t{event}", "score": scale * learner.skill,
-                  "draw": context.seeds.integer("draw")})
+    state.commit({"protocol": "two", "kind": "train", "task_key": f"t{event}",
+                  "score": scale * learner.skill, "draw": context.seeds.integer("draw")})
   return {"protocol": "two", "total": sum(r["score"] for r in state.records)}
 """
 

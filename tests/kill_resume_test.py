@@ -22,7 +22,8 @@ from suite.reporting import records as records_lib
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
-# The quickstart on two of its tasks, the second met again: a start by kNN, then training saved every 2 steps.
+# The quickstart on three of its tasks, one of them met again: a start by kNN, then training that is
+# saved every 2 steps.
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite.protocols import nevis

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Speed, always beside an alternative in the same run: medians of alternating rounds, and their ratio.
+"""Speed, always beside an alternative in the same run: medians of alternating rounds, and ratios.
 
-  python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled Keras loop,
-                                    then the input pipeline alone against both
+  python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
+                                    Keras loop, then the input pipeline alone against suite's loop
   python tools/bench.py pipeline    the cached input pipeline alone, by size of the stored images
-  python tools/bench.py onednn      suite's loop with and without oneDNN's kernels, each in a process of its own
+  python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
 """
@@ -25,15 +25,15 @@ from typing import Any, Callable, Dict, List, Optional
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
+import numpy as np
+import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib  # noqa: E402
-from suite.data import image_ops  # noqa: E402
-from suite.data import image_set  # noqa: E402
-from suite.data import tasks  # noqa: E402
-from suite.models import resnet  # noqa: E402
-from suite.training import network as network_lib  # noqa: E402
+from suite.compute import distribution as distribution_lib
+from suite.data import image_ops
+from suite.data import image_set
+from suite.data import tasks
+from suite.models import resnet
+from suite.training import network as network_lib
 
 BATCH, SIZE, CLASSES = 64, 64, 10
 RATE, MOMENTUM, DECAY, SMOOTHING = 0.01, 0.9, 1e-4, 0.1
@@ -134,7 +134,7 @@ def rounds(candidates: Dict[str, Run], num_steps: int, num_rounds: int) -> Rates
 
 
 def show(rates: Rates, base: str) -> None:
-  """A line a candidate: its median, and its ratio to `base` (median of the ratios of the rounds)."""
+  """A line a candidate: its median, and the median ratio of its rounds to those of `base`."""
   for name, values in rates.items():
     ratio = statistics.median(values) / statistics.median(rates[base])
     if len(values) == len(rates[base]):

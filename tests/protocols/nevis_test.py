@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The NEVIS'22 loop: resumed from every commit, its summary by hand, and nothing of the future in sight."""
+"""The NEVIS'22 loop: resumed from every commit, summed up by hand, with no way into the future."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ def test_costs_add_up_over_the_whole_stream(whole):
   # The template product and the mean of squares: 2 FLOPs a multiply-add, padding to 128 included.
   batches = [-(-r["seen"] // 128) for r in found[1::2]]
   assert found[-1]["macs_predict"] == sum(batches) * 128 * 192 * 10
-  assert summary["flops"] == found[-1][
-      "flops"] == found[-1]["flops_train"] + found[-1]["flops_predict"]
+  assert summary["flops"] == found[-1]["flops"]
+  assert summary["flops"] == found[-1]["flops_train"] + found[-1]["flops_predict"]
   assert summary["steps"] == 3 and summary["examples_train"] == 48
 
 
@@ -270,7 +270,7 @@ def test_a_task_or_head_size_not_yet_delivered_cannot_be_read(tmp_path, look):
 @pytest.mark.parametrize("look",
                          [lambda e: e.test, lambda e: e.test.labels, lambda e: e.history[0].test])
 def test_a_test_split_or_its_labels_cannot_be_read(tmp_path, look):
-  message = "no 'test'; it has task, train, validation and history. The test split and its labels stay"
+  message = "no 'test'; it has task, train, validation and history. The test split and its labels"
   with pytest.raises(AttributeError, match=message):
     _run(tmp_path, Curious(look))
 

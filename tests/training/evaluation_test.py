@@ -94,8 +94,8 @@ def test_a_multi_label_task_is_scored_by_mean_average_precision(tmp_path):
   made = _set([0, 1, 2, 3], labels, "multi_label")
   table = tf.constant(scores, tf.float32)
   result = _evaluate(lambda images: tf.gather(table, tf.cast(images[:, 0, 0, 0], tf.int32)), made)
-  # Class 0: positives rank 1 and 4, (1/1 + 2/4) / 2. Class 1: rank 1 and 3, (1/1 + 2/3) / 2. Class 2
-  # has no positive and counts 0.
+  # Class 0: positives rank 1 and 4, (1/1 + 2/4) / 2. Class 1: rank 1 and 3, (1/1 + 2/3) / 2.
+  # Class 2 has no positive and counts 0.
   expected = (0.75 + 5 / 6 + 0.0) / 3
   assert result.record["metric"] == "1 - mAP" and result.record["seen"] == 4
   assert result.record["error"] == pytest.approx(1 - expected, abs=1e-7)

@@ -96,7 +96,7 @@ def test_a_step_is_counted_once_for_its_shape_and_scales_with_the_batch(network)
 
   cost = network.step_cost(spec(2))
   assert network.step_cost(spec(2)) is cost
-  # Images are not trained: forward and kernel gradient of the convolution; three products of the head.
+  # Images have no gradient: two products for the convolution, three for the head.
   convolution, head = 4 * 4 * 9 * 3 * 4, network.backbone.output_shape[-1] * 3
   assert cost.macs == 2 * (2 * convolution + 3 * head)
   assert network.step_cost(spec(4)).macs == 2 * cost.macs
