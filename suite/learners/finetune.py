@@ -61,7 +61,8 @@ class Finetune(tf.Module):
     return network_lib.Network(
         self._backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
-        weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer, distribution=context.distribution)
+        weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer,
+        distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self._task = task

@@ -66,7 +66,7 @@ def by_name(name: str, learning_rate: LearningRate, *, momentum: float, weight_d
 
 
 def make_slots(optimizer: Optimizer, variables: Sequence[tf.Variable]) -> None:
-  """Makes velocities and moments now, so that they can be saved and filled before the first step."""
+  """Makes velocities and moments now, so that they can be filled before the first step."""
   if isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
     optimizer._create_all_weights(variables)  # What Keras itself calls before the first step.
   else:

@@ -15,7 +15,7 @@ def _train(failing=()):
 def test_the_papers_space_is_drawn_log_uniformly():
   trials, best = search.Search(num_trials=40).run(_train(), seed=1)
   rates = sorted(t["learning_rate"] for t in trials)
-  assert len(trials) == 40 and 1e-4 <= rates[0] and rates[-1] <= 1e-1
+  assert len(trials) == 40 and rates[0] >= 1e-4 and rates[-1] <= 1e-1
   # A log-uniform draw has its median near sqrt(1e-4 * 1e-1) = 3.2e-3; a uniform one near 5e-2.
   assert 1e-3 < rates[20] < 1e-2
   assert all(0 <= t["label_smoothing"] <= 0.3 for t in trials)
@@ -46,9 +46,9 @@ def test_a_failed_trial_does_not_stop_the_search():
 
 
 def test_all_failed_is_an_error_that_lists_the_rates():
-  with pytest.raises(search.AllTrialsFailedError, match=r"All 2 trials .*learning rates \[0.1, 0.1\]"):
-    search.Search(num_trials=2, learning_rate=0.1, oracle="random", label_smoothing=(0.0, 0.3)).run(
-        _train(failing=(0, 1)), seed=0)
+  message = r"All 2 trials .*learning rates \[0.1, 0.1\]"
+  with pytest.raises(search.AllTrialsFailedError, match=message):
+    search.Search(num_trials=2, learning_rate=0.1).run(_train(failing=(0, 1)), seed=0)
 
 
 @pytest.mark.parametrize("arguments, message", [

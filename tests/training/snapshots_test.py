@@ -24,10 +24,10 @@ def test_the_newest_counts_and_older_ones_go(tmp_path):
 def test_a_failed_write_leaves_the_last_good_one(tmp_path):
   store = snapshots.Snapshots(tmp_path / "s")
   _write(store, "good")
-  with pytest.raises(snapshots.SaveError, match="No space left.*last good state is intact"):
-    with store.write() as folder:
-      (folder / "x").write_text("half")
-      raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+  message = "No space left.*last good state is intact"
+  with pytest.raises(snapshots.SaveError, match=message), store.write() as folder:
+    (folder / "x").write_text("half")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
   assert (store.latest() / "x").read_text() == "good"
   assert len(list((tmp_path / "s").iterdir())) == 1
 
@@ -57,8 +57,7 @@ def test_a_file_is_replaced_whole(tmp_path):
 
 
 def test_other_errors_pass_and_leave_nothing(tmp_path):
-  with pytest.raises(KeyError):
-    with snapshots.saving("it", tmp_path / "f") as temporary:
-      temporary.write_text("half")
-      raise KeyError("x")
+  with pytest.raises(KeyError), snapshots.saving("it", tmp_path / "f") as temporary:
+    temporary.write_text("half")
+    raise KeyError("x")
   assert not list(tmp_path.iterdir())
