@@ -6,15 +6,19 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Read when TensorFlow is imported.
 
 import gin
+from gin import config as gin_config
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def _gin_forgets():
   gin.enter_interactive_mode()  # Lets two tests register different functions of one name.
+  # clear_config keeps what is registered: a test's stand-in would answer to that name for ever.
+  registered = gin_config._REGISTRY.copy(), dict(gin_config._INVERSE_REGISTRY)
   yield
   gin.exit_interactive_mode()
   gin.clear_config()
+  gin_config._REGISTRY, gin_config._INVERSE_REGISTRY = registered
 
 
 @pytest.fixture(autouse=True)
