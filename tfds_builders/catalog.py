@@ -3,25 +3,46 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from typing import Dict, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 from tfds_builders import errors
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
 
 FAMILIES: Dict[str, Tuple[row_lib.Row, ...]] = {"nevis": nevis.ROWS}
+_STAND_INS: Dict[str, row_lib.Row] = {}
 
 
-def names() -> List[str]:
-  """All names, sorted: "nevis/cifar10", ..."""
-  return sorted(f"{family}/{row.name}" for family, rows in FAMILIES.items() for row in rows)
+def names(variants: bool = False) -> List[str]:
+  """All names, sorted: "nevis/cifar10", ...; with `variants` also "nevis/cifar10_paper", ..."""
+  return sorted(f"{family}/{row.name}" for family in FAMILIES
+                for row in (rows(family) if variants else FAMILIES[family]))
+
+
+def rows(family: str) -> Tuple[row_lib.Row, ...]:
+  """The rows of a family, each with its variants: the configurations of its TFDS builder."""
+  return tuple(_STAND_INS.get(f"{family}/{one.name}", one)
+               for row in FAMILIES[family] for one in row_lib.variants(row))
+
+
+@contextlib.contextmanager
+def stand_in(family: str, row: row_lib.Row) -> Iterator[None]:
+  """Puts `row` in the place of the one of its name, for tests."""
+  before = dict(_STAND_INS)
+  _STAND_INS[f"{family}/{row.name}"] = row
+  try:
+    yield
+  finally:
+    _STAND_INS.clear()
+    _STAND_INS.update(before)
 
 
 def find(name: str) -> Tuple[str, row_lib.Row]:
   """The family and the row of "nevis/mnist"; DataError with the nearest names if there is none."""
-  for family, rows in FAMILIES.items():
-    for row in rows:
+  for family in FAMILIES:
+    for row in rows(family):
       if name == f"{family}/{row.name}":
         return family, row
   raise errors.DataError(f"Unknown data set {name!r}{_nearest(name)}. "
@@ -29,6 +50,6 @@ def find(name: str) -> Tuple[str, row_lib.Row]:
 
 
 def _nearest(name: str) -> str:
-  short = {known.rsplit("/", 1)[-1]: known for known in names()}
+  short = {known.rsplit("/", 1)[-1]: known for known in names(variants=True)}
   near = difflib.get_close_matches(str(name).rsplit("/", 1)[-1], short, n=3, cutoff=0.5)
   return f"; the nearest: {', '.join(short[match] for match in near)}" if near else ""

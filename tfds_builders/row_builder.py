@@ -5,22 +5,26 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from typing import Any, Dict, Iterator, Sequence, Tuple
+from typing import Any, Dict, Iterator, Tuple
 
+from absl import logging
 import numpy as np
 import tensorflow_datasets as tfds
 
 from tfds_builders import catalog
 from tfds_builders import sources
-from tfds_builders import splits
 from tfds_builders import spool as spool_lib
 from tfds_builders.rows import row as row_lib
 
+_FEATURES = {"text": tfds.features.Text, "int64": lambda: tfds.features.Scalar(np.int64),
+             "float32": lambda: tfds.features.Scalar(np.float32),
+             "bool": lambda: tfds.features.Scalar(np.bool_)}
 
-def configs(rows: Sequence[row_lib.Row]) -> list:
-  """One TFDS configuration for each row."""
+
+def configs(family: str) -> list:
+  """One TFDS configuration for each row of a family and each of its variants."""
   return [tfds.core.BuilderConfig(name=row.name, version=row.version, description=row.title)
-          for row in rows]
+          for row in catalog.rows(family)]
 
 
 class RowBuilder(
@@ -45,6 +49,7 @@ class RowBuilder(
         "image": tfds.features.Image(shape=(None, None, row.channels)),
         "id": tfds.features.Text(),
     }
+    features.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
     if row.kind == row_lib.MULTI_LABEL:
       features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
       supervised_keys = ("image", "labels")
@@ -69,19 +74,32 @@ class RowBuilder(
     spool = spool_lib.Spool(row, self.data_dir)
     spool.fill(source.examples, source.num_examples)
     if row.class_names is None and spool.class_names and row.kind == row_lib.SINGLE_LABEL:
-      self.info.features["label"].names = list(spool.class_names)
+      self.info.features["label"].names = spool.class_names
     self.info.metadata.update({
         "kind": row.kind, "num_classes": row.num_classes, "origin": source.origin,
         "files": dict(source.sha256), "source_examples": dict(spool.counts),
-        "class_names": list(spool.class_names or ())})
-    return {split: self._generate_examples(spool, split) for split in splits.NAMES}
+        "class_names": spool.class_names, "unreadable": spool.unreadable,
+        "duplicates_removed": spool.digests.removed if row.unique else {}})
+    self._log(spool)
+    if not row.drawn_as_in_paper:
+      spool.digests.save(self.data_dir, spool.split_names)
+    return {split: self._generate_examples(spool, split) for split in spool.split_names}
+
+  def _log(self, spool: spool_lib.Spool) -> None:
+    if spool.unreadable:
+      logging.warning("%s/%s: %d images cannot be decoded and are left out: %s", self.name,
+                      self.row.name, len(spool.unreadable), "; ".join(spool.unreadable[:5]))
+    removed = {name: count for name, count in spool.digests.removed.items() if count}
+    if self.row.unique and removed:
+      logging.info("%s/%s: left out because a later split holds the same image: %s", self.name,
+                   self.row.name, removed)
 
   def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
-    for key, label, image in spool.read(split):
-      record = {"image": image, "id": key}
+    for one in spool.read(split):
+      record = {"image": one.image, "id": one.key, **one.extra}
       if self.row.kind == row_lib.MULTI_LABEL:
         record["labels"] = np.zeros(self.row.num_classes, np.uint8)
-        record["labels"][label] = 1
+        record["labels"][one.label] = 1
       else:
-        record["label"] = label
-      yield key, record
+        record["label"] = one.label
+      yield one.key, record

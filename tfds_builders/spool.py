@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One pass over a source, three splits out of it.
+"""One pass over a source, its splits out of it.
 
-TFDS asks for one generator a split, which would read an archive three times. Here it is read once;
-its examples wait in one temporary file a split, in memory up to a bound and on disk beyond it.
+TFDS asks for one generator a split, which would read an archive once for each. Here it is read
+once; its examples wait in temporary files, in memory up to a bound and on disk beyond it.
 """
 
 from __future__ import annotations
@@ -12,68 +12,105 @@ import json
 import os
 import struct
 import tempfile
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
+from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Union
 
+from tfds_builders import completeness
+from tfds_builders import content
 from tfds_builders import errors
+from tfds_builders import labels
+from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
 
-_MEMORY_BYTES = 256 << 20
+_MEMORY_BYTES = 64 << 20  # A temporary file; TFDS keeps up to 1 GB of its own.
 _CHECKED_AT_ONCE = 256
 _LENGTHS = struct.Struct(">II")
 
 
+class Record(NamedTuple):
+  """What becomes a record of TFDS; `label`: an id, -1 without a label, a list in multi-label."""
+
+  key: str
+  label: Any
+  extra: Mapping[str, Any]
+  image: bytes
+
+
 class Spool:
-  """Checked examples of one row, divided into splits."""
+  """Checked examples of one row, divided into splits.
+
+  Attributes:
+    counts: examples of the source by source split, unreadable ones included.
+    unreadable: what was left out because it does not decode, with the reason.
+    digests: who holds which images; tells duplicates.
+  """
 
   def __init__(self, row: row_lib.Row, directory: Union[str, os.PathLike]):
     self._row = row
-    directory = os.fspath(directory)
-    self._files = {name: tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=directory)  # noqa: SIM115
-                   for name in splits.NAMES}
+    self._directory = os.fspath(directory)
+    self._files: Dict[str, IO[bytes]] = {}
     self._keys: Set[str] = set()
     self._found_names: Set[str] = set()
+    self._order: Dict[str, List[str]] = collections.defaultdict(list)
+    self._part: Dict[str, str] = {}
     self.counts: Dict[str, int] = collections.Counter()
+    self.unreadable: List[str] = []
+    self.digests = content.Digests(self.split_names)
+
+  @property
+  def split_names(self) -> List[str]:
+    """The splits of the data set, by which `read` is asked."""
+    return list(self._row.split_names)
 
   def fill(self, examples: Iterable[example.Example], expected: Mapping[str, int]) -> None:
     """Takes all examples in; raises DataError if they are not what the row says."""
-    unchecked: List[Tuple[bytes, str]] = []
+    waiting: List[example.Example] = []
     for one in examples:
-      unchecked.append((one.image, one.where))
-      if len(unchecked) == _CHECKED_AT_ONCE:
-        images.check(unchecked, self._row.channels)
-        unchecked = []
-      self._add(one)
-    images.check(unchecked, self._row.channels)
-    if expected and dict(self.counts) != dict(expected):
-      raise errors.DataError(
-          f"The source of {self._row.name} holds {dict(self.counts)} examples by split, expected "
-          f"{dict(expected)}: it is incomplete or another edition. Get it again.")
-    if self._row.class_names is None and len(self._found_names) not in (0, self._row.num_classes):
-      raise errors.DataError(f"The source of {self._row.name} has {len(self._found_names)} "
-                             f"classes, expected {self._row.num_classes}: it is incomplete.")
+      waiting.append(one)
+      if len(waiting) == _CHECKED_AT_ONCE:
+        self._add_readable(waiting)
+        waiting = []
+    self._add_readable(waiting)
+    self._check_counts(expected)
+    if self._row.drawn_as_in_paper:
+      self._draw()
 
   @property
-  def class_names(self) -> Optional[Tuple[str, ...]]:
-    """In the order of ids; None if the source has only numbers."""
-    return self._row.class_names or tuple(sorted(self._found_names)) or None
+  def class_names(self) -> List[str]:
+    """In the order of ids; [] if the source has only numbers."""
+    return list(self._row.class_names or sorted(self._found_names))
 
-  def read(self, split: str) -> Iterator[Tuple[str, Any, bytes]]:
-    """Yields (key, label id or list of ids, image bytes) and forgets the split."""
-    ids = {name: index for index, name in enumerate(self.class_names or ())}
-    with self._files[split] as file:
+  def read(self, split: str) -> Iterator[Record]:
+    """Yields the records of one split, less the images that a later split holds too."""
+    ids = {name: index for index, name in enumerate(self.class_names)}
+    for place, file in self._files.items():
+      if not self._row.drawn_as_in_paper and place != split:
+        continue
       file.seek(0)
       while True:
         lengths = file.read(_LENGTHS.size)
         if not lengths:
-          return
+          break
         head_length, image_length = _LENGTHS.unpack(lengths)
-        key, labels = json.loads(file.read(head_length))
-        labels = [ids[label] if isinstance(label, str) else label for label in labels]
-        label = labels if self._row.kind == row_lib.MULTI_LABEL else labels[0]
-        yield key, label, file.read(image_length)
+        key, found, extra = json.loads(file.read(head_length))
+        image = file.read(image_length)
+        if self._row.drawn_as_in_paper:
+          if self._part[key] != split:
+            continue
+        elif self._row.unique and self.digests.held_by_later(image, split):
+          continue
+        yield Record(key, labels.in_record(self._row, found, ids), extra, image)
+
+  def _add_readable(self, waiting: List[example.Example]) -> None:
+    broken = images.unreadable([(one.image, one.where) for one in waiting], self._row.channels)
+    for index, one in enumerate(waiting):
+      if index in broken:
+        self.unreadable.append(broken[index])
+        self.counts[one.split] += 1
+      else:
+        self._add(one)
 
   def _add(self, one: example.Example) -> None:
     if one.split not in self._row.splits:
@@ -81,28 +118,34 @@ class Spool:
                              f"has a rule for {sorted(self._row.splits)}.")
     if one.key in self._keys:
       raise errors.DataError(f"{one.where} has the key {one.key!r} of another example.")
-    labels = self._checked_labels(one)
-    split = splits.draw(self._row.name, one.group or one.key, self._row.splits[one.split])
-    head = json.dumps((one.key, labels)).encode("utf-8")
-    file = self._files[split]
-    file.write(_LENGTHS.pack(len(head), len(one.image)))
-    file.write(head)
-    file.write(one.image)
+    found = labels.checked(self._row, one)
+    if self._row.class_names is None:
+      self._found_names.update(label for label in found if isinstance(label, str))
+    if self._row.drawn_as_in_paper:
+      place = one.split
+      self._order[one.split].append(one.key)
+    else:
+      place = splits.draw(self._row.base_name, one.group or one.key, self._row.splits[one.split])
+      self.digests.add(one.image, place)
+    self._write(place, json.dumps((one.key, found, one.extra or {})).encode("utf-8"), one.image)
     self._keys.add(one.key)
     self.counts[one.split] += 1
 
-  def _checked_labels(self, one: example.Example) -> List[example.Label]:
-    labels = list(one.label) if isinstance(one.label, tuple) else [one.label]
-    for label in labels:
-      if not isinstance(label, str):
-        known = 0 <= label < self._row.num_classes
-      elif self._row.class_names is not None:
-        known = label in self._row.class_names
-      else:
-        known = True
-        self._found_names.add(label)
-      if not known:
-        raise errors.DataError(f"{one.where} has label {label!r}; {self._row.name} has "
-                               f"{self._row.num_classes} classes: "
-                               f"{self._row.class_names or 'numbered from 0'}.")
-    return labels
+  def _write(self, place: str, head: bytes, image: bytes) -> None:
+    if place not in self._files:
+      self._files[place] = tempfile.SpooledTemporaryFile(  # noqa: SIM115
+          _MEMORY_BYTES, dir=self._directory)
+    file = self._files[place]
+    file.write(_LENGTHS.pack(len(head), len(image)))
+    file.write(head)
+    file.write(image)
+
+  def _draw(self) -> None:
+    """The reference's draw, which goes by position."""
+    for split, keys in self._order.items():
+      keys = sorted(keys) if self._row.paper_order == row_lib.SORTED else keys
+      parts = self._row.paper[split].assign(len(keys))
+      self._part.update((key, paper_draws.PREFIX + part) for key, part in zip(keys, parts))
+
+  def _check_counts(self, expected: Mapping[str, int]) -> None:
+    completeness.check(self._row, self.counts, expected, self.unreadable, self._found_names)

@@ -37,12 +37,10 @@ def installed(row: row_lib.Row, directory: Optional[pathlib.Path] = None,
               family: str = "nevis") -> Iterator[None]:
   """Puts `row` in the place of the row of its name, and `directory` (None: nothing) in the place
   of the mirror, whatever LIFELONG_MIRROR says."""
-  before = catalog.FAMILIES[family]
   mirror_before = mirror.state()
-  catalog.FAMILIES[family] = tuple(row if known.name == row.name else known for known in before)
   mirror.restore(((directory,) if directory else (), False))
   try:
-    yield
+    with catalog.stand_in(family, row):
+      yield
   finally:
-    catalog.FAMILIES[family] = before
     mirror.restore(mirror_before)

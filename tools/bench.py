@@ -4,6 +4,8 @@
   python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
                                     Keras loop, then the input pipeline alone against suite's loop
   python tools/bench.py pipeline    the cached input pipeline alone, by size of the stored images
+  python tools/bench.py data        training batches of a prepared 64x64 data set of PNG records:
+                                    plain tfds.load against the suite's image set
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
@@ -155,6 +157,11 @@ def pipelines(args: argparse.Namespace) -> None:
   show(rounds(candidates, args.steps * 8, args.rounds), f"pipeline, {SIZE}x{SIZE} cached")
 
 
+def data(args: argparse.Namespace) -> None:
+  import bench_data  # pylint: disable=import-outside-toplevel
+  show(rounds(bench_data.candidates(), args.steps * 20, args.rounds), "tfds.load")
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -191,14 +198,15 @@ def describe(threads: Optional[int]) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "onednn": onednn, "suite_json": suite_json}
+  what = {"train": train, "pipeline": pipelines, "data": data, "onednn": onednn,
+          "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what, metavar="{train,pipeline,onednn}")
+  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
-                      help="steps of a round (8 times as many for a pipeline)")
+                      help="steps of a round (8 times as many for a pipeline, 20 for data)")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all)")
   args = parser.parse_args()

@@ -55,11 +55,12 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Splits:
-  """The image sets of a task."""
+  """The image sets of a task; `shared`: images left out because another task is tested on them."""
 
   train: Any
   validation: Any
   test: Any
+  shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class Entry:
@@ -145,6 +146,10 @@ class Stream:
     """The test split, for the protocol's eyes only."""
     return self._splits(event.entry_index).test
 
+  def shared(self, event: Event) -> Mapping[str, Any]:
+    """Images left out of the splits of this task because another is tested on them, by split."""
+    return self._splits(event.entry_index).shared
+
   def _delivered(self, place: int) -> experience.Delivered:
     def load() -> Tuple[Any, Any]:
       splits = self._splits(place)
@@ -181,7 +186,7 @@ class Stream:
 
 
 def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
-          on_missing: str = "stop") -> Stream:
+          on_missing: str = "stop", shared_images: str = "remove") -> Stream:
   """A NEVIS'22 stream over the data sets "nevis/...".
 
   Args:
@@ -189,16 +194,24 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
       lines of the full stream, in its order.
     data_dir: where the data sets are prepared; TFDS's own folder if not given.
     on_missing: "stop" before the first event, or "leave_out".
+    shared_images: "remove" from training and validation what another task of the stream is tested
+      on (see `shared_images`), or "keep".
 
   Returns:
     The stream. With "leave_out" its `left_out` names the tasks that are out.
   """
   if on_missing not in ("stop", "leave_out"):
     raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
+  if shared_images not in ("remove", "keep"):
+    raise ValueError(f"shared_images={shared_images!r}; allowed are 'remove' and 'keep'.")
   lines = nevis_table.select(variant)
   name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
   expected = collections.Counter(line.role for line in lines)
-  entries = [_nevis_entry(line, data_dir) for line in lines]
+  from suite.data import shared_images as shared_images_lib  # pylint: disable=import-outside-toplevel
+  tested = shared_images_lib.TestImages(
+      [f"nevis/{line.name}" for line in lines] if shared_images == "remove" else [],
+      data_dir=data_dir)
+  entries = [_nevis_entry(line, data_dir, tested) for line in lines]
   left_out: List[str] = []
   if on_missing == "leave_out":
     absent = {missing.dataset for missing in Stream(name, entries).missing()}
@@ -207,7 +220,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return Stream(name, entries, expected, left_out)
 
 
-def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str]) -> Entry:
+def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -> Entry:
   dataset = f"nevis/{line.name}"
 
   def task() -> tasks.Task:
@@ -220,8 +233,11 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str]) -> Entry:
 
   def load() -> Splits:
     from suite.data import image_set  # pylint: disable=import-outside-toplevel
-    return Splits(*(image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
-                    for split in ("train", "validation", "test")))
+    train, validation, test = (image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
+                               for split in ("train", "validation", "test"))
+    train, shared_train = tested.drop_from(train, dataset, "train")
+    validation, shared_validation = tested.drop_from(validation, dataset, "validation")
+    return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
 
   def missing() -> Optional[Missing]:
     from suite.data import tfds_source  # pylint: disable=import-outside-toplevel

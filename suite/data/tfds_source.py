@@ -45,6 +45,11 @@ def version(name: str, *, data_dir: Optional[str] = None) -> str:
   return str(_builder(name, data_dir).version)
 
 
+def folder(name: str, *, data_dir: Optional[str] = None) -> str:
+  """Where the data set is, or would be, prepared."""
+  return str(_builder(name, data_dir).data_dir)
+
+
 def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
   """A split of a prepared data set; an error with the next step if it is not prepared."""
   builder = _builder(name, data_dir)

@@ -69,6 +69,8 @@ class Finetune(tf.Module):
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
     if known:
       self._load(task, context, known[-1])
+    else:
+      self._network = None  # The network of another task must not answer for this one.
 
   def _load(
       self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:

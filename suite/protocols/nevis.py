@@ -41,6 +41,7 @@ def run(
     if event.kind == streams.TRAIN:
       experience = stream.deliver(event)
       record = {"train_size": experience.train.size, "validation_size": experience.validation.size,
+                "shared_images": dict(stream.shared(event)),
                 **learner.learn(experience, context)}
     else:
       record, predictions = evaluation.evaluate(

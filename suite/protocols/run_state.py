@@ -99,10 +99,6 @@ class RunState:
     self._checkpoint = None if latest is None else latest / "learner"
     self._started = time.monotonic()
 
-  @property
-  def fresh(self) -> bool:
-    return self.done == 0
-
   def context(self, phase: str = "train") -> context_lib.Context:
     """The context of the event that comes next; its training is charged to `phase`."""
     return context_lib.Context(
@@ -125,8 +121,9 @@ class RunState:
         filled.
     """
     self._learner = learner
+    context = self.context() if begin else None
     for task in begin:
-      learner.begin(task, self.context())
+      learner.begin(task, context)
     if self._checkpoint is not None:
       status = tf.train.Checkpoint(learner=learner).read(str(self._checkpoint))
       status.assert_consumed()

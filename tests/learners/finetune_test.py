@@ -144,6 +144,14 @@ def test_predicting_an_unlearned_task_is_refused(tmp_path):
     learner.predict(np.zeros([1, 8, 8, 3], np.uint8))
 
 
+def test_the_network_of_another_task_does_not_answer_for_an_unlearned_one(stream, tmp_path):
+  learner = _learner()
+  _learn(learner, stream, 0, tmp_path)
+  learner.begin(tasks.Task("new", tasks.SINGLE_LABEL, 5), _context(tmp_path, 1))
+  with pytest.raises(RuntimeError, match="Task 'new' has not been learned yet"):
+    learner.predict(np.zeros([1, 8, 8, 3], np.uint8))
+
+
 def test_a_multi_label_task_is_learned_and_compared(stream, tmp_path):
   learner = _learner(starts.Nearest(max_train=50, max_validation=40))
   result = [_learn(learner, stream, place, tmp_path) for place in (0, 3)][-1]

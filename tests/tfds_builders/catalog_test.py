@@ -9,12 +9,13 @@ from tfds_builders import errors
 from tfds_builders import splits
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
+from tfds_builders.rows.nevis import first
 
 
 def test_names_are_sorted_and_found():
   assert tfds_builders.names() == sorted(tfds_builders.names())
   assert "nevis/olivetti_face" in tfds_builders.names()
-  assert catalog.find("nevis/mnist") == ("nevis", nevis.MNIST)
+  assert catalog.find("nevis/mnist") == ("nevis", first.MNIST)
 
 
 @pytest.mark.parametrize("name, message", [
@@ -50,5 +51,5 @@ def test_rows_have_names_of_their_own():
 
 
 def test_cifar10_has_the_order_of_tfds():
-  assert nevis.CIFAR10.class_names == tuple(sorted(nevis.CIFAR10.class_names))
-  assert nevis.CIFAR10.class_names[:2] == ("airplane", "automobile")
+  assert first.CIFAR10.class_names == tuple(sorted(first.CIFAR10.class_names))
+  assert first.CIFAR10.class_names[:2] == ("airplane", "automobile")

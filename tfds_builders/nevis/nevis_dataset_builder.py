@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from tfds_builders import row_builder
-from tfds_builders.rows import nevis
 
 
 class Nevis(row_builder.RowBuilder):
-  """NEVIS'22 (Bornschein et al., 2023), one configuration a data set; facts in rows/nevis.py."""
+  """NEVIS'22 (Bornschein et al., 2023), one configuration a data set; facts in rows/nevis/."""
 
-  BUILDER_CONFIGS = row_builder.configs(nevis.ROWS)
+  BUILDER_CONFIGS = row_builder.configs("nevis")

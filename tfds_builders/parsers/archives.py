@@ -21,6 +21,10 @@ import zlib
 from tfds_builders import errors
 
 MAX_MEMBER_BYTES = 256 << 20
+# A whole archive may hold 1 GiB, or 200 times its own size if that is more; honest ones reach 100
+# (tables of zeros). What is over it is taken for a bomb.
+MAX_TOTAL_BYTES = 1 << 30
+MAX_RATIO = 200
 _BLOCK = 1 << 20
 
 _OPENERS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\x00", lzma.open), (b"BZh", bz2.open))
@@ -67,8 +71,8 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
             max_bytes: int = MAX_MEMBER_BYTES) -> Iterator[Member]:
   """Yields the wanted files of a zip or tar(.gz, .xz, .bz2), in one pass.
 
-  Zip members come sorted by name, tar members as they are stored: whoever reads them must not
-  depend on the order. Members with unsafe names, links and devices are errors, wanted or not;
+  Members come as they are stored (those of a zip as its directory lists them): nothing but a draw
+  that is documented to go by position may depend on the order. Members with unsafe names, links and devices are errors, wanted or not;
   the debris of macOS ("__MACOSX", "._x", ".DS_Store") is left out.
   """
   with named_errors(path), open(path, "rb") as stream:
@@ -79,14 +83,18 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
 
 
 def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
+  limit = _limit(path)
+  total = 0
   with zipfile.ZipFile(path) as archive:
-    for info in sorted(archive.infolist(), key=lambda info: info.filename):
+    for info in archive.infolist():
       name = _checked_name(path, info.filename)
       if stat.S_ISLNK(info.external_attr >> 16):
         raise errors.DataError(f"{path}, member {name!r} is a link; only files are read.")
       if info.is_dir() or not wanted(name):
         continue
       _check_size(path, name, info.file_size, max_bytes)
+      total += info.file_size
+      _check_total(path, total, limit)
       if info.flag_bits & 1:
         raise errors.DataError(f"{path}, member {name!r} is encrypted; unpack and pack it again.")
       with named_errors(path, name):
@@ -97,7 +105,7 @@ def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
 def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
   # The content is opened here, not by tarfile, which takes a truncated stream for a finished one.
   with open_content(path) as content:
-    stream = _Counted(content)
+    stream = _Counted(content, path)
     archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
     for info in archive:
       name = _checked_name(path, info.name)
@@ -120,16 +128,29 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
 
 
 class _Counted:
-  """A stream that knows how much was read."""
+  """A stream that knows how much was read, and refuses more than its file can honestly hold."""
 
-  def __init__(self, stream: IO[bytes]):
+  def __init__(self, stream: IO[bytes], path: os.PathLike):
     self._stream = stream
+    self._path = path
+    self._limit = _limit(path)
     self.num_bytes = 0
 
   def read(self, size: int) -> bytes:
     data = self._stream.read(size)
     self.num_bytes += len(data)
+    _check_total(self._path, self.num_bytes, self._limit)
     return data
+
+
+def _limit(path: os.PathLike) -> int:
+  return max(MAX_TOTAL_BYTES, MAX_RATIO * os.path.getsize(path))
+
+
+def _check_total(path: os.PathLike, num_bytes: int, limit: int) -> None:
+  if num_bytes > limit:
+    raise errors.DataError(f"{path} unpacks to more than {limit} bytes, {MAX_RATIO} times its size: "
+                           "it is no honest archive. Get it from its publisher.")
 
 
 def _checked_name(path, name: str) -> str:

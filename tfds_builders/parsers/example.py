@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import collections
 import hashlib
-from typing import Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Example(NamedTuple):
     image: JPEG or PNG bytes.
     where: file and member, for messages.
     group: examples of one group fall into the same split; None: the key stands alone.
+    extra: further features of the record, as its row declares them.
   """
 
   split: str
@@ -31,6 +32,7 @@ class Example(NamedTuple):
   image: bytes
   where: str
   group: Optional[str] = None
+  extra: Optional[Mapping[str, Any]] = None
 
 
 class PixelKeys:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import functools
+import io
 import re
 import struct
-from typing import Any, Callable, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 import zlib
 
 import numpy as np
@@ -16,17 +17,37 @@ from tfds_builders import errors
 JPEG = b"\xff\xd8\xff"
 PNG = b"\x89PNG\r\n\x1a\n"
 
+_BY_PILLOW = (b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
+_UNREADABLE = (errors.DataError, OSError, ValueError, SyntaxError, EOFError, struct.error)
+
+_MAX_PIXELS = 1 << 27  # What is larger than this is no photograph.
+
 _PNM_HEADER = re.compile(rb"(P[56])" + rb"(?:\s+|\s*#[^\n]*\n\s*)(\d+)" * 3 + rb"\s", re.ASCII)
 
 
 def encoded(data: bytes, where: str) -> bytes:
-  """JPEG and PNG bytes unchanged; binary PGM and PPM as PNG, without loss."""
-  if data.startswith((JPEG, PNG)):
-    return data
-  if data[:2] in (b"P5", b"P6"):
-    return png(read_pnm(data, where))
-  raise errors.DataError(f"{where} is not a JPEG, PNG, PGM or PPM image: it begins with "
-                         f"{data[:8]!r}. If that is what the source has, its parser needs a case.")
+  """JPEG and PNG bytes unchanged; binary PGM and PPM, GIF (its first image), BMP and TIFF as PNG.
+
+  What is none of these, or damaged, comes back as it is: `unreadable` counts and names it.
+  """
+  try:
+    if data[:2] in (b"P5", b"P6"):
+      return png(read_pnm(data, where))
+    if data.startswith(_BY_PILLOW):
+      return png(_read_by_pillow(data))
+  except _UNREADABLE:
+    pass
+  return data
+
+
+def _read_by_pillow(data: bytes) -> np.ndarray:
+  """uint8 [H, W, 1 or 3]."""
+  from PIL import Image  # pylint: disable=g-import-not-at-top
+  with Image.open(io.BytesIO(data), formats=("GIF", "BMP", "TIFF")) as image:
+    if image.width * image.height > _MAX_PIXELS:
+      raise errors.DataError(f"{image.width} x {image.height} pixels are too many.")
+    grey = image.mode in ("1", "L", "LA")
+    return np.asarray(image.convert("L" if grey else "RGB"))
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -63,25 +84,31 @@ def read_pnm(data: bytes, where: str) -> np.ndarray:
   return np.frombuffer(body, np.uint8).reshape(height, width, channels)
 
 
-def check(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> None:
-  """Raises unless TensorFlow decodes all images, as it will when the data set is read.
+def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Dict[int, str]:
+  """The images that TensorFlow will not decode when the data set is read: {index: where and why}.
 
   Args:
     encoded_images: (bytes, where they are from); many at a time are several times faster.
     channels: to decode to.
   """
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  found = {index: f"{where} is not a JPEG or PNG image, nor one that becomes PNG here: it begins "
+                  f"with {data[:8]!r}"
+           for index, (data, where) in enumerate(encoded_images)
+           if not data.startswith((JPEG, PNG))}
+  rest = [index for index in range(len(encoded_images)) if index not in found]
   try:
-    sizes = _sizes(channels)(tf.constant([data for data, _ in encoded_images], tf.string)).numpy()
+    sizes = _sizes(channels)(tf.constant([encoded_images[i][0] for i in rest], tf.string)).numpy()
   except tf.errors.InvalidArgumentError as error:
-    if len(encoded_images) > 1:  # One of them: which?
-      for one in encoded_images:
-        check((one,), channels)
-    raise errors.DataError(f"{encoded_images[0][1]} is not an image that can be decoded with "
-                           f"{channels} channel(s): {error.message}") from error
-  for size, (_, where) in zip(sizes, encoded_images):
-    if not size:
-      raise errors.DataError(f"{where} is an image without pixels.")
+    if len(rest) == 1:
+      return {**found, rest[0]: f"{encoded_images[rest[0]][1]} cannot be decoded with {channels} "
+                                f"channel(s): {error.message.splitlines()[0]}"}
+    for index in rest:  # At least one of them: which?
+      found.update({index: why for why in unreadable([encoded_images[index]], channels).values()})
+    return found
+  found.update({index: f"{encoded_images[index][1]} is an image without pixels"
+                for index, size in zip(rest, sizes) if not size})
+  return found
 
 
 @functools.cache

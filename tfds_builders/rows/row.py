@@ -7,6 +7,9 @@ import dataclasses
 import types
 from typing import Any, Mapping, Optional, Tuple
 
+from tfds_builders import paper_draws
+from tfds_builders import splits
+
 SINGLE_LABEL = "single_label"
 MULTI_LABEL = "multi_label"
 
@@ -65,6 +68,29 @@ class Layout:
     return sum(sizes) if len(sizes) == len(self.files) else None
 
 
+STORED = "stored"
+SORTED = "sorted"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compat:
+  """What brings a defect of the reference's data back, for numbers that depend on it.
+
+  Attributes:
+    args: arguments of the parser, over those of each layout.
+    splits: the rule of splits; None: the row's.
+    num_classes: None: the row's.
+    paper: the reference's draw of this variant; None: the row's.
+    notes: which defect, and what it does to the numbers.
+  """
+
+  notes: str
+  args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  splits: Optional[Mapping[str, Mapping[str, float]]] = None
+  num_classes: Optional[int] = None
+  paper: Optional[Mapping[str, Any]] = None
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Row:
   """The facts of one data set.
@@ -81,6 +107,15 @@ class Row:
     tfds: the data set in TFDS that holds the same images ("mnist:3.*.*"), if any.
     notes: defects and differences from the reference that a user should know.
     version: raised whenever the records change.
+    licence: what is known of it, in a few words.
+    paper_size: "Size" in the paper's appendix L.
+    paper: the reference's own draw of splits, by source split (`tfds_builders.paper_draws`).
+    paper_order: how the reference enumerates the examples that it draws: STORED (as they lie in
+      the archive) or SORTED (by name).
+    compat: a defect of the reference that can be had back; the row itself is without it.
+    unique: an image that occurs in two splits is kept in the later one only.
+    features: further features of a record, name -> "text", "int64", "float32" or "bool".
+    base: the row of which this one is a variant.
   """
 
   name: str
@@ -96,8 +131,63 @@ class Row:
   tfds: Optional[str] = None
   notes: str = ""
   version: str = "1.0.0"
+  licence: str = ""
+  paper_size: Optional[int] = None
+  paper: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  paper_order: str = STORED
+  compat: Optional[Compat] = None
+  unique: bool = True
+  features: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  base: Optional[Row] = None
+
+  @property
+  def base_name(self) -> str:
+    """The name under which splits are drawn: variants share the draw of their base."""
+    return self.base.name if self.base else self.name
+
+  @property
+  def drawn_as_in_paper(self) -> bool:
+    return self.base is not None and bool(self.paper)
+
+  @property
+  def split_names(self) -> Tuple[str, ...]:
+    """Its splits: train, validation, test, then others in the order in which the rule names them.
+
+    A variant that is drawn as in the paper has paper_train, paper_dev, paper_dev_test, paper_test.
+    """
+    if self.drawn_as_in_paper:
+      parts = {part for draw in self.paper.values() for part in draw.parts}
+      return tuple(paper_draws.PREFIX + name for name in paper_draws.NAMES if name in parts)
+    made = dict.fromkeys(name for parts in self.splits.values() for name in parts)
+    return tuple(sorted(made, key=lambda name: (splits.NAMES.index(name)
+                                                if name in splits.NAMES else len(splits.NAMES))))
 
   @property
   def public_layout(self) -> Optional[Layout]:
     """The first layout that can be downloaded without credentials."""
     return next((layout for layout in self.layouts if layout.downloadable), None)
+
+
+def variants(row: Row) -> Tuple[Row, ...]:
+  """The row, and where it has them NAME_paper and NAME_paper_compat.
+
+  NAME_paper: the same data in the reference's own draw. NAME_paper_compat: with the reference's
+  defect, in its own draw where that can be reproduced.
+  """
+  found = [row]
+  if row.paper:
+    found.append(dataclasses.replace(
+        row, name=f"{row.name}_paper", title=f"{row.title}, split as in the NEVIS'22 reference",
+        base=row, compat=None))
+  if row.compat:
+    compat = row.compat
+    layouts = tuple(dataclasses.replace(layout, args={**layout.args, **compat.args}, num_examples={})
+                    for layout in row.layouts)
+    found.append(dataclasses.replace(
+        row, name=f"{row.name}_paper_compat",
+        title=f"{row.title}, with a defect of the NEVIS'22 reference",
+        notes=" ".join(part for part in (compat.notes, row.notes) if part), layouts=layouts,
+        splits=compat.splits or row.splits, num_classes=compat.num_classes or row.num_classes,
+        paper=row.paper if compat.paper is None else compat.paper, unique=False,
+        base=row, compat=None))
+  return tuple(found)

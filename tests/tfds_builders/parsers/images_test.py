@@ -1,7 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Encoded images are kept, raw ones become PNG without loss."""
 
+import io
+
 import numpy as np
+from PIL import Image
 import pytest
 import tensorflow as tf
 
@@ -47,19 +50,35 @@ def test_pnm_pixels_that_look_like_white_space_belong_to_the_image():
     (b"P5 2 2 255\n123", "f.pgm is damaged: 2 x 2 x 1 values expected, 3 found"),
     (b"P5 2 2 65535\n12345678", "f.pgm has values up to 65535"),
     (b"P5 x", "f.pgm has no valid PGM or PPM header"),
-    (b"<html>", "f.pgm is not a JPEG, PNG, PGM or PPM image"),
 ])
 def test_damaged_pnm_is_named(data, message):
   with pytest.raises(errors.DataError, match=message):
-    images.encoded(data, "f.pgm")
+    images.read_pnm(data, "f.pgm")
+
+
+@pytest.mark.parametrize("data", [b"P5 2 2 255\n123", b"<html>", b"GIF89a broken", b"", b"BM"])
+def test_what_is_no_image_passes_through_and_is_reported_as_unreadable(data):
+  assert images.encoded(data, "f.pgm") == data
+  assert list(images.unreadable([(data, "f.pgm")], 3).values())[0].startswith(
+      "f.pgm is not a JPEG or PNG image")
+
+
+@pytest.mark.parametrize("kind", ["gif", "bmp", "tiff"])
+@pytest.mark.parametrize("shape", [(5, 7), (5, 7, 3)])
+def test_gif_bmp_and_tiff_become_png_without_loss(kind, shape):
+  pixels = fixtures.pixels(shape, seed=1) // 128 * 255  # Eight colours: a GIF holds them exactly.
+  stream = io.BytesIO()
+  Image.fromarray(pixels).save(stream, kind)
+  decoded = tf.io.decode_png(images.encoded(stream.getvalue(), "x"), channels=3).numpy()
+  np.testing.assert_array_equal(decoded, np.broadcast_to(pixels.reshape(5, 7, -1), (5, 7, 3)))
 
 
 @pytest.mark.parametrize("data", [fixtures.jpeg((40, 50, 3), 0),
                                   images.png(fixtures.pixels((40, 5), 0))])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_check_accepts_whole_images_and_names_truncated_ones(data, channels):
-  images.check([(data, "x")] * 3, channels)
-  images.check([], channels)
+def test_whole_images_are_readable_and_truncated_ones_are_named(data, channels):
+  assert images.unreadable([(data, "x")] * 3, channels) == {}
+  assert images.unreadable([], channels) == {}
   damaged = (data[:len(data) // 2], "a.zip, member 'b'")
-  with pytest.raises(errors.DataError, match="^a.zip, member 'b' is not an image that can"):
-    images.check([(data, "x"), damaged, (data, "y")], channels)
+  found = images.unreadable([(data, "x"), damaged, (b"", "c"), (data, "y")], channels)
+  assert set(found) == {1, 2} and found[1].startswith("a.zip, member 'b' cannot be decoded")

@@ -1,0 +1,177 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Building on Apache Beam (extra `beam`): for sets that one machine would take days to prepare.
+
+  part of the source -> parse -> check images and labels -> split by the hash of the key
+                     -> of equal images the last split keeps one -> records
+
+A part is a file if the layout's files can be read alone (`Layout.separate_files`), else the whole
+source: then one worker parses it, and all share the rest. The records are those of a build without
+Beam. What needs the order of the whole source (the reference's draw) is not to be had here.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+
+import apache_beam as beam
+import numpy as np
+
+from tfds_builders import completeness
+from tfds_builders import content
+from tfds_builders import errors
+from tfds_builders import labels
+from tfds_builders import splits
+from tfds_builders import spool
+from tfds_builders.parsers import example
+from tfds_builders.parsers import images
+from tfds_builders.rows import row as row_lib
+
+FACTS = "beam_facts.json"
+
+Part = Callable[[], Iterator[example.Example]]
+# Key, digest, split, labels, extra, image.
+Checked = Tuple[str, int, str, List[example.Label], Mapping[str, Any], bytes]
+
+
+class Build:
+  """The pipeline of one row; `split(name)` is what TFDS takes for a split.
+
+  Facts that are known only in the end are written by the pipeline to FACTS in `directory`.
+  """
+
+  def __init__(self, row: row_lib.Row, parts: Sequence[Part], expected: Mapping[str, int],
+               directory: Any):
+    if row.drawn_as_in_paper:
+      raise errors.DataError(f"{row.name} is drawn by position and cannot be built on Beam; build "
+                             "it without Beam options.")
+    self._row, self._parts, self._expected = row, tuple(parts), dict(expected)
+    self._directory = str(directory)
+    self._shared: Dict[int, Tuple[Any, Any]] = {}
+
+  def split(self, name: str) -> beam.PTransform:
+    """The (key, (key, labels, extra, image)) of one split, class names turned into ids."""
+    return _Split(self, name)
+
+  def records(self, pipeline: Any) -> Tuple[Any, Any]:
+    """(kept examples, facts) of a pipeline; made once, whatever number of splits asks."""
+    if id(pipeline) not in self._shared:
+      row, expected, directory = self._row, self._expected, self._directory
+      checked = (
+          pipeline | "parts" >> beam.Create(self._parts) | "spread" >> beam.Reshuffle()
+          | "parse" >> beam.FlatMap(lambda part: part())
+          | "batch" >> beam.BatchElements(min_batch_size=1, max_batch_size=256)
+          | "check" >> beam.FlatMap(lambda batch: _checked(row, batch)).with_outputs(
+              "seen", main="good"))
+      kept = (checked.good | "by image" >> beam.Map(lambda one: (one[1] if row.unique else one[0],
+                                                                  one))
+              | "copies" >> beam.GroupByKey()
+              | "keep" >> beam.FlatMap(lambda group: _kept(row, list(group[1]))))
+      facts = (checked.seen | "count" >> beam.CombineGlobally(_Tally())
+               | "verify" >> beam.Map(lambda tally: _facts(row, expected, tally))
+               | "write" >> beam.Map(lambda found: _write(directory, found)))
+      digests = (kept | "digests" >> beam.Map(lambda one: (one[2], one[1]))
+                 | "gather" >> beam.CombineGlobally(beam.combiners.ToListCombineFn()))
+      _ = digests | "save digests" >> beam.Map(lambda found: _save(row, directory, found))
+      self._shared[id(pipeline)] = (kept, facts)
+    return self._shared[id(pipeline)]
+
+
+class _Split(beam.PTransform):
+  """One split of a Build."""
+
+  def __init__(self, build: Build, name: str):
+    super().__init__()
+    self._build, self._name = build, name
+
+  def expand(self, pipeline):
+    kept, facts = self._build.records(pipeline.pipeline)
+    row, name = self._build._row, self._name  # pylint: disable=protected-access
+    # The facts are a side input, so nothing is written of a source that is not what it should be.
+    return (kept | beam.Filter(lambda one: one[2] == name)
+            | beam.Map(lambda one, found: (one[0], _record(row, one, found)),
+                       beam.pvalue.AsSingleton(facts)))
+
+
+def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any]:
+  broken = images.unreadable([(one.image, one.where) for one in batch], row.channels)
+  for index, one in enumerate(batch):
+    if one.split not in row.splits:
+      raise errors.DataError(f"{one.where} is of split {one.split!r}; the row of {row.name} has a "
+                             f"rule for {sorted(row.splits)}.")
+    found = labels.checked(row, one)
+    yield beam.pvalue.TaggedOutput("seen", (one.split, broken.get(index), tuple(
+        label for label in found if isinstance(label, str))))
+    if index not in broken:
+      split = splits.draw(row.base_name, one.group or one.key, row.splits[one.split])
+      yield one.key, content.digest(one.image), split, found, one.extra or {}, one.image
+
+
+def _kept(row: row_lib.Row, copies: List[Checked]) -> Iterator[Checked]:
+  """Of copies of one image, those of the last split that has one."""
+  if not row.unique:
+    if len(copies) > 1:
+      raise errors.DataError(f"{len(copies)} examples of {row.name} have the key {copies[0][0]!r}.")
+    yield from copies
+    return
+  rank = {name: index for index, name in enumerate(row.split_names)}
+  last = max(rank[one[2]] for one in copies)
+  yield from (one for one in copies if rank[one[2]] == last)
+
+
+class _Tally(beam.CombineFn):
+  """(counts by source split, unreadable ones, class names)."""
+
+  def create_accumulator(self):
+    return {}, [], set()
+
+  def add_input(self, accumulator, element):
+    counts, broken, names = accumulator
+    split, why, found = element
+    counts[split] = counts.get(split, 0) + 1
+    names.update(found)
+    return counts, broken + ([why] if why else []), names
+
+  def merge_accumulators(self, accumulators):
+    counts: Dict[str, int] = {}
+    broken: List[str] = []
+    names: set = set()
+    for one_counts, one_broken, one_names in accumulators:
+      for split, count in one_counts.items():
+        counts[split] = counts.get(split, 0) + count
+      broken += one_broken
+      names |= one_names
+    return counts, broken, names
+
+  def extract_output(self, accumulator):
+    return accumulator
+
+
+def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> Dict[str, Any]:
+  counts, broken, names = tally
+  completeness.check(row, counts, expected, broken, set() if row.class_names else names)
+  return {"counts": counts, "unreadable": sorted(broken),
+          "class_names": list(row.class_names or sorted(names))}
+
+
+def _write(directory: str, found: Dict[str, Any]) -> Dict[str, Any]:
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  with tf.io.gfile.GFile(f"{directory}/{FACTS}", "w") as file:
+    file.write(json.dumps(found))
+  return found
+
+
+def _save(row: row_lib.Row, directory: str, found: Sequence[Tuple[str, int]]) -> None:
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  arrays = {name: np.unique(np.array([one for split, one in found if split == name], np.uint64))
+            for name in row.split_names}
+  stream = io.BytesIO()
+  np.savez(stream, **arrays)
+  with tf.io.gfile.GFile(f"{directory}/{content.FILE}", "wb") as file:
+    file.write(stream.getvalue())
+
+
+def _record(row: row_lib.Row, one: Checked, found: Mapping[str, Any]) -> spool.Record:
+  ids = {name: index for index, name in enumerate(found["class_names"])}
+  return spool.Record(one[0], labels.in_record(row, one[3], ids), one[4], one[5])

@@ -1,0 +1,37 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Whether a source that was read to its end is what its row says."""
+
+from __future__ import annotations
+
+from typing import Mapping, Sequence, Set
+
+from tfds_builders import errors
+from tfds_builders.rows import row as row_lib
+
+MAX_UNREADABLE = 0.005  # Of all images. A few are broken in several published archives.
+
+
+def check(row: row_lib.Row, counts: Mapping[str, int], expected: Mapping[str, int],
+          unreadable: Sequence[str], found_names: Set[str]) -> None:
+  """Raises DataError if examples or classes are lacking, or too many images are broken.
+
+  Args:
+    row: the facts.
+    counts: examples by source split, unreadable ones included.
+    expected: what `counts` should be; {} if nobody knows.
+    unreadable: a line for each image that does not decode.
+    found_names: class names that were met.
+  """
+  if expected and dict(counts) != dict(expected):
+    raise errors.DataError(
+        f"The source of {row.name} holds {dict(counts)} examples by split, expected "
+        f"{dict(expected)}: it is incomplete or another edition. Get it again.")
+  num = sum(counts.values())
+  if len(unreadable) > MAX_UNREADABLE * num:
+    raise errors.DataError(
+        f"{len(unreadable)} of {num} images of {row.name} cannot be decoded; at most "
+        f"{MAX_UNREADABLE:.1%} may be left out. The first: {'; '.join(unreadable[:3])}. Get the "
+        "source again.")
+  if row.class_names is None and len(found_names) not in (0, row.num_classes):
+    raise errors.DataError(f"The source of {row.name} has {len(found_names)} classes, expected "
+                           f"{row.num_classes}: it is incomplete.")

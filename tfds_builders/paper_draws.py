@@ -1,0 +1,52 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The draws by which the NEVIS'22 reference divides what it enumerates.
+
+They go by position, so they are only as stable as the order of the archive; our own splits go by a
+hash of the key (`splits.py`). They exist to compare with published numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import List, Mapping, Tuple
+
+PREFIX = "paper_"
+NAMES = ("train", "dev", "dev_test", "test")
+
+
+@dataclasses.dataclass(frozen=True)
+class Multinomial:
+  """The i-th example goes where the i-th draw of `RandomState(0).multinomial(1, p)` says."""
+
+  shares: Tuple[Tuple[str, float], ...]
+
+  def assign(self, num_examples: int) -> List[str]:
+    """The part of each of the examples, in the order in which they are enumerated."""
+    import numpy as np  # pylint: disable=g-import-not-at-top
+    random = np.random.RandomState(0)  # The generator itself is what is reproduced.
+    names = sorted(name for name, _ in self.shares)
+    shares = [dict(self.shares)[name] for name in names]
+    return [names[random.multinomial(1, shares).argmax()] for _ in range(num_examples)]
+
+  @property
+  def parts(self) -> Tuple[str, ...]:
+    return tuple(name for name, _ in self.shares)
+
+
+def multinomial(shares: Mapping[str, float]) -> Multinomial:
+  """Shares by part ("train", "dev", "dev_test", "test"); the order in which they stand is free."""
+  unknown = sorted(set(shares) - set(NAMES))
+  if unknown or abs(sum(shares.values()) - 1.0) > 1e-9:
+    raise ValueError(f"Shares {dict(shares)} must be of {NAMES} and sum to 1.")
+  return Multinomial(tuple(sorted(shares.items())))
+
+
+def whole(part: str) -> Multinomial:
+  """All of a source split in one part."""
+  return multinomial({part: 1.0})
+
+
+POOLED = multinomial({"dev": 0.12, "dev_test": 0.12, "test": 0.20, "train": 0.56})
+TRAIN_ONLY = multinomial({"dev": 0.15, "dev_test": 0.15, "train": 0.70})
+TRAIN_DEV = multinomial({"dev": 0.20, "train": 0.80})
+HALVES = multinomial({"dev_test": 0.50, "test": 0.50})

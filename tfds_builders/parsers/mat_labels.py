@@ -1,0 +1,143 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Images in archives, and a MATLAB file (before version 7.3) that gives their labels and splits.
+
+Two forms of it are read: an array of structures, one an image (Stanford Cars), and one array of
+image numbers for each split, where images of one class have consecutive numbers (Oxford Flowers).
+"""
+
+from __future__ import annotations
+
+import io
+import pathlib
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import listed_images
+
+_MAX_BYTES = 64 << 20  # A table is small; what it unpacks to is bounded by nothing else.
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
+          structures: Optional[Mapping[str, str]] = None,
+          split_values: Optional[Mapping[int, str]] = None,
+          numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+          images_per_class: int = 1) -> Iterator[example.Example]:
+  """Yields the images in the order of the archives; labels are class ids.
+
+  Args:
+    paths: file name -> path.
+    table: name of the MATLAB file; the others are archives.
+    image: template of the end of an image's name, with {item}, its key.
+    structures: {"array": the variable; "name", "label" (from 1), "split": its fields}.
+    split_values: value of the field of the split -> source split.
+    numbers: variable that holds the numbers (from 1) of a split's images -> source split.
+    number_format: makes a key of a number.
+    images_per_class: how many consecutive numbers make a class.
+  """
+  try:
+    entries = (_read_structures(paths[table], structures, split_values or {}) if structures else
+               _read_numbers(paths[table], numbers or {}, number_format, images_per_class))
+  except errors.DataError:
+    raise
+  except Exception as error:  # scipy raises much on damaged files.  pylint: disable=broad-except
+    raise errors.DataError(
+        f"{paths[table]} cannot be read as a MATLAB table: {type(error).__name__}: {error}. It is "
+        "damaged or of another edition: get it again.") from error
+  pattern = listed_images.name_pattern(image, ("item",))
+  archives_ = [path for name, path in paths.items() if name != table]
+  yield from listed_images.join(archives_, pattern, entries, unlisted=False)
+
+
+def _variables(path: pathlib.Path, names: Sequence[str]) -> Dict[str, Any]:
+  import scipy.io  # pylint: disable=g-import-not-at-top
+  data = archives.read_content(path, _MAX_BYTES)
+  if b"MATLAB 7.3" in data[:32] or data.startswith(b"\x89HDF"):
+    raise errors.DataError(f"{path} is a MATLAB 7.3 file, an older one was expected: it is of "
+                           "another edition. Get the published one.")
+  found = scipy.io.loadmat(io.BytesIO(data), variable_names=list(names), squeeze_me=True)
+  lacking = [name for name in names if name not in found]
+  if lacking:
+    raise errors.DataError(f"{path} lacks the variables {lacking}: it is damaged or of another "
+                           "edition. Get it again.")
+  return found
+
+
+def _read_structures(path: pathlib.Path, structures: Mapping[str, str],
+                     split_values: Mapping[int, str]) -> listed_images.Table:
+  array = np.atleast_1d(_variables(path, [structures["array"]])[structures["array"]])
+  table: listed_images.Table = {}
+  for one in array:
+    name = str(one[structures["name"]])
+    split, label = int(one[structures["split"]]), int(one[structures["label"]])
+    if split not in split_values or label < 1:
+      raise errors.DataError(
+          f"{path} gives {name!r} the split {split} and the class {label}; allowed are "
+          f"{sorted(split_values)} and classes from 1. Get it again.")
+    key = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    _add(table, key, listed_images.Entry(split_values[split], label - 1), path)
+  return table
+
+
+def _read_numbers(path: pathlib.Path, numbers: Mapping[str, str], number_format: str,
+                  images_per_class: int) -> listed_images.Table:
+  table: listed_images.Table = {}
+  variables = _variables(path, list(numbers))
+  for variable, split in numbers.items():
+    for number in np.atleast_1d(variables[variable]).ravel():
+      if number != int(number) or number < 1:
+        raise errors.DataError(f"{path}, {variable} names image {number}; they are numbered from "
+                               "1. Get it again.")
+      entry = listed_images.Entry(split, (int(number) - 1) // images_per_class)
+      _add(table, number_format.format(int(number)), entry, path)
+  return table
+
+
+def _add(table: listed_images.Table, key: str, entry: listed_images.Entry, path) -> None:
+  if table.setdefault(key, entry) is not entry:
+    raise errors.DataError(f"{path} names image {key!r} twice, as {table[key]} and {entry}: it is "
+                           "damaged or of another edition. Get it again.")
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, table: str, image: str,
+                  structures: Optional[Mapping[str, str]] = None,
+                  split_values: Optional[Mapping[int, str]] = None,
+                  numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+                  images_per_class: int = 1) -> Mapping[str, int]:
+  """Writes tiny files of this layout; returns the number of examples by source split.
+
+  With `numbers` every class has all its images, for the numbers are what tells the classes.
+  """
+  import scipy.io  # pylint: disable=g-import-not-at-top
+  sources = list((split_values or {}).values()) or list((numbers or {}).values())
+  per_class = max(per_class, len(sources)) if structures else images_per_class
+  names: List[str] = []
+  members = {"top/README": b"not an image"}
+  rows, by_split = [], {split: [] for split in sources}  # type: ignore[var-annotated]
+  for label in range(1, len(class_names) + 1):
+    for index in range(per_class):
+      number = len(names) + 1
+      split = sources[index % len(sources)]
+      names.append(number_format.format(number) if numbers else f"{number:06d}")
+      rows.append((f"car_ims/{names[-1]}.jpg", index % len(sources), label))
+      by_split[split].append(number)
+      members[f"top/{image.format(item=names[-1])}"] = fixtures.jpeg((4, 5, 3), number)
+  if structures:
+    values = list(split_values or {})
+    dtype = [(structures[field], object) for field in ("name", "split", "label")]
+    array = np.array([(name, np.uint8(values[at]), np.uint8(label)) for name, at, label in rows],
+                     dtype)
+    content: Dict[str, Any] = {structures["array"]: array, "class_names": np.array(class_names)}
+  else:
+    content = {variable: np.array(by_split[split]) for variable, split in (numbers or {}).items()}
+  for name in file_names:
+    if name == table:
+      scipy.io.savemat(directory / name, content)
+    else:
+      fixtures.write_archive(directory / name, members)
+  return {split: len(chosen) for split, chosen in by_split.items()}

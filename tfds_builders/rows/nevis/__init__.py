@@ -1,0 +1,18 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""NEVIS'22: one row a data set, in modules of at most 400 lines, grouped by what they hold."""
+
+from __future__ import annotations
+
+from tfds_builders.rows.nevis import annotated
+from tfds_builders.rows.nevis import digits
+from tfds_builders.rows.nevis import faces
+from tfds_builders.rows.nevis import fine_grained
+from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis import measured
+from tfds_builders.rows.nevis import scenes
+from tfds_builders.rows.nevis import tfds_sets
+from tfds_builders.rows.nevis import things
+
+MODULES = (annotated, digits, faces, fine_grained, first, measured, scenes, tfds_sets, things)
+
+ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))
