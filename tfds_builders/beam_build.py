@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
 
 import apache_beam as beam
@@ -28,8 +29,6 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
 
-FACTS = "beam_facts.json"
-
 Part = Callable[[], Iterator[example.Example]]
 # Key, digest, split, labels, extra, image.
 Checked = Tuple[str, int, str, List[example.Label], Mapping[str, Any], bytes]
@@ -38,26 +37,27 @@ Checked = Tuple[str, int, str, List[example.Label], Mapping[str, Any], bytes]
 class Build:
   """The pipeline of one row; `split(name)` is what TFDS takes for a split.
 
-  Facts that are known only in the end are written by the pipeline to FACTS in `directory`.
+  Facts that are known only in the end are written by the pipeline to `facts_path`, and the digests
+  of the images beside it.
   """
 
   def __init__(self, row: row_lib.Row, parts: Sequence[Part], expected: Mapping[str, int],
-               directory: Any):
+               facts_path: os.PathLike):
     if row.drawn_as_in_paper:
       raise errors.DataError(f"{row.name} is drawn by position and cannot be built on Beam; build "
                              "it without Beam options.")
-    self._row, self._parts, self._expected = row, tuple(parts), dict(expected)
-    self._directory = str(directory)
+    self.row, self._parts, self._expected = row, tuple(parts), dict(expected)
+    self._path = os.fspath(facts_path)
     self._shared: Dict[int, Tuple[Any, Any]] = {}
 
-  def split(self, name: str) -> beam.PTransform:
-    """The (key, (key, labels, extra, image)) of one split, class names turned into ids."""
-    return _Split(self, name)
+  def split(self, name: str, finish: Callable[[row_lib.Row, spool.Record], Any]) -> beam.PTransform:
+    """What `finish` makes of the records of one split."""
+    return _Split(self, name, finish)
 
   def records(self, pipeline: Any) -> Tuple[Any, Any]:
     """(kept examples, facts) of a pipeline; made once, whatever number of splits asks."""
     if id(pipeline) not in self._shared:
-      row, expected, directory = self._row, self._expected, self._directory
+      row, expected, path = self.row, self._expected, self._path
       checked = (
           pipeline | "parts" >> beam.Create(self._parts) | "spread" >> beam.Reshuffle()
           | "parse" >> beam.FlatMap(lambda part: part())
@@ -70,10 +70,11 @@ class Build:
               | "keep" >> beam.FlatMap(lambda group: _kept(row, list(group[1]))))
       facts = (checked.seen | "count" >> beam.CombineGlobally(_Tally())
                | "verify" >> beam.Map(lambda tally: _facts(row, expected, tally))
-               | "write" >> beam.Map(lambda found: _write(directory, found)))
+               | "write" >> beam.Map(lambda found: _write(path, found)))
       digests = (kept | "digests" >> beam.Map(lambda one: (one[2], one[1]))
                  | "gather" >> beam.CombineGlobally(beam.combiners.ToListCombineFn()))
-      _ = digests | "save digests" >> beam.Map(lambda found: _save(row, directory, found))
+      _ = digests | "save digests" >> beam.Map(
+          lambda found: _save(row, os.path.dirname(path), found))
       self._shared[id(pipeline)] = (kept, facts)
     return self._shared[id(pipeline)]
 
@@ -81,16 +82,16 @@ class Build:
 class _Split(beam.PTransform):
   """One split of a Build."""
 
-  def __init__(self, build: Build, name: str):
+  def __init__(self, build: Build, name: str, finish: Any):
     super().__init__()
-    self._build, self._name = build, name
+    self._build, self._name, self._finish = build, name, finish
 
   def expand(self, pipeline):
     kept, facts = self._build.records(pipeline.pipeline)
-    row, name = self._build._row, self._name  # pylint: disable=protected-access
+    row, name, finish = self._build.row, self._name, self._finish
     # The facts are a side input, so nothing is written of a source that is not what it should be.
     return (kept | beam.Filter(lambda one: one[2] == name)
-            | beam.Map(lambda one, found: (one[0], _record(row, one, found)),
+            | beam.Map(lambda one, found: finish(row, _record(row, one, found)),
                        beam.pvalue.AsSingleton(facts)))
 
 
@@ -155,9 +156,9 @@ def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> Dict[st
           "class_names": list(row.class_names or sorted(names))}
 
 
-def _write(directory: str, found: Dict[str, Any]) -> Dict[str, Any]:
+def _write(path: str, found: Dict[str, Any]) -> Dict[str, Any]:
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
-  with tf.io.gfile.GFile(f"{directory}/{FACTS}", "w") as file:
+  with tf.io.gfile.GFile(path, "w") as file:
     file.write(json.dumps(found))
   return found
 

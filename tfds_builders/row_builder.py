@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import pathlib
 from typing import Any, Dict, Iterator, Tuple
 
@@ -19,6 +20,9 @@ from tfds_builders.rows import row as row_lib
 _FEATURES = {"text": tfds.features.Text, "int64": lambda: tfds.features.Scalar(np.int64),
              "float32": lambda: tfds.features.Scalar(np.float32),
              "bool": lambda: tfds.features.Scalar(np.bool_)}
+
+
+_BEAM_FACTS = "beam_facts.json"  # Written by the pipeline, which is the first to know them.
 
 
 def configs(family: str) -> list:
@@ -66,40 +70,64 @@ class RowBuilder(
         citation=row.citation,
         metadata=tfds.core.MetadataDict())
 
-  def _split_generators(self, dl_manager) -> Dict[str, Iterator[Tuple[str, Dict[str, Any]]]]:
+  def _download_and_prepare(self, dl_manager, download_config) -> None:
+    # Beam is used where TFDS is told how to run it (`--beam_pipeline_options` of its command).
+    self._on_beam = bool(download_config.beam_runner or download_config.beam_options)
+    super()._download_and_prepare(dl_manager, download_config)
+    if self._on_beam:
+      self._take_beam_facts()
+
+  def _split_generators(self, dl_manager) -> Dict[str, Any]:
     row = self.row
     source = sources.locate(f"{self.name}/{row.name}", row, dl_manager,
                             pathlib.Path(self.data_dir_root))
+    self.info.metadata.update({"kind": row.kind, "num_classes": row.num_classes,
+                               "origin": source.origin, "files": dict(source.sha256)})
+    if self._on_beam:
+      from tfds_builders import beam_build  # pylint: disable=g-import-not-at-top
+      build = beam_build.Build(row, source.parts, source.num_examples,
+                               pathlib.Path(self.data_dir) / _BEAM_FACTS)
+      return {split: build.split(split, _keyed_record) for split in row.split_names}
     # While it is being prepared, self.data_dir is TFDS's incomplete folder: it goes if this fails.
     spool = spool_lib.Spool(row, self.data_dir)
     spool.fill(source.examples, source.num_examples)
-    if row.class_names is None and spool.class_names and row.kind == row_lib.SINGLE_LABEL:
-      self.info.features["label"].names = spool.class_names
-    self.info.metadata.update({
-        "kind": row.kind, "num_classes": row.num_classes, "origin": source.origin,
-        "files": dict(source.sha256), "source_examples": dict(spool.counts),
-        "class_names": spool.class_names, "unreadable": spool.unreadable,
-        "duplicates_removed": spool.digests.removed if row.unique else {}})
-    self._log(spool)
+    self._take_facts(spool.counts, spool.unreadable, spool.class_names,
+                     spool.digests.removed if row.unique else {})
     if not row.drawn_as_in_paper:
       spool.digests.save(self.data_dir, spool.split_names)
     return {split: self._generate_examples(spool, split) for split in spool.split_names}
 
-  def _log(self, spool: spool_lib.Spool) -> None:
-    if spool.unreadable:
-      logging.warning("%s/%s: %d images cannot be decoded and are left out: %s", self.name,
-                      self.row.name, len(spool.unreadable), "; ".join(spool.unreadable[:5]))
-    removed = {name: count for name, count in spool.digests.removed.items() if count}
-    if self.row.unique and removed:
-      logging.info("%s/%s: left out because a later split holds the same image: %s", self.name,
-                   self.row.name, removed)
-
   def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
     for one in spool.read(split):
-      record = {"image": one.image, "id": one.key, **one.extra}
-      if self.row.kind == row_lib.MULTI_LABEL:
-        record["labels"] = np.zeros(self.row.num_classes, np.uint8)
-        record["labels"][one.label] = 1
-      else:
-        record["label"] = one.label
-      yield one.key, record
+      yield _keyed_record(self.row, one)
+
+  def _take_beam_facts(self) -> None:
+    path = pathlib.Path(self.data_dir) / _BEAM_FACTS
+    facts = json.loads(path.read_text())
+    path.unlink()
+    self._take_facts(facts["counts"], facts["unreadable"], facts["class_names"], {})
+
+  def _take_facts(self, counts, unreadable, class_names, removed) -> None:
+    """What is known once the source was read, into the data set's own metadata and the log."""
+    row = self.row
+    if row.class_names is None and class_names and row.kind == row_lib.SINGLE_LABEL:
+      self.info.features["label"].names = class_names
+    self.info.metadata.update({"source_examples": dict(counts), "class_names": class_names,
+                               "unreadable": unreadable, "duplicates_removed": removed})
+    if unreadable:
+      logging.warning("%s/%s: %d images cannot be decoded and are left out: %s", self.name,
+                      row.name, len(unreadable), "; ".join(unreadable[:5]))
+    if any(removed.values()):
+      logging.info("%s/%s: left out because a later split holds the same image: %s", self.name,
+                   row.name, removed)
+
+
+def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> Tuple[str, Dict[str, Any]]:
+  """(key, features)."""
+  record = {"image": one.image, "id": one.key, **one.extra}
+  if row.kind == row_lib.MULTI_LABEL:
+    record["labels"] = np.zeros(row.num_classes, np.uint8)
+    record["labels"][one.label] = 1
+  else:
+    record["label"] = one.label
+  return one.key, record

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import pathlib
-from typing import Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from absl import logging
 
@@ -27,13 +29,18 @@ class Source:
     origin: "mirror", "download" or "tfds".
     sha256: by file name; of TFDS's copy its full name and version, with no sum.
     num_examples: what the source must hold, by source split.
-    examples: the parsed examples, once.
+    parts: each call gives examples anew; all parts together give all of them.
   """
 
   origin: str
   sha256: Mapping[str, str]
   num_examples: Mapping[str, int]
-  examples: Iterator[example.Example]
+  parts: Tuple[Callable[[], Iterator[example.Example]], ...]
+
+  @property
+  def examples(self) -> Iterator[example.Example]:
+    """All examples."""
+    return itertools.chain.from_iterable(part() for part in self.parts)
 
 
 def in_mirror(row: row_lib.Row) -> Optional[Tuple[row_lib.Layout, Candidates]]:
@@ -61,7 +68,7 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
     for file in layout.files:
       paths[file.name], sums[file.name] = _first_valid(file, candidates[file.name])
     logging.info("%s: reading %s", full_name, ", ".join(str(path) for path in paths.values()))
-    return Source("mirror", sums, layout.num_examples, layout.parser.parse(paths, **layout.args))
+    return Source("mirror", sums, layout.num_examples, _parts(layout, paths))
   public = row.public_layout
   try:
     if row.tfds:
@@ -98,11 +105,17 @@ def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib
   raise failures[0]
 
 
+def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> Tuple[Any, ...]:
+  """One part a file where files can be read alone, else one in all."""
+  pieces = [{name: path} for name, path in paths.items()] if layout.separate_files else [dict(paths)]
+  return tuple(functools.partial(layout.parser.parse, piece, **layout.args) for piece in pieces)
+
+
 def _download(layout: row_lib.Layout, dl_manager) -> Source:
   paths = dl_manager.download({file.name: file.url for file in layout.files})
   paths = {name: pathlib.Path(path) for name, path in paths.items()}
   sums = {file.name: checksums.verify(file, paths[file.name], trust=False) for file in layout.files}
-  return Source("download", sums, layout.num_examples, layout.parser.parse(paths, **layout.args))
+  return Source("download", sums, layout.num_examples, _parts(layout, paths))
 
 
 def _from_tfds(name: str, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
@@ -111,4 +124,4 @@ def _from_tfds(name: str, layout: Optional[row_lib.Layout], data_dir: pathlib.Pa
   builder = tfds.builder(name, data_dir=data_dir)
   builder.download_and_prepare(download_dir=dl_manager.download_dir)
   return Source("tfds", {builder.info.full_name: ""}, layout.num_examples if layout else {},
-                tfds_copy.parse(builder))
+                (functools.partial(tfds_copy.parse, builder),))

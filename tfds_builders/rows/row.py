@@ -49,6 +49,9 @@ class Layout:
     args: keyword arguments of the parser.
     num_examples: examples by source split; a source with other counts is refused. {}: unknown.
     notes: what differs from the other layouts.
+    separate_files: each file can be parsed without the others (one worker a file on Beam).
+    built_from_real: whether this layout was built from the published archive, not only from a
+      small one made in its image.
   """
 
   parser: types.ModuleType
@@ -56,6 +59,8 @@ class Layout:
   args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   num_examples: Mapping[str, int] = dataclasses.field(default_factory=dict)
   notes: str = ""
+  separate_files: bool = False
+  built_from_real: bool = False
 
   @property
   def downloadable(self) -> bool:
@@ -181,8 +186,9 @@ def variants(row: Row) -> Tuple[Row, ...]:
         base=row, compat=None))
   if row.compat:
     compat = row.compat
-    layouts = tuple(dataclasses.replace(layout, args={**layout.args, **compat.args}, num_examples={})
-                    for layout in row.layouts)
+    layouts = tuple(
+        dataclasses.replace(layout, args={**layout.args, **compat.args}, num_examples={})
+        for layout in row.layouts)
     found.append(dataclasses.replace(
         row, name=f"{row.name}_paper_compat",
         title=f"{row.title}, with a defect of the NEVIS'22 reference",

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""NEVIS'22: the sets that were tried on real archives. Facts only; fields are explained in `row.py`."""
+"""NEVIS'22: the sets that came first. Facts only; fields are explained in `row.py`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ MNIST = Row(
         args={"parts": {
             splits.TRAIN: ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
             splits.TEST: ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")}},
-        num_examples={splits.TRAIN: 60000, splits.TEST: 10000}),),
+        num_examples={splits.TRAIN: 60000, splits.TEST: 10000},
+        built_from_real=True),),
     splits=splits.TRAIN_TEST,
     num_classes=10,
     class_names=_DIGITS,
@@ -82,6 +83,7 @@ CIFAR10 = Row(
             args={"template": "{split}/{label}/{item}.jpg",
                   "split_folders": {"train": splits.TRAIN, "test": splits.TEST}},
             num_examples={splits.TRAIN: 50000, splits.TEST: 10000},
+            built_from_real=True,
             notes="JPEG copies: slightly lossy, and named by class, so that the keys, and with "
                   "them the division into train and validation, are not those of the original.")),
     splits=splits.TRAIN_TEST,
@@ -107,7 +109,8 @@ OLIVETTI_FACE = Row(
             "att_faces.zip",
             "https://www.cl.cam.ac.uk/Research/DTG/attarchive/pub/data/att_faces.zip"),),
         args={"template": "{label}/{item}.pgm"},
-        num_examples={splits.POOL: 400}),),
+        num_examples={splits.POOL: 400},
+        built_from_real=True),),
     splits=splits.POOLED,
     num_classes=40,
     class_names=tuple(f"s{subject}" for subject in range(1, 41)),
@@ -136,7 +139,8 @@ SEMEION = Row(
              # The same table, written again from integers.
              "sha256:09a2151e239fa261aaed8197af90464da91ad6e8ee8e4bcf9013edef0d53623a")),),
         args={"height": 16, "width": 16, "num_classes": 10, "maximum": 1.0},
-        num_examples={splits.POOL: 1593}),),
+        num_examples={splits.POOL: 1593},
+        built_from_real=True),),
     splits=splits.POOLED,
     paper={splits.POOL: paper_draws.POOLED},
     paper_size=1075,
@@ -169,6 +173,7 @@ TINY_IMAGENET = Row(
                 ("sha256:42d7eddb21e1f34c51d39a5d20ff8e19b963701d7486f0eb960c81477363a29e",),
                 size=68946544),),
             num_examples={splits.TRAIN: 40000, splits.TEST: 10000},
+        built_from_real=True,
             notes="The first 200 of the 500 training images of each class.")),
     splits=splits.TRAIN_TEST,
     paper={splits.TRAIN: paper_draws.TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},

@@ -1,0 +1,82 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A build on Beam has the records of a build without."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import tensorflow_datasets as tfds
+
+from tfds_builders import content
+from tfds_builders import testing
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+from tfds_builders.rows import row as row_lib
+from tfds_builders.rows.nevis import first
+
+pytest.importorskip("apache_beam", reason="needs the extra: pip install lifelong-suite[beam]")
+
+
+class _Parser:
+  """60 images a file; number 7 of each file is broken if asked for; the first is in all files."""
+
+  @staticmethod
+  def parse(paths, *, broken=False):
+    for name in sorted(paths):
+      for i in range(60):
+        image = images.png(fixtures.pixels((3, 3), 0 if i == 0 else i + 100 * ord(name)))
+        yield example.Example("all", f"{name}{i:02d}", f"c{i % 4}",
+                              b"no image" if broken and i == 7 else image, f"{name} {i}")
+
+
+def _row(**args):
+  layout = row_lib.Layout(_Parser, (row_lib.File("a"), row_lib.File("b")), args=args,
+                          num_examples={"all": 120}, separate_files=True)
+  return dataclasses.replace(first.OLIVETTI_FACE, layouts=(layout,), num_classes=4,
+                             class_names=None)
+
+
+def _build(tmp_path, row, name, runner=None):
+  for file in ("a", "b"):
+    (tmp_path / file).write_text("")
+  with testing.installed(row, tmp_path):
+    builder = tfds.builder("nevis/olivetti_face", data_dir=tmp_path / name)
+    builder.download_and_prepare(
+        download_config=tfds.download.DownloadConfig(beam_runner=runner))
+  return builder
+
+
+def _records(builder):
+  return {split: {(r["id"], int(r["label"]), r["image"].tobytes())
+                  for r in tfds.as_numpy(builder.as_dataset(split=split))}
+          for split in builder.info.splits}
+
+
+def test_same_records_names_and_facts_as_without_beam(tmp_path):
+  plain = _build(tmp_path, _row(), "plain")
+  parallel = _build(tmp_path, _row(), "parallel", runner="DirectRunner")
+  assert _records(parallel) == _records(plain)
+  # A new reader learns the names of the classes from the files.
+  with testing.installed(_row()):
+    again = tfds.builder("nevis/olivetti_face", data_dir=tmp_path / "parallel")
+  assert again.info.features["label"].names == ["c0", "c1", "c2", "c3"]
+  metadata = json.loads((again.data_path / "metadata.json").read_text())
+  assert metadata["source_examples"] == {"all": 120} and metadata["origin"] == "mirror"
+  with np.load(plain.data_path / content.FILE) as one, \
+      np.load(again.data_path / content.FILE) as two:
+    assert all(np.array_equal(one[split], two[split]) for split in ("train", "validation", "test"))
+
+
+def test_a_source_that_is_not_what_it_should_be_leaves_nothing(tmp_path):
+  with pytest.raises(Exception, match="2 of 120 images of olivetti_face cannot be decoded"):
+    _build(tmp_path, _row(broken=True), "data", runner="DirectRunner")
+  assert not list((tmp_path / "data").rglob("*record*"))
+
+
+def test_a_draw_by_position_is_refused(tmp_path):
+  from tfds_builders import beam_build  # pylint: disable=g-import-not-at-top
+  row = dataclasses.replace(_row(), paper=first.SEMEION.paper)
+  with pytest.raises(ValueError, match="olivetti_face_paper is drawn by position"):
+    beam_build.Build(row_lib.variants(row)[1], (), {}, tmp_path / "x")
