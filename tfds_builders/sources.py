@@ -107,7 +107,8 @@ def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib
 
 def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> Tuple[Any, ...]:
   """One part a file where files can be read alone, else one in all."""
-  pieces = [{name: path} for name, path in paths.items()] if layout.separate_files else [dict(paths)]
+  pieces = ([{name: path} for name, path in paths.items()] if layout.separate_files else
+            [dict(paths)])
   return tuple(functools.partial(layout.parser.parse, piece, **layout.args) for piece in pieces)
 
 
