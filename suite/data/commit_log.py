@@ -1,0 +1,54 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A file of JSON lines that is only appended to: a line exists when it is whole, or not at all.
+
+Each line begins with a digest of its body, so that half a line, or a changed one, is told from a
+good one. Files that a line names are written and synced before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+from typing import Any, Dict, Iterator, Mapping, Tuple
+
+from absl import logging
+
+
+def read(path: pathlib.Path) -> Iterator[Tuple[Dict[str, Any], int]]:
+  """(line, where it ends in the file) of every whole line, up to the first that is not."""
+  end = 0
+  for raw in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+    digest, _, body = raw.decode("utf-8", "replace").rstrip("\n").partition(" ")
+    if not raw.endswith(b"\n") or digest != _digest(body):
+      logging.warning("%s has a damaged line: it is read up to there.", path)
+      return
+    end += len(raw)
+    yield json.loads(body), end
+
+
+def append(path: pathlib.Path, line: Mapping[str, Any], *, at: int) -> None:
+  """Writes one line at byte `at`, over whatever half line a crash has left behind it."""
+  body = json.dumps(line)
+  with open(path, "ab") as file:
+    file.truncate(at)
+    file.write(f"{_digest(body)} {body}\n".encode())
+    sync(file)
+
+
+def write_synced(path: pathlib.Path, data: bytes) -> None:
+  """Writes a file that is on the disk when this returns."""
+  with open(path, "wb") as file:
+    file.write(data)
+    sync(file)
+
+
+def sync(file: Any) -> None:
+  """Waits until an open file is on the disk."""
+  file.flush()
+  os.fsync(file.fileno())
+
+
+def _digest(body: str) -> str:
+  return hashlib.sha256(body.encode()).hexdigest()[:16]

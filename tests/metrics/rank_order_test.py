@@ -1,0 +1,48 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+
+import numpy as np
+import pytest
+
+from suite.metrics import rank_order
+from suite.metrics import ranking
+
+
+@pytest.fixture(autouse=True)
+def _short_runs(monkeypatch):
+  monkeypatch.setattr(rank_order, "RUN", 16)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_order_that_sorting_gives(seed):
+  rng = np.random.default_rng(seed)
+  size, num_models = int(rng.integers(1, 200)), int(rng.integers(1, 12))
+  counts = rng.integers(0, num_models + 1, size).astype(np.uint8)
+  if seed % 3 == 0:
+    counts = counts // 3 * 3  # Empty buckets between full ones.
+  order = rank_order.RankOrder(counts)
+  slow = ranking.order_by_count(counts)
+  np.testing.assert_array_equal(order.samples_at(np.arange(size)), slow)
+  np.testing.assert_array_equal(order.ranks_of(slow), np.arange(size))
+  some = rng.permutation(size)[:7]
+  np.testing.assert_array_equal(order.samples_at(some), slow[some])
+  for cut in {0, 1, size // 2, size - 1, size}:
+    whole = ranking.step_predictions(slow, cut)
+    np.testing.assert_array_equal(order.predicted(cut), whole)
+    np.testing.assert_array_equal(order.predicted(cut, 5, 30), whole[5:35])
+
+
+def test_by_hand():
+  order = rank_order.RankOrder(np.array([0, 2, 1, 2, 0], np.uint8))
+  assert order.samples_at(np.arange(5)).tolist() == [1, 3, 2, 0, 4]
+  assert order.predicted(2).tolist() == [False, True, False, True, False]
+  assert order.predicted(4).tolist() == [True, True, True, True, False]
+
+
+def test_bad_input():
+  with pytest.raises(ValueError, match="expected uint8 or uint16"):
+    rank_order.RankOrder(np.array([1, 2]))
+  order = rank_order.RankOrder(np.array([1, 2], np.uint16))
+  with pytest.raises(ValueError, match="Ranks run from 0 to 1; got 0 to 2"):
+    order.samples_at(np.array([0, 2]))
+  with pytest.raises(ValueError, match="cut=3 for 2 samples"):
+    order.predicted(3)
