@@ -4,7 +4,7 @@
   cache/format.json     version of the format
         commits.jsonl   one line for each growth; what it does not name does not exist
         0001.bits       what a growth added: one bit an answer, one more where some are missing
-        0001.ids        ids of the samples it added, a line each
+        0001.ids        ids of the samples it added, a line each (zlib)
 
                 sample batch 0    sample batch 1
   model batch 0 [ piece       ]   [ piece       ]     A growth adds a column or a row of pieces
@@ -26,6 +26,7 @@ import json
 import os
 import pathlib
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+import zlib
 
 from absl import logging
 import numpy as np
@@ -100,7 +101,7 @@ class AccuracyCache:
     """str [N], in the order in which samples were added; read when first asked for."""
     found: List[str] = []
     for path, _ in self._id_files:
-      found += path.read_text(encoding="utf-8").split("\n")
+      found += zlib.decompress(path.read_bytes()).decode().split("\n")
     return np.array(found) if found else np.zeros(0, "<U1")
 
   def answers(self, model: Union[int, str], samples: np.ndarray) -> np.ndarray:
@@ -208,8 +209,8 @@ class AccuracyCache:
     if bad or not ids:
       raise CacheError(
           f"Of {len(ids)} sample ids, {len(bad)} are in the cache already, given twice or have "
-          f"line breaks: {bad[:3]}. Each sample has one id; a corrected label makes a new sample, with "
-          "an id of its own such as 'x@2'.")
+          f"line breaks: {bad[:3]}. Each sample has one id; a corrected label makes a new sample, "
+          "with an id of its own such as 'x@2'.")
     return ids
 
   def _columns(self, ids: Optional[Sequence[str]]) -> Optional[np.ndarray]:
@@ -280,7 +281,7 @@ class AccuracyCache:
       commit_log.sync(file)
     line = {**line, "bits": f"{stem}.bits", "bytes": position, "offsets": offsets}
     if ids:
-      text = "\n".join(ids).encode()
+      text = zlib.compress("\n".join(ids).encode(), 1)
       commit_log.write_synced(self.folder / f"{stem}.ids", text)
       line.update(ids=f"{stem}.ids", id_bytes=len(text))
     commit_log.append(self.folder / _COMMITS, line, at=self._valid_bytes)

@@ -78,7 +78,7 @@ def test_a_row_costs_a_bit_an_answer(tmp_path):
 
 
 @pytest.mark.parametrize("act, message", [
-    (lambda c: c.add_models(["n"], [[1, 2, 0]]), r"must be 1 \(correct\), 0 \(wrong\) or -1 .*; got "
+    (lambda c: c.add_models(["n"], [[1, 2, 0]]), r"must be 1 \(correct\), 0 \(wrong\) or -1 .* got "
      r"\[2\] too"),
     (lambda c: c.add_models(["n"], [[1.0, np.nan, 0]]), r"got \[nan\] too"),
     (lambda c: c.add_models(["a"], [[1, 1, 0]]), r"already there: \['a'\]"),
@@ -108,7 +108,7 @@ def test_what_is_not_a_cache_and_what_is_newer(tmp_path):
   (tmp_path / "format.json").write_text(json.dumps({"version": 99}))
   with pytest.raises(accuracy_cache.CacheError, match=r"newer version \(format 99; this one reads"):
     accuracy_cache.AccuracyCache(tmp_path)
-  with pytest.raises(accuracy_cache.CacheError, match="empty cache takes its samples from the first"):
+  with pytest.raises(accuracy_cache.CacheError, match="empty cache takes its samples from the fir"):
     _open(tmp_path / "new").add_models(["a"], [[1]])
 
 

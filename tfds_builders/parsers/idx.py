@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import pathlib
@@ -24,12 +25,14 @@ _MAX_BYTES = 4 << 30
 Parts = Mapping[str, Tuple[str, str]]
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts) -> Iterator[example.Example]:
+def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts,
+          rotated: Sequence[str] = ()) -> Iterator[example.Example]:
   """Yields the images as PNG; labels are the stored numbers.
 
   Args:
     paths: file name -> path.
     parts: which files make which split.
+    rotated: source splits whose images are turned, each by an angle that its key tells.
   """
   keys = example.PixelKeys()
   for split, (image_name, label_name) in parts.items():
@@ -41,8 +44,21 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts) -> Iterator[exampl
           "labels: one of them is not of this data set.")
     for index, (image, label) in enumerate(zip(pixels, labels)):
       key, group = keys(split, image)
+      if split in rotated:
+        image = rotate(image, angle(key))
       yield example.Example(split, key, int(label), images.png(image),
                             f"{paths[image_name]}, image {index}", group)
+
+
+def angle(key: str) -> int:
+  """Whole degrees from 0 to 359 that depend on the key alone."""
+  return int.from_bytes(hashlib.sha256(f"angle of {key}".encode()).digest()[:8], "big") % 360
+
+
+def rotate(image: np.ndarray, degrees: int) -> np.ndarray:
+  """uint8 [H, W] turned about its middle by cubic splines; what comes from outside is 0."""
+  import scipy.ndimage  # pylint: disable=g-import-not-at-top
+  return scipy.ndimage.rotate(image, degrees, reshape=False)
 
 
 def read(path: os.PathLike, *, ndim: int) -> np.ndarray:
@@ -60,9 +76,10 @@ def read(path: os.PathLike, *, ndim: int) -> np.ndarray:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, parts: Parts) -> Mapping[str, int]:
+                  per_class: int, parts: Parts,
+                  rotated: Sequence[str] = ()) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
-  del file_names  # They are those of `parts`.
+  del file_names, rotated  # The files are those of `parts`.
   labels = np.tile(np.arange(len(class_names), dtype=np.uint8), per_class)
   for number, (image_name, label_name) in enumerate(parts.values()):
     pixels = fixtures.pixels((len(labels), 6, 5), seed=number)

@@ -7,7 +7,6 @@ image numbers for each split, where images of one class have consecutive numbers
 
 from __future__ import annotations
 
-import io
 import pathlib
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
@@ -18,6 +17,7 @@ from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
+from tfds_builders.parsers import mat_files
 
 _MAX_BYTES = 64 << 20  # A table is small; what it unpacks to is bounded by nothing else.
 
@@ -44,9 +44,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
                _read_numbers(paths[table], numbers or {}, number_format, images_per_class))
   except errors.DataError:
     raise
-  except Exception as error:  # scipy raises much on damaged files.  pylint: disable=broad-except
+  except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
     raise errors.DataError(
-        f"{paths[table]} cannot be read as a MATLAB table: {type(error).__name__}: {error}. It is "
+        f"{paths[table]} holds another table than expected: {type(error).__name__}: {error}. It is "
         "damaged or of another edition: get it again.") from error
   pattern = listed_images.name_pattern(image, ("item",))
   archives_ = [path for name, path in paths.items() if name != table]
@@ -54,17 +54,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
 
 
 def _variables(path: pathlib.Path, names: Sequence[str]) -> Dict[str, Any]:
-  import scipy.io  # pylint: disable=g-import-not-at-top
-  data = archives.read_content(path, _MAX_BYTES)
-  if b"MATLAB 7.3" in data[:32] or data.startswith(b"\x89HDF"):
-    raise errors.DataError(f"{path} is a MATLAB 7.3 file, an older one was expected: it is of "
-                           "another edition. Get the published one.")
-  found = scipy.io.loadmat(io.BytesIO(data), variable_names=list(names), squeeze_me=True)
-  lacking = [name for name in names if name not in found]
-  if lacking:
-    raise errors.DataError(f"{path} lacks the variables {lacking}: it is damaged or of another "
-                           "edition. Get it again.")
-  return found
+  return mat_files.read(archives.read_content(path, _MAX_BYTES), str(path), names, squeeze=True)
 
 
 def _read_structures(path: pathlib.Path, structures: Mapping[str, str],
@@ -113,7 +103,6 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
 
   With `numbers` every class has all its images, for the numbers are what tells the classes.
   """
-  import scipy.io  # pylint: disable=g-import-not-at-top
   sources = list((split_values or {}).values()) or list((numbers or {}).values())
   per_class = max(per_class, len(sources)) if structures else images_per_class
   names: List[str] = []
@@ -137,7 +126,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     content = {variable: np.array(by_split[split]) for variable, split in (numbers or {}).items()}
   for name in file_names:
     if name == table:
-      scipy.io.savemat(directory / name, content)
+      (directory / name).write_bytes(mat_files.packed(content))
     else:
       fixtures.write_archive(directory / name, members)
   return {split: len(chosen) for split, chosen in by_split.items()}

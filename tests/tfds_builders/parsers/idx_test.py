@@ -67,3 +67,24 @@ def test_truncated_gzip_is_named(tmp_path):
 def test_images_and_labels_must_be_as_many(tmp_path):
   with pytest.raises(errors.DataError, match="i has 2 images but .*l has 3 labels"):
     _parse(tmp_path, np.zeros((2, 2, 2)), [1, 2, 3])
+
+
+def test_rotated_splits_are_turned_by_an_angle_of_their_key_and_keep_it(tmp_path):
+  pixels = np.zeros((40, 5, 5), np.uint8)
+  pixels[:, 0, 2] = np.arange(40) + 200  # A mark at the top, another in each image.
+  plain = _parse(tmp_path, pixels, [1] * 40)
+  paths = {"i": tmp_path / "i", "l": tmp_path / "l"}
+  turned = list(idx.parse(paths, parts=_PARTS, rotated=("train",)))
+  assert [e.key for e in turned] == [e.key for e in plain]
+  assert turned == list(idx.parse(paths, parts=_PARTS, rotated=("train",)))
+  assert plain == list(idx.parse(paths, parts=_PARTS, rotated=("test",)))
+  assert len({idx.angle(e.key) for e in plain}) > 30
+  for one, source in zip(turned, pixels):
+    np.testing.assert_array_equal(tf.io.decode_png(one.image)[..., 0],
+                                  idx.rotate(source, idx.angle(one.key)))
+
+
+def test_a_quarter_turn_is_exact():
+  image = np.arange(9, dtype=np.uint8).reshape(3, 3)
+  np.testing.assert_array_equal(idx.rotate(image, 90), np.rot90(image))
+  np.testing.assert_array_equal(idx.rotate(image, 0), image)

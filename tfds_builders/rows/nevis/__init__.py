@@ -5,14 +5,20 @@ from __future__ import annotations
 
 from tfds_builders.rows.nevis import annotated
 from tfds_builders.rows.nevis import digits
+from tfds_builders.rows.nevis import domains
+from tfds_builders.rows.nevis import drawings
 from tfds_builders.rows.nevis import faces
 from tfds_builders.rows.nevis import fine_grained
 from tfds_builders.rows.nevis import first
 from tfds_builders.rows.nevis import measured
+from tfds_builders.rows.nevis import objects
 from tfds_builders.rows.nevis import scenes
+from tfds_builders.rows.nevis import textures
 from tfds_builders.rows.nevis import tfds_sets
 from tfds_builders.rows.nevis import things
+from tfds_builders.rows.nevis import xrays
 
-MODULES = (annotated, digits, faces, fine_grained, first, measured, scenes, tfds_sets, things)
+MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, measured, objects,
+           scenes, tfds_sets, textures, things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))
