@@ -10,10 +10,10 @@ from tfds_builders.parsers import class_folders
 from tfds_builders.parsers import idx
 from tfds_builders.parsers import pixel_table
 from tfds_builders.parsers import tiny_imagenet
+from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
-from tfds_builders.rows.row import SORTED
 
 _DIGITS = tuple("0123456789")
 

@@ -1,0 +1,43 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""MATLAB files before version 7.3, from bytes, with one error for all that can be wrong in them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Dict, Sequence
+
+from tfds_builders import errors
+
+
+def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False) -> Dict[str, Any]:
+  """The variables `names` of a file; DataError if it is damaged or lacks one of them.
+
+  Args:
+    data: the file.
+    where: what to call it in messages.
+    names: of its variables.
+    squeeze: leave axes of length 1 out, at every depth.
+  """
+  import scipy.io  # pylint: disable=g-import-not-at-top
+  if b"MATLAB 7.3" in data[:32] or data.startswith(b"\x89HDF"):
+    raise errors.DataError(f"{where} is a MATLAB 7.3 file, an older one was expected: it is of "
+                           "another edition. Get the published one.")
+  try:
+    found = scipy.io.loadmat(io.BytesIO(data), variable_names=list(names), squeeze_me=squeeze)
+  except Exception as error:  # scipy raises much on damaged files.  pylint: disable=broad-except
+    raise errors.DataError(
+        f"{where} cannot be read as a MATLAB file: {type(error).__name__}: {error}. It is damaged "
+        "or of another edition: get it again.") from error
+  lacking = [name for name in names if name not in found]
+  if lacking:
+    raise errors.DataError(f"{where} lacks the variables {lacking}: it is damaged or of another "
+                           "edition. Get it again.")
+  return {name: found[name] for name in names}
+
+
+def packed(variables: Dict[str, Any]) -> bytes:
+  """A MATLAB file of these variables, for fixtures."""
+  import scipy.io  # pylint: disable=g-import-not-at-top
+  buffer = io.BytesIO()
+  scipy.io.savemat(buffer, variables)
+  return buffer.getvalue()

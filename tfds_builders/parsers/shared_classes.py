@@ -1,0 +1,78 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Folders of classes in several archives or domains, of which only some classes count.
+
+Domains name the same class in different ways ("back_pack", "003.backpack"); here it has one name.
+"""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import re
+from typing import Any, Dict, Iterator, Mapping, Sequence, Set
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+
+
+def parse(paths: Mapping[str, pathlib.Path], *,
+          parts: Mapping[str, Mapping[str, Any]]) -> Iterator[example.Example]:
+  """Yields the images of the named classes under the part of their name that the template matches.
+
+  Args:
+    paths: file name -> path.
+    parts: file name -> {"template": of the end of an image's name without its extension, with
+      {domain}, {label} and {item}; "domains": folder that {domain} stands for -> source split;
+      "classes": folder that {label} stands for -> class name}. Other folders do not count.
+  """
+  for file_name, part in parts.items():
+    path = paths[file_name]
+    pattern = _compiled(part)
+    found: Set[str] = set()
+    for name, data in archives.members(path, functools.partial(_matches, pattern)):
+      match = pattern.search(name)
+      assert match is not None
+      found.update((match["domain"], match["label"]))
+      where = f"{path}, member {name!r}"
+      yield example.Example(part["domains"][match["domain"]], match["key"],
+                            part["classes"][match["label"]], images.encoded(data, where), where)
+    lacking = sorted((set(part["domains"]) | set(part["classes"])) - found)
+    if lacking:
+      raise errors.DataError(
+          f"{path} has no images in {lacking}, named like {part['template']!r}. The archive is "
+          "incomplete or another edition: get it again.")
+
+
+def _matches(pattern: re.Pattern[str], name: str) -> bool:
+  return pattern.search(name) is not None
+
+
+def _compiled(part: Mapping[str, Any]) -> re.Pattern[str]:
+  fields = {"domain": "|".join(re.escape(name) for name in part["domains"]),
+            "label": "|".join(re.escape(name) for name in part["classes"]), "item": "[^/]+"}
+  pieces = re.split(r"\{(\w+)\}", part["template"])
+  out = "".join(f"(?P<{piece}>{fields[piece]})" if index % 2 else re.escape(piece)
+                for index, piece in enumerate(pieces))
+  return re.compile(rf"(?:^|/)(?P<key>{out})\.(?i:jpg|jpeg|png)$")
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, parts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, int]:
+  """Writes tiny archives of this layout; returns the number of examples by source split."""
+  del file_names, class_names  # They are those of `parts`.
+  counts: Dict[str, int] = {}
+  seed = 0
+  for file_name, part in parts.items():
+    members: Dict[str, bytes] = {"top/README": b"not an image"}
+    for domain, split in part["domains"].items():
+      for label in [*part["classes"], "257.clutter"]:
+        for index in range(per_class):
+          seed += 1
+          name = part["template"].format(domain=domain, label=label, item=f"{index:04d}")
+          members[f"top/{name}.jpg"] = fixtures.jpeg((6, 5, 3), seed)
+          counts[split] = counts.get(split, 0) + (label != "257.clutter")
+    fixtures.write_archive(directory / file_name, members)
+  return counts

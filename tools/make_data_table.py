@@ -1,0 +1,116 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Makes docs/data.md from the rows: what every data set is, where it comes from, what was tried.
+
+    python tools/make_data_table.py             writes docs/data.md
+    python tools/make_data_table.py --check     fails if docs/data.md is not what would be written
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from typing import Any, Dict, List, Optional, Sequence
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Runs from a checkout too, installed or not.
+sys.path.insert(0, str(ROOT))
+
+from suite.data import nevis_table
+from tfds_builders import access
+from tfds_builders import catalog
+from tfds_builders import splits
+from tfds_builders.rows import row as row_lib
+
+PAGE = ROOT / "docs" / "data.md"
+
+_HEAD = """# Data sets
+
+Made by `tools/make_data_table.py` from the rows in `tfds_builders/rows`; do not edit.
+
+`tfds.load(NAME)` after `import tfds_builders`, or `suite data build NAME`. `suite data doctor NAME`
+says what is prepared, what can be downloaded and what needs credentials or a manual step on this
+machine.
+
+**Tried on**: *real* means that the published archive (or a copy of it with the same content) was
+built; *small* means that only an archive made in its image was: names, folders, tables and formats
+as they are documented, a few small pictures in it. A *small* row may meet a surprise in the real
+archive; it will then stop with a message that names the file, and not guess.
+
+**Train**: the size that the row's facts promise for our `train` split (the published count times
+the share that the rule of splits gives it); **paper**: "Size" in appendix L of the NEVIS'22 paper.
+A dash: not known before the archive is read.
+"""
+
+_COLUMNS = ("name", "years", "classes", "train", "paper", "source", "credentials", "licence",
+            "variants", "tried on")
+
+
+def page() -> str:
+  """The whole page in Markdown."""
+  parts = [_HEAD]
+  for family in catalog.FAMILIES:
+    rows = catalog.FAMILIES[family]
+    parts.append(f"## {family}: {len(rows)} data sets\n")
+    parts.append(_table([_cells(family, row) for row in rows]))
+    notes = [f"- **{row.name}**: {row.notes}" for row in rows if row.notes]
+    if notes:
+      parts.append("Differences and defects:\n\n" + "\n".join(notes) + "\n")
+    kept = [f"- **{row.name}_paper_compat**: {row.compat.notes}" for row in rows if row.compat]
+    if kept:
+      parts.append("Defects of the reference that can be had back:\n\n" + "\n".join(kept) + "\n")
+  return "\n".join(parts)
+
+
+def _table(rows: Sequence[Dict[str, str]]) -> str:
+  shown = [c for c in _COLUMNS if c in ("name", "tried on") or any(row[c] != "-" for row in rows)]
+  lines = ["| " + " | ".join(shown) + " |", "|" + "---|" * len(shown)]
+  lines += ["| " + " | ".join(row[column].replace("|", "\\|") for column in shown) + " |"
+            for row in rows]
+  return "\n".join(lines) + "\n"
+
+
+def _cells(family: str, row: row_lib.Row) -> Dict[str, str]:
+  variants = [one.name[len(row.name) + 1:] for one in row_lib.variants(row)[1:]]
+  train = _promised(row, splits.TRAIN)
+  return {
+      "name": row.name,
+      "years": ", ".join(_years(row.name)) if family == "nevis" else "-",
+      "classes": f"{row.num_classes}{' (multi-label)' if row.kind == row_lib.MULTI_LABEL else ''}",
+      "train": f"{train:,}" if train else "-",
+      "paper": f"{row.paper_size:,}" if row.paper_size else "-",
+      "source": access.kind(row),
+      "credentials": access.credentials(row) or "-",
+      "licence": row.licence or "-",
+      "variants": ", ".join(variants) or "-",
+      "tried on": "real" if any(layout.built_from_real for layout in row.layouts) else "small"}
+
+
+def _years(name: str) -> List[str]:
+  return [str(line.year) for line in nevis_table.full() if line.name == name]
+
+
+def _promised(row: row_lib.Row, split: str) -> Optional[int]:
+  """How many examples a split should have: published counts times shares."""
+  counts: Any = next((layout.num_examples for layout in row.layouts if layout.num_examples), None)
+  if not counts:
+    return None
+  return round(sum(count * row.splits[source].get(split, 0.0) for source, count in counts.items()))
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+  parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+  parser.add_argument("--check", action="store_true", help="write nothing; fail if it is stale")
+  args = parser.parse_args(arguments)
+  text = page()
+  if not args.check:
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+  if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
+    return 0
+  print(f"{PAGE} is stale. Run: python tools/make_data_table.py", file=sys.stderr)
+  return 1
+
+
+if __name__ == "__main__":
+  sys.exit(main())
