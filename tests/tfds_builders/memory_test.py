@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A builder's memory does not grow with its archive.
 
-A 20 GiB archive scaled down by 50: an archive of 390 MB under bounds of 1 MB a spool file and 16 MB
-in TFDS's shuffler (64 MB and 1 GB in use). The peak may lie by half the archive over what TensorFlow
-alone takes; whatever held the images would lie over it.
+A 20 GiB archive scaled down by 50: an archive of 390 MB under bounds of 1 MB a spool file and 16
+MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may lie by half the archive over what
+TensorFlow alone takes; whatever held the images would lie over it.
 """
 
 import pathlib
@@ -32,7 +32,7 @@ class Parser:
     rng = np.random.default_rng(0)
     for index in range(NUM):  # Noise: it does not compress, 97 kB an image.
       pixels = rng.integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
-      yield example.Example("all", f"{{index:06d}}", index % 40, images.png(pixels), f"image {{index}}")
+      yield example.Example("all", f"{{index:06d}}", index % 40, images.png(pixels), "noise")
 
 spool._MEMORY_BYTES = 1 << 20
 shuffle.MAX_MEM_BUFFER_SIZE = 16 << 20

@@ -109,7 +109,8 @@ def test_damaged_jpeg_is_named(tmp_path):
   data = fixtures.jpeg((30, 30, 1), 0)
   members = {f"s1/{i}.pgm": data for i in range(9)}
   members["s2/1.pgm"] = data[:len(data) // 2]
-  with pytest.raises(errors.DataError, match="1 of 10 images of olivetti_face cannot be decoded; at most 0.5%.*'s2/1.pgm' cannot"):
+  with pytest.raises(errors.DataError, match="1 of 10 images of olivetti_face cannot be decoded; "
+                     "at most 0.5%.*'s2/1.pgm' cannot"):
     _build(tmp_path, members)
 
 

@@ -72,8 +72,9 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
   """Yields the wanted files of a zip or tar(.gz, .xz, .bz2), in one pass.
 
   Members come as they are stored (those of a zip as its directory lists them): nothing but a draw
-  that is documented to go by position may depend on the order. Members with unsafe names, links and devices are errors, wanted or not;
-  the debris of macOS ("__MACOSX", "._x", ".DS_Store") is left out.
+  that is documented to go by position may depend on the order. Members with unsafe names, links
+  and devices are errors, wanted or not; the debris of macOS ("__MACOSX", "._x", ".DS_Store") is
+  left out.
   """
   with named_errors(path), open(path, "rb") as stream:
     is_zip = stream.read(2) == b"PK"
@@ -149,8 +150,8 @@ def _limit(path: os.PathLike) -> int:
 
 def _check_total(path: os.PathLike, num_bytes: int, limit: int) -> None:
   if num_bytes > limit:
-    raise errors.DataError(f"{path} unpacks to more than {limit} bytes, {MAX_RATIO} times its size: "
-                           "it is no honest archive. Get it from its publisher.")
+    raise errors.DataError(f"{path} unpacks to more than {limit} bytes, far more than an honest "
+                           "archive of its size. Get it from its publisher.")
 
 
 def _checked_name(path, name: str) -> str:

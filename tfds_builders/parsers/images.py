@@ -104,7 +104,9 @@ def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Di
       return {**found, rest[0]: f"{encoded_images[rest[0]][1]} cannot be decoded with {channels} "
                                 f"channel(s): {error.message.splitlines()[0]}"}
     for index in rest:  # At least one of them: which?
-      found.update({index: why for why in unreadable([encoded_images[index]], channels).values()})
+      alone = unreadable([encoded_images[index]], channels)
+      if alone:
+        found[index] = alone[0]
     return found
   found.update({index: f"{encoded_images[index][1]} is an image without pixels"
                 for index, size in zip(rest, sizes) if not size})

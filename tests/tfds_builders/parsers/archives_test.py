@@ -130,3 +130,23 @@ def test_a_consumers_own_error_is_left_alone(tmp_path):
   with pytest.raises(io.UnsupportedOperation):
     for _ in archives.members(tmp_path / "a.zip"):
       raise io.UnsupportedOperation()
+
+
+@pytest.mark.parametrize("name", ["bomb.zip", "bomb.tar.gz", "bomb.tar.xz"])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
+    tmp_path, monkeypatch, name, wanted):
+  monkeypatch.setattr(archives, "MAX_TOTAL_BYTES", 1 << 20)
+  fixtures.write_archive(tmp_path / name, {f"{i}.bin": bytes(400_000) for i in range(8)})
+  read = archives.members(tmp_path / name, lambda _: wanted)
+  if name.endswith(".zip") and not wanted:
+    assert not list(read)  # What is not wanted in a zip is never unpacked.
+    return
+  with pytest.raises(errors.DataError, match=f"{name} unpacks to more than 1048576 bytes"):
+    list(read)
+
+
+def test_members_come_as_they_are_stored(tmp_path):
+  for name in ("a.zip", "a.tar"):
+    fixtures.write_archive(tmp_path / name, {"b": b"1", "a": b"2", "c": b"3"})
+    assert [member for member, _ in archives.members(tmp_path / name)] == ["b", "a", "c"]
