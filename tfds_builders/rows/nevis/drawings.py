@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import class_folders
+from tfds_builders.parsers import image_names
 from tfds_builders.parsers import listed_images
 from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import File
@@ -16,11 +17,12 @@ MPEG7 = Row(
     "mpeg7",
     title="MPEG-7 shapes",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("MPEG7dataset.zip",
                     "https://dabi.temple.edu/external/shape/MPEG7/MPEG7dataset.zip",
                     ("md5:bedd54856c425dcc6e242515c4f67d75",)),),
-        args={"template": "MPEG7"},
+        args={"template": "{label}-{item}", "extensions": ("gif",),
+              "ignore": "confusion|shapedata"},
         num_examples={splits.POOL: 1400}),),
     splits=splits.POOLED,
     paper={splits.POOL: paper_draws.POOLED},
@@ -138,4 +140,4 @@ CVC_MUSCIMA = Row(
   year={2012}
 }""")
 
-ROWS = (CVC_MUSCIMA, NOT_MNIST, SKETCH)
+ROWS = (CVC_MUSCIMA, MPEG7, NOT_MNIST, SKETCH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tfds_builders import paper_draws
 from tfds_builders import splits
-from tfds_builders.parsers import class_folders
+from tfds_builders.parsers import image_names
 from tfds_builders.parsers import voc
 from tfds_builders.rows.row import Compat
 from tfds_builders.rows.row import File
@@ -20,16 +20,31 @@ _VOC_CITATION = """@incollection{everingham2006pascal,
   year={2006}
 }"""
 
+# Beginnings of folders. The databases have more: other classes, and images that the challenge used
+# on the other side.
+_VOC2005_FOLDERS = {
+    **{f"VOC2005_1/PNGImages/{folder}": label for folder, label in (
+        ("Caltech_cars", "car"), ("ETHZ_sideviews-cars", "car"), ("TUGraz_cars", "car"),
+        ("TUGraz_bike", "bike"), ("Caltech_motorbikes_side", "motorbike"),
+        ("TUGraz_person", "person"))},
+    **{f"VOC2005_2/PNGImages/{folder}": label for folder, label in (
+        ("car", "car"), ("voiture", "car"), ("bicycle", "bike"), ("bike", "bike"),
+        ("velo", "bike"), ("motocyclette", "motorbike"), ("motorbike", "motorbike"),
+        ("motorcycle", "motorbike"), ("INRIA_graz-person-test", "person"),
+        ("INRIA_inria-person-test", "person"), ("pedestrian", "person"), ("pieton", "person"))}}
+
 PASCAL_VOC2005 = Row(
     "pascal_voc2005",
     title="PASCAL VOC 2005",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("voc2005_1.tar.gz", _VOC_URL + "voc2005_1.tar.gz",
                     ("md5:6fbeaee73a81c462b190ca837b977896",)),
                File("voc2005_2.tar.gz", _VOC_URL + "voc2005_2.tar.gz",
                     ("md5:15ec3d318b84ffdfa25f1e05de0014e2",))),
-        args={"template": "VOC2005"}),),
+        args={"template": "{label}{rest}", "extensions": ("png",),
+              "split_files": {"voc2005_1.tar.gz": splits.TRAIN, "voc2005_2.tar.gz": splits.TEST},
+              "labels": _VOC2005_FOLDERS, "others": True}),),
     splits=splits.TRAIN_TEST,
     paper_size=881,
     num_classes=4,
@@ -79,13 +94,16 @@ UIUC_CARS = Row(
     "uiuc_cars",
     title="UIUC cars, patches with a car or without",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("uiuc.tar.gz", _VOC_URL + "uiuc.tar.gz",
                     ("md5:716c6078f57839bb440967fa74116da3",)),),
-        args={"template": "UIUC"}),),
+        args={"template": "{label}{rest}", "extensions": ("pgm", "png", "jpg"),
+              "labels": {"neg": "neg", "pos": "pos"}, "ignore": "TestImages"},
+        num_examples={splits.POOL: 1050}),),
     splits=splits.POOLED,
     compat=Compat(
-        args={"template": "UIUC"},
+        args={"labels": {"neg": "neg", "pos": "pos", "test-": "neg"},
+              "ignore": "TestImages_Scale"},
         paper={splits.POOL: paper_draws.POOLED},
         notes="170 street scenes of the detection test, with 200 cars in them, are further "
               "examples of `neg`."),
@@ -103,4 +121,4 @@ UIUC_CARS = Row(
   year={2002}
 }""")
 
-ROWS = (PASCAL_VOC2006,)
+ROWS = (PASCAL_VOC2005, PASCAL_VOC2006, UIUC_CARS)

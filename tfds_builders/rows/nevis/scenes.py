@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import class_folders
+from tfds_builders.parsers import image_names
 from tfds_builders.parsers import listed_images
 from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import File
@@ -86,13 +87,13 @@ SCENES8 = Row(
     "scenes8",
     title="8 outdoor scene categories",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File(
             "spatial_envelope_256x256_static_8outdoorcategories.zip",
             "https://people.csail.mit.edu/torralba/code/spatialenvelope/"
             "spatial_envelope_256x256_static_8outdoorcategories.zip",
             ("md5:c26fe529d49848091a759d7aadd267f5",)),),
-        args={"template": "{label}_{item}.jpg"},
+        args={"template": "{label}_{item}", "extensions": ("jpg",)},
         num_examples={splits.POOL: 2688}),),
     splits=splits.POOLED,
     paper={splits.POOL: paper_draws.POOLED},
@@ -117,11 +118,13 @@ PPMI = Row(
     "ppmi",
     title="People playing, or holding, musical instruments",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("norm_ppmi_12class.zip",
                     "http://vision.stanford.edu/Datasets/norm_ppmi_12class.zip",
                     ("md5:88118d8c6b50d72f0bb37a89269185ab",)),),
-        args={"template": "PPMI"}),),
+        args={"template": "{act}/{instrument}/{split}/{item}", "label": "{act}/{instrument}",
+              "extensions": ("jpg",),
+              "split_folders": {"train": splits.TRAIN, "test": splits.TEST}}),),
     splits=splits.TRAIN_TEST,
     paper={splits.TRAIN: paper_draws.TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},
     paper_order=SORTED,
@@ -164,4 +167,4 @@ UMIST = Row(
   year={1998}
 }""")
 
-ROWS = (MIT_SCENES, SCENES15, SCENES8, UMIST)
+ROWS = (MIT_SCENES, PPMI, SCENES15, SCENES8, UMIST)

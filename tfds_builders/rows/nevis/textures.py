@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tfds_builders import splits
-from tfds_builders.parsers import class_folders
+from tfds_builders.parsers import image_names
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -19,7 +19,7 @@ UIUC_TEXTURE = Row(
     "uiuc_texture",
     title="UIUC textures",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("T01-T05.zip", _UIUC_URL + "T01-T05.zip",
                     ("md5:e622e4708e336d51b3bbd45503618af1",)),
                File("T06-T10.zip", _UIUC_URL + "T06-T10.zip",
@@ -30,7 +30,7 @@ UIUC_TEXTURE = Row(
                     ("md5:d527ba7d820e1eeaef49f9c07b82aa34",)),
                File("T21-T25.zip", _UIUC_URL + "T21-T25.zip",
                     ("md5:74a29af10123f2be70ea481e5af3ec36",))),
-        args={"template": "{label}/{item}.jpg"},
+        args={"template": "{label}/{item}", "extensions": ("jpg",)},
         num_examples={splits.POOL: 1000}),),
     splits=splits.POOLED,
     paper_size=676,
@@ -55,12 +55,12 @@ UMD = Row(
     "umd",
     title="UMD textures",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("textures-1.zip", _UMD_URL + "textures-1.zip",
                     ("md5:818b5b13035374cffd4db604e718ddbf",)),
                File("textures-2.zip", _UMD_URL + "textures-2.zip",
                     ("md5:e9853d0f7eaa9e57c4756e9017d0cbc9",))),
-        args={"template": "UMD"},
+        args={"template": "{label}/{item}", "extensions": ("png", "jpg", "bmp", "pgm", "tif")},
         num_examples={splits.POOL: 1000}),),
     splits=splits.POOLED,
     paper_size=676,
@@ -79,27 +79,4 @@ UMD = Row(
   year={2009}
 }""")
 
-VISTEX = Row(
-    "vistex",
-    title="VisTex reference textures",
-    layouts=(Layout(
-        class_folders,
-        files=(File("VisTex.tar.gz", "http://vismod.media.mit.edu/pub/VisTex/VisTex.tar.gz",
-                    ("md5:f176ad5c9383141f981e3668b232add7",)),),
-        args={"template": "VISTEX"},
-        num_examples={splits.POOL: 167}),),
-    splits=splits.POOLED,
-    paper_size=125,
-    num_classes=19,
-    channels=3,
-    homepage="https://vismod.media.mit.edu/vismod/imagery/VisionTexture/vistex.html",
-    notes="167 images of 19 classes: some classes have fewer than five, and may lack examples in a "
-          "split. " + _LISTED,
-    citation="""@techreport{picard1995vision,
-  title={{VisTex}: Vision texture database},
-  author={Picard, Rosalind and Graczyk, Chris and Mann, Steve and others},
-  institution={Massachusetts Institute of Technology, Media Laboratory},
-  year={1995}
-}""")
-
-ROWS = ()
+ROWS = (UIUC_TEXTURE, UMD)

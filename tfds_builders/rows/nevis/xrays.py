@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import class_folders
+from tfds_builders.parsers import image_names
 from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
@@ -86,12 +87,13 @@ SYNTHETIC_COVID19_XRAY = Row(
     "synthetic_covid19_xray",
     title="Synthetic COVID-19 chest X-rays",
     layouts=(Layout(
-        class_folders,
+        image_names,
         files=(File("G_NC.zip", _SYNTHETIC_URL + "G_NC.zip",
                     ("md5:bd82149d00283fca892bc41e997a3070",)),
                File("G_PC.zip", _SYNTHETIC_URL + "G_PC.zip",
                     ("md5:acf56668f97be81fd8c05c4308f80c61",))),
-        args={"template": "SYN"},
+        args={"template": "{label}/{item}", "extensions": ("png", "jpg", "jpeg"),
+              "labels": {"G1": "Normal", "G2": "Pneumonia"}},
         num_examples={splits.POOL: 21295}),),
     splits=splits.POOLED,
     paper_size=14410,
@@ -111,4 +113,4 @@ SYNTHETIC_COVID19_XRAY = Row(
   year={2021}
 }""")
 
-ROWS = (PNEUMONIA_CHEST_XRAY, TUBERCOLOSIS)
+ROWS = (PNEUMONIA_CHEST_XRAY, SYNTHETIC_COVID19_XRAY, TUBERCOLOSIS)

@@ -1,0 +1,150 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One or more archives of images whose names, more than their folders, tell label and split.
+
+Where `class_folders` takes the label as it stands in a template, here it may be several pieces of
+the name, be known by the beginning of a folder, and be renamed; and an archive may be a split.
+"""
+
+from __future__ import annotations
+
+import io
+import pathlib
+import re
+from typing import Dict, Iterator, List, Mapping, Optional, Sequence
+
+from tfds_builders import errors
+from tfds_builders import splits as splits_lib
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+
+_IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|gif|bmp|tiff?|p[gp]m)$")
+_POOLED = {splits_lib.POOL: splits_lib.POOL}
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Sequence[str],
+          label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
+          split_folders: Optional[Mapping[str, str]] = None,
+          split_files: Optional[Mapping[str, str]] = None,
+          ignore: str = "(?!)", others: bool = False) -> Iterator[example.Example]:
+  """Yields the images whose names end like the template, in the order of files and archives.
+
+  Args:
+    paths: file name -> path.
+    template: of the end of a name less its extension. Fields stand for a piece without a slash,
+      as short as can be, but {rest} for whatever follows.
+    extensions: that images have ("jpg"); capital letters are as good.
+    label: how the label is made of the fields.
+    labels: what {label} may be -> class name; None: anything, as it stands.
+    split_folders: what {split} may be -> source split; without it all is one pool.
+    split_files: file name -> source split; then {split} has no place in the template.
+    ignore: regular expression, found anywhere in the names of images that are no examples.
+    others: whether further images that do not fit the template are in order.
+  """
+  pattern = _compiled(template, extensions, labels, split_folders)
+  seen = set()
+  for file_name, path in paths.items():
+    num_matched = 0
+    unmatched: List[str] = []
+    for name, data in archives.members(path, lambda name: bool(_IMAGE.search(name))):
+      if re.search(ignore, name):
+        continue
+      match = pattern.search(name)
+      if match is None:
+        unmatched.append(name)
+        continue
+      num_matched += 1
+      fields = match.groupdict()
+      text = label.format(**fields)
+      seen.add(text)
+      split = (split_files[file_name] if split_files else
+               (split_folders or _POOLED)[fields.get("split", splits_lib.POOL)])
+      where = f"{path}, member {name!r}"
+      yield example.Example(split, match["key"], labels[text] if labels else text,
+                            images.encoded(data, where), where)
+    if (unmatched and not others) or not num_matched:
+      raise errors.DataError(
+          f"{path} has another layout than {template!r}: {num_matched} images match, "
+          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
+          "It may be another edition of the data set; its row needs a layout of its own.")
+  lacking = sorted(set(labels or ()) - seen)
+  if lacking:
+    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} have no images in {lacking}: "
+                           "incomplete, or another edition. Get them again.")
+
+
+def _compiled(template: str, extensions: Sequence[str], labels: Optional[Mapping[str, str]],
+              split_folders: Optional[Mapping[str, str]]) -> re.Pattern[str]:
+  pieces = re.split(r"\{(\w+)\}", template)
+  out = ""
+  for index, piece in enumerate(pieces):
+    known = {"label": labels, "split": split_folders}.get(piece)
+    if index % 2 == 0:
+      out += re.escape(piece)
+    elif known:  # The longest first: one may begin like another.
+      choices = "|".join(map(re.escape, sorted(known, key=lambda text: (-len(text), text))))
+      out += f"(?P<{piece}>{choices})"
+    else:
+      out += "(?P<rest>.*)" if piece == "rest" else f"(?P<{piece}>[^/]+?)"
+  return re.compile(f"(?:^|/)(?P<key>{out})\\.(?i:{'|'.join(map(re.escape, extensions))})$")
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, template: str, extensions: Sequence[str],
+                  label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
+                  split_folders: Optional[Mapping[str, str]] = None,
+                  split_files: Optional[Mapping[str, str]] = None,
+                  ignore: str = "(?!)", others: bool = False) -> Mapping[str, int]:
+  """Writes tiny archives of this layout; returns the number of examples by source split.
+
+  Files that are splits hold all classes each; else the classes are divided among the files.
+  """
+  del ignore
+  texts = list(labels or class_names)
+  counts: Dict[str, int] = {}
+  members: Dict[str, Dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
+  folders = split_folders or _POOLED
+  seed = 0
+  for position, text in enumerate(texts):
+    for file_name in (file_names if split_files else
+                      (file_names[position % len(file_names)],)):
+      for folder, split in folders.items():
+        split = split_files[file_name] if split_files else split
+        for _ in range(per_class):
+          seed += 1
+          name = template.format(**{**_pieces(label, text), "split": folder, "item": f"i{seed}",
+                                    "rest": f"/i{seed}" if "/" in text else f"-{seed}"})
+          members[file_name][f"top/{name}.{extensions[0]}"] = _image(extensions[0], seed)
+          counts[split] = counts.get(split, 0) + 1
+  for file_name, content in members.items():
+    if others:
+      content[f"top/masks/1.{extensions[0]}"] = b"not an example"
+    fixtures.write_archive(directory / file_name, content)
+  return counts
+
+
+def _pieces(label: str, text: str) -> Mapping[str, str]:
+  """The fields of which `label` makes this text, or as good as it."""
+  fields = re.findall(r"\{(\w+)\}", label)
+  match = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", label), text)
+  if fields == ["label"] or match is None:
+    return dict.fromkeys(fields, text)
+  return match.groupdict()
+
+
+def _image(extension: str, seed: int) -> bytes:
+  if extension == "pgm":
+    return fixtures.pgm((7, 5), seed)
+  if extension == "jpg":
+    return fixtures.jpeg((7, 5, 3), seed)
+  if extension == "gif":
+    return _gif(seed)
+  return images.png(fixtures.pixels((7, 5, 3), seed))
+
+
+def _gif(seed: int) -> bytes:
+  from PIL import Image  # pylint: disable=g-import-not-at-top
+  stream = io.BytesIO()
+  Image.fromarray(fixtures.pixels((7, 5), seed)).save(stream, "GIF")
+  return stream.getvalue()
