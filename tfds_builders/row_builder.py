@@ -91,7 +91,7 @@ class RowBuilder(
     # While it is being prepared, self.data_dir is TFDS's incomplete folder: it goes if this fails.
     spool = spool_lib.Spool(row, self.data_dir)
     spool.fill(source.examples, source.num_examples)
-    self._take_facts(spool.counts, spool.unreadable, spool.class_names,
+    self._take_facts(spool.counts, spool.unreadable, spool.class_names or list(source.class_names),
                      spool.digests.removed if row.unique else {})
     if not row.drawn_as_in_paper:
       spool.digests.save(self.data_dir, spool.split_names)

@@ -29,6 +29,7 @@ class Source:
     origin: "mirror", "download" or "tfds".
     sha256: by file name; of TFDS's copy its full name and version, with no sum.
     num_examples: what the source must hold, by source split.
+    class_names: in the order of ids, where the source has them apart from its labels.
     parts: each call gives examples anew; all parts together give all of them.
   """
 
@@ -36,6 +37,7 @@ class Source:
   sha256: Mapping[str, str]
   num_examples: Mapping[str, int]
   parts: Tuple[Callable[[], Iterator[example.Example]], ...]
+  class_names: Tuple[str, ...] = ()
 
   @property
   def examples(self) -> Iterator[example.Example]:
@@ -86,7 +88,7 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
 
 def not_found(full_name: str, row: row_lib.Row) -> str:
   """What is lacking, where it was looked for, and what to do."""
-  wanted = []
+  wanted = [row.tfds.manual] if row.tfds and row.tfds.manual else []
   for layout in row.layouts:
     wanted.append(" and ".join(
         f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
@@ -119,10 +121,13 @@ def _download(layout: row_lib.Layout, dl_manager) -> Source:
   return Source("download", sums, layout.num_examples, _parts(layout, paths))
 
 
-def _from_tfds(name: str, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
+def _from_tfds(wanted: row_lib.TfdsSet, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
                dl_manager) -> Source:
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
-  builder = tfds.builder(name, data_dir=data_dir)
-  builder.download_and_prepare(download_dir=dl_manager.download_dir)
-  return Source("tfds", {builder.info.full_name: ""}, layout.num_examples if layout else {},
-                (functools.partial(tfds_copy.parse, builder),))
+  builders = {name: tfds.builder(name, data_dir=data_dir) for name in wanted.names}
+  for builder in builders.values():
+    builder.download_and_prepare(download_dir=dl_manager.download_dir)
+  first = next(iter(builders.values())).info.features[wanted.label]
+  return Source("tfds", {builder.info.full_name: "" for builder in builders.values()},
+                layout.num_examples if layout else {}, tfds_copy.parts(wanted, builders),
+                tuple(getattr(first, "names", ()) or ()))

@@ -74,14 +74,17 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
     return Status(name, MIRRORED, sum(path.stat().st_size for path in paths),
                   "in the mirror: " + ", ".join(str(path) for path in paths),
                   _with_mirror(command))
-  if row.tfds and (data_dir / row.tfds.split(":")[0]).is_dir():
-    return Status(name, DOWNLOADABLE, 0, f"TFDS's own {row.tfds} is in {data_dir}", command)
+  names = ", ".join(row.tfds.names) if row.tfds else ""
+  if row.tfds and all((data_dir / one.split(":")[0]).is_dir() for one in row.tfds.names):
+    return Status(name, DOWNLOADABLE, 0, f"TFDS's own {names} is in {data_dir}", command)
+  if row.tfds and row.tfds.manual:
+    return Status(name, MANUAL, None, row.tfds.manual, command)
   layout = row.public_layout
   if layout:
     return Status(name, DOWNLOADABLE, layout.size_bytes,
                   f"to be downloaded from {layout.files[0].url}", command)
   if row.tfds:
-    return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {row.tfds}", command)
+    return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {names}", command)
   return Status(name, MANUAL, None, sources.not_found(name, row), f"{command} --mirror DIR")
 
 

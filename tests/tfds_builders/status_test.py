@@ -8,8 +8,8 @@ import pytest
 import tfds_builders
 from tfds_builders import status
 from tfds_builders import testing
-from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
+from tfds_builders.rows.nevis import first
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +31,14 @@ def test_downloadable_says_size_and_command(tmp_path):
 
 def test_mirrored_says_size_and_place(tmp_path):
   (tmp_path / "semeion.data").write_bytes(bytes(10))
-  with testing.installed(nevis.SEMEION, tmp_path):
+  with testing.installed(first.SEMEION, tmp_path):
     found = status.inspect("nevis/semeion", tmp_path / "data")
   assert (found.state, found.size_bytes) == (status.MIRRORED, 10)
   assert found.command == f"suite data build nevis/semeion --mirror {tmp_path}"
 
 
 def test_manual_says_what_is_needed(tmp_path):
-  with testing.installed(_kaggle(nevis.OLIVETTI_FACE)):
+  with testing.installed(_kaggle(first.OLIVETTI_FACE)):
     found = status.inspect("nevis/olivetti_face", tmp_path)
   assert found.state == status.MANUAL and "x.zip (kaggle:a/b)" in found.reason
   assert found.command == "suite data build nevis/olivetti_face --mirror DIR"
@@ -52,7 +52,8 @@ def test_unknown_name_has_the_nearest_in_its_reason(tmp_path):
 
 def test_every_name_has_a_status(tmp_path):
   for name in tfds_builders.names():
-    assert status.inspect(name, tmp_path / "nowhere").state == status.DOWNLOADABLE
+    found = status.inspect(name, tmp_path / "nowhere")
+    assert found.state in (status.DOWNLOADABLE, status.MANUAL) and found.reason and found.command
 
 
 def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
@@ -66,7 +67,7 @@ def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
     (lambda folder: (folder / "dataset_info.json").unlink(), "it has no dataset_info.json"),
 ])
 def test_a_spoilt_copy_is_not_prepared(tmp_path, spoil, reason):
-  row, _ = testing.write(nevis.SEMEION, nevis.SEMEION.layouts[0], tmp_path / "mirror")
+  row, _ = testing.write(first.SEMEION, first.SEMEION.layouts[0], tmp_path / "mirror")
   with testing.installed(row, tmp_path / "mirror"):
     tfds_builders.build("nevis/semeion", tmp_path)
     assert status.inspect("nevis/semeion", tmp_path).state == status.PREPARED

@@ -73,6 +73,37 @@ class Layout:
     return sum(sizes) if len(sizes) == len(self.files) else None
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class TfdsSet:
+  """A data set, or several that belong together, that TFDS builds itself.
+
+  Attributes:
+    names: as `tfds.builder` takes them: "caltech101:3.*.*".
+    splits: split in TFDS -> source split.
+    label: the feature that holds the class, a list of classes, or a dictionary of yes and no.
+    key: a feature that names an image within its split; None: a digest of its pixels does.
+    split_by: a class feature that divides source splits further, by `split_values`.
+    split_values: source split -> {source split: values of `split_by`}; others stay as they are.
+    sources: name without version -> {source split: another}, where several sets differ.
+    manual: what a user must fetch by hand, and where it goes.
+  """
+
+  names: Tuple[str, ...]
+  splits: Mapping[str, str]
+  label: str = "label"
+  key: Optional[str] = None
+  split_by: Optional[str] = None
+  split_values: Mapping[str, Mapping[str, Tuple[int, ...]]] = dataclasses.field(
+      default_factory=dict)
+  sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+  manual: str = ""
+
+  @property
+  def features(self) -> Tuple[str, ...]:
+    """The features that are read."""
+    return tuple(name for name in ("image", self.label, self.key, self.split_by) if name)
+
+
 STORED = "stored"
 SORTED = "sorted"
 
@@ -109,7 +140,7 @@ class Row:
     channels: of the decoded images.
     kind: SINGLE_LABEL or MULTI_LABEL.
     class_names: in the order of their ids. None: the sorted names found in the source.
-    tfds: the data set in TFDS that holds the same images ("mnist:3.*.*"), if any.
+    tfds: the data set in TFDS that holds the same images, if any.
     notes: defects and differences from the reference that a user should know.
     version: raised whenever the records change.
     licence: what is known of it, in a few words.
@@ -133,7 +164,7 @@ class Row:
   homepage: str
   kind: str = SINGLE_LABEL
   class_names: Optional[Tuple[str, ...]] = None
-  tfds: Optional[str] = None
+  tfds: Optional[TfdsSet] = None
   notes: str = ""
   version: str = "1.0.0"
   licence: str = ""

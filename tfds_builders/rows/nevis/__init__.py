@@ -15,10 +15,11 @@ from tfds_builders.rows.nevis import objects
 from tfds_builders.rows.nevis import scenes
 from tfds_builders.rows.nevis import textures
 from tfds_builders.rows.nevis import tfds_sets
+from tfds_builders.rows.nevis import tfds_sets_more
 from tfds_builders.rows.nevis import things
 from tfds_builders.rows.nevis import xrays
 
 MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, measured, objects,
-           scenes, tfds_sets, textures, things, xrays)
+           scenes, tfds_sets, tfds_sets_more, textures, things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))

@@ -14,6 +14,7 @@ from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
+from tfds_builders.rows.row import TfdsSet
 
 _DIGITS = tuple("0123456789")
 
@@ -46,7 +47,7 @@ MNIST = Row(
     num_classes=10,
     class_names=_DIGITS,
     channels=1,
-    tfds="mnist:3.*.*",
+    tfds=TfdsSet(("mnist:3.*.*",), {"train": splits.TRAIN, "test": splits.TEST}),
     homepage="http://yann.lecun.com/exdb/mnist/",
     citation="""@article{lecun1998gradient,
   title={Gradient-based learning applied to document recognition},
@@ -91,7 +92,7 @@ CIFAR10 = Row(
     class_names=("airplane", "automobile", "bird", "cat", "deer",
                  "dog", "frog", "horse", "ship", "truck"),
     channels=3,
-    tfds="cifar10:3.*.*",
+    tfds=TfdsSet(("cifar10:3.*.*",), {"train": splits.TRAIN, "test": splits.TEST}),
     homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
     citation="""@techreport{krizhevsky2009learning,
   title={Learning multiple layers of features from tiny images},
