@@ -27,6 +27,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
           label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
           split_folders: Optional[Mapping[str, str]] = None,
           split_files: Optional[Mapping[str, str]] = None,
+          fields: Optional[Mapping[str, str]] = None,
+          renamed: Optional[Mapping[str, str]] = None,
+          test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
           ignore: str = "(?!)", others: bool = False) -> Iterator[example.Example]:
   """Yields the images whose names end like the template, in the order of files and archives.
 
@@ -39,10 +42,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
     labels: what {label} may be -> class name; None: anything, as it stands.
     split_folders: what {split} may be -> source split; without it all is one pool.
     split_files: file name -> source split; then {split} has no place in the template.
+    fields: field -> regular expression of what it stands for, where a piece is not enough.
+    renamed: label -> another, for the few that have two names.
+    test_numbers: label -> values of {number} that are of the source split "test"; the others are of
+      "train".
     ignore: regular expression, found anywhere in the names of images that are no examples.
     others: whether further images that do not fit the template are in order.
   """
-  pattern = _compiled(template, extensions, labels, split_folders)
+  pattern = _compiled(template, extensions, labels, split_folders, fields or {})
   seen = set()
   for file_name, path in paths.items():
     num_matched = 0
@@ -55,11 +62,15 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
         unmatched.append(name)
         continue
       num_matched += 1
-      fields = match.groupdict()
-      text = label.format(**fields)
+      found = match.groupdict()
+      text = label.format(**found)
+      text = (renamed or {}).get(text, text)
       seen.add(text)
       split = (split_files[file_name] if split_files else
-               (split_folders or _POOLED)[fields.get("split", splits_lib.POOL)])
+               (split_folders or _POOLED)[found.get("split", splits_lib.POOL)])
+      if test_numbers:
+        listed = int(found["number"]) in test_numbers.get(text, ())
+        split = splits_lib.TEST if listed else splits_lib.TRAIN
       where = f"{path}, member {name!r}"
       yield example.Example(split, match["key"], labels[text] if labels else text,
                             images.encoded(data, where), where)
@@ -75,7 +86,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
 
 
 def _compiled(template: str, extensions: Sequence[str], labels: Optional[Mapping[str, str]],
-              split_folders: Optional[Mapping[str, str]]) -> re.Pattern[str]:
+              split_folders: Optional[Mapping[str, str]],
+              fields: Mapping[str, str]) -> re.Pattern[str]:
   pieces = re.split(r"\{(\w+)\}", template)
   out = ""
   for index, piece in enumerate(pieces):
@@ -85,6 +97,8 @@ def _compiled(template: str, extensions: Sequence[str], labels: Optional[Mapping
     elif known:  # The longest first: one may begin like another.
       choices = "|".join(map(re.escape, sorted(known, key=lambda text: (-len(text), text))))
       out += f"(?P<{piece}>{choices})"
+    elif piece in fields:
+      out += f"(?P<{piece}>{fields[piece]})"
     else:
       out += "(?P<rest>.*)" if piece == "rest" else f"(?P<{piece}>[^/]+?)"
   return re.compile(f"(?:^|/)(?P<key>{out})\\.(?i:{'|'.join(map(re.escape, extensions))})$")
@@ -95,13 +109,16 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
                   split_folders: Optional[Mapping[str, str]] = None,
                   split_files: Optional[Mapping[str, str]] = None,
+                  fields: Optional[Mapping[str, str]] = None,
+                  renamed: Optional[Mapping[str, str]] = None,
+                  test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
                   ignore: str = "(?!)", others: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split.
 
   Files that are splits hold all classes each; else the classes are divided among the files.
   """
-  del ignore
-  texts = list(labels or class_names)
+  del ignore, renamed
+  texts = [_named(text, (fields or {}).get("label")) for text in labels or class_names]
   counts: Dict[str, int] = {}
   members: Dict[str, Dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
   folders = split_folders or _POOLED
@@ -111,10 +128,16 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                       (file_names[position % len(file_names)],)):
       for folder, split in folders.items():
         split = split_files[file_name] if split_files else split
-        for _ in range(per_class):
+        tested = list((test_numbers or {}).get(text, ()))[:2]
+        for item in range(per_class + len(tested)):
           seed += 1
-          name = template.format(**{**_pieces(label, text), "split": folder, "item": f"i{seed}",
-                                    "rest": f"/i{seed}" if "/" in text else f"-{seed}"})
+          number = tested[item] if item < len(tested) else 1000 + seed
+          if test_numbers:
+            split = splits_lib.TEST if item < len(tested) else splits_lib.TRAIN
+          name = template.format_map(_Fields({
+              **_pieces(label, text), "split": folder, "number": number,
+              "item": str(seed) if fields else f"i{seed}",
+              "rest": f"/i{seed}" if "/" in text else f"-{seed}"}))
           members[file_name][f"top/{name}.{extensions[0]}"] = _image(extensions[0], seed)
           counts[split] = counts.get(split, 0) + 1
   for file_name, content in members.items():
@@ -124,6 +147,13 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   return counts
 
 
+def _named(text: str, pattern: Optional[str]) -> str:
+  """A class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
+  letters = "p" + text.translate(str.maketrans("0123456789", "abcdefghij"))
+  choices = (text, letters, f"{text:>03}.x{text}")
+  return next(one for one in choices if pattern is None or re.fullmatch(pattern, one))
+
+
 def _pieces(label: str, text: str) -> Mapping[str, str]:
   """The fields of which `label` makes this text, or as good as it."""
   fields = re.findall(r"\{(\w+)\}", label)
@@ -131,6 +161,13 @@ def _pieces(label: str, text: str) -> Mapping[str, str]:
   if fields == ["label"] or match is None:
     return dict.fromkeys(fields, text)
   return match.groupdict()
+
+
+class _Fields(Dict[str, object]):
+  """Fields of a name; one that nobody cares for is "a"."""
+
+  def __missing__(self, key: str) -> str:
+    return "a"
 
 
 def _image(extension: str, seed: int) -> bytes:

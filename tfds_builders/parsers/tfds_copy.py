@@ -62,7 +62,7 @@ def _source_split(wanted: row_lib.TfdsSet, name: str, split: str, record: Mappin
   return wanted.sources.get(name.split(":")[0], {}).get(found, found)
 
 
-def _label(value: Any) -> example.Label:
+def _label(value: Any) -> Any:
   """A class id; a tuple of them of a list; the places of the true ones of a dictionary."""
   if isinstance(value, dict):
     return tuple(place for place, (_, flag) in enumerate(sorted(value.items())) if flag)

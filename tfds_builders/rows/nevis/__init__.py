@@ -10,6 +10,7 @@ from tfds_builders.rows.nevis import drawings
 from tfds_builders.rows.nevis import faces
 from tfds_builders.rows.nevis import fine_grained
 from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis import materials
 from tfds_builders.rows.nevis import measured
 from tfds_builders.rows.nevis import objects
 from tfds_builders.rows.nevis import scenes
@@ -19,7 +20,7 @@ from tfds_builders.rows.nevis import tfds_sets_more
 from tfds_builders.rows.nevis import things
 from tfds_builders.rows.nevis import xrays
 
-MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, measured, objects,
-           scenes, tfds_sets, tfds_sets_more, textures, things, xrays)
+MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, materials, measured,
+           objects, scenes, textures, tfds_sets, tfds_sets_more, things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))

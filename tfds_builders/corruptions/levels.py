@@ -1,0 +1,71 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How strong each corruption is at severities 1 to 5, as published for CIFAR-10-C and ImageNet-C.
+
+What the numbers of a kind mean stands with its function. CIFAR-10-C is made for 32 x 32 pixels and
+ImageNet-C for 224 x 224; images of another size take the set of the nearer one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Tuple
+
+CIFAR = "cifar"
+IMAGENET = "imagenet"
+
+Levels = Mapping[str, Tuple[Any, ...]]
+
+_CIFAR: Levels = {
+    "gaussian_noise": (.04, .06, .08, .09, .10),
+    "shot_noise": (500, 250, 100, 75, 50),
+    "impulse_noise": (.01, .02, .03, .05, .07),
+    "defocus_blur": ((.3, .4), (.4, .5), (.5, .6), (1, .2), (1.5, .1)),
+    "glass_blur": ((.05, 1, 1), (.25, 1, 1), (.4, 1, 1), (.25, 1, 2), (.4, 1, 2)),
+    "motion_blur": ((6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5)),
+    "zoom_blur": ((.05, .01), (.10, .01), (.15, .01), (.20, .01), (.25, .01)),
+    "snow": ((.1, .2, 1, .6, 8, 3, .95), (.1, .2, 1, .5, 10, 4, .9),
+             (.15, .3, 1.75, .55, 10, 4, .9), (.25, .3, 2.25, .6, 12, 6, .85),
+             (.3, .3, 1.25, .65, 14, 12, .8)),
+    "frost": ((1, .2), (1, .3), (.9, .4), (.85, .4), (.75, .45)),
+    "fog": ((.2, 3), (.5, 3), (.75, 2.5), (1, 2), (1.5, 1.75)),
+    "brightness": (.05, .1, .15, .2, .3),
+    "contrast": (.75, .5, .4, .3, .15),
+    "elastic_transform": ((0., 0., 2.56), (1.6, 6.4, 2.24), (2.56, 1.92, 1.92), (3.2, 1.28, 1.6),
+                          (3.2, .96, .96)),
+    "pixelate": (.95, .9, .85, .75, .65),
+    "jpeg_compression": (80, 65, 58, 50, 40),
+    "speckle_noise": (.06, .1, .12, .16, .2),
+    "gaussian_blur": (.4, .6, .7, .8, 1),
+    "spatter": ((.62, .1, .7, .7, .5, "water"), (.65, .1, .8, .7, .5, "water"),
+                (.65, .3, 1, .69, .5, "water"), (.65, .1, .7, .69, .6, "mud"),
+                (.65, .1, .5, .68, .6, "mud")),
+    "saturate": ((.3, 0), (.1, 0), (1.5, 0), (2, .1), (2.5, .2)),
+}
+
+_IMAGENET: Levels = {
+    "gaussian_noise": (.08, .12, .18, .26, .38),
+    "shot_noise": (60, 25, 12, 5, 3),
+    "impulse_noise": (.03, .06, .09, .17, .27),
+    "defocus_blur": ((3, .1), (4, .5), (6, .5), (8, .5), (10, .5)),
+    "glass_blur": ((.7, 1, 2), (.9, 2, 1), (1, 2, 3), (1.1, 3, 2), (1.5, 4, 2)),
+    "motion_blur": ((10, 3), (15, 5), (15, 8), (15, 12), (20, 15)),
+    "zoom_blur": ((.10, .01), (.15, .01), (.20, .02), (.25, .02), (.30, .03)),
+    "snow": ((.1, .3, 3, .5, 10, 4, .8), (.2, .3, 2, .5, 12, 4, .7), (.55, .3, 4, .9, 12, 8, .7),
+             (.55, .3, 4.5, .85, 12, 8, .65), (.55, .3, 2.5, .85, 12, 12, .55)),
+    "frost": ((1, .4), (.8, .6), (.7, .7), (.65, .7), (.6, .75)),
+    "fog": ((1.5, 2), (2, 2), (2.5, 1.7), (2.5, 1.5), (3, 1.4)),
+    "brightness": (.1, .2, .3, .4, .5),
+    "contrast": (.4, .3, .2, .1, .05),
+    # 244, not 224, as published.
+    "elastic_transform": ((488., 170.8, 24.4), (488., 19.52, 48.8), (12.2, 2.44, 4.88),
+                          (17.08, 2.44, 4.88), (29.28, 2.44, 4.88)),
+    "pixelate": (.6, .5, .4, .3, .25),
+    "jpeg_compression": (25, 18, 15, 10, 7),
+    "speckle_noise": (.15, .2, .35, .45, .6),
+    "gaussian_blur": (1, 2, 3, 4, 6),
+    "spatter": ((.65, .3, 4, .69, .6, "water"), (.65, .3, 3, .68, .6, "water"),
+                (.65, .3, 2, .68, .5, "water"), (.65, .3, 1, .65, 1.5, "mud"),
+                (.67, .4, 1, .65, 1.5, "mud")),
+    "saturate": ((.3, 0), (.1, 0), (2, 0), (5, .1), (20, .2)),
+}
+
+SETS: Mapping[str, Levels] = {CIFAR: _CIFAR, IMAGENET: _IMAGENET}

@@ -1,0 +1,63 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Clean images of a layout that has a parser of its own, corrupted in 19 kinds and 5 severities."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+from typing import Any, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from tfds_builders import errors
+from tfds_builders.corruptions import corrupt
+from tfds_builders.parsers import example
+from tfds_builders.parsers import images
+from tfds_builders.parsers import one_domain
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],
+          level_set: str, domain: str, kinds: Sequence[str] = corrupt.KINDS
+          ) -> Iterator[example.Example]:
+  """Yields every test image len(kinds) x 5 times, as PNG.
+
+  The key KIND/SEVERITY/KEY ends in that of the clean image, from which its random numbers come.
+
+  Args:
+    paths: file name -> path.
+    parser: of the clean images, as in `one_domain`.
+    parser_args: its arguments.
+    level_set: a name in `corruptions.levels.SETS`.
+    domain: template of the feature "domain", with {kind}.
+    kinds: which corruptions.
+  """
+  for clean in one_domain.parse(paths, parser=parser, parser_args=parser_args, domain=domain):
+    pixels = decoded(clean.image, clean.where)
+    for kind in kinds:
+      for severity in corrupt.SEVERITIES:
+        made = corrupt.corrupt(pixels, kind, severity, key=clean.key, level_set=level_set)
+        yield clean._replace(
+            key=f"{kind}/{severity}/{clean.key}", image=images.png(made),
+            where=f"{clean.where}, {kind} {severity}",
+            extra={"domain": domain.format(kind=kind), "severity": severity})
+
+
+def decoded(data: bytes, where: str) -> np.ndarray:
+  """JPEG or PNG -> uint8 [H, W, 3]."""
+  from PIL import Image  # pylint: disable=g-import-not-at-top
+  try:
+    with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
+      return np.asarray(image.convert("RGB"))
+  except (OSError, ValueError, SyntaxError) as error:
+    raise errors.DataError(f"{where} cannot be decoded and so not corrupted: {error}. Get the "
+                           "source again.") from error
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, parser: str, parser_args: Mapping[str, Any], level_set: str,
+                  domain: str, kinds: Sequence[str] = corrupt.KINDS) -> Mapping[str, int]:
+  """Writes one clean image a class; returns the number of corrupted ones."""
+  del per_class, level_set
+  counts = one_domain.write_fixture(directory, file_names, class_names, per_class=1, parser=parser,
+                                    parser_args=parser_args, domain=domain)
+  return {split: count * len(kinds) * len(corrupt.SEVERITIES) for split, count in counts.items()}
