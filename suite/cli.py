@@ -8,6 +8,7 @@ TensorFlow is imported inside the commands that need it, so that help, lists and
 from __future__ import annotations
 
 import argparse
+import collections
 import logging as python_logging
 import os
 import pathlib
@@ -22,7 +23,9 @@ from absl import flags
 from absl import logging
 
 import suite
+from suite import data_build
 from suite import gin_files
+from suite import lifelong_commands
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
 NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "tiny"}
@@ -74,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
   report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
   report.set_defaults(do=_report)
   _add_data(commands, [every, where])
+  lifelong_commands.add(commands, [every])
   return parser
 
 
@@ -106,6 +110,9 @@ def _add_data(commands, parents: List[argparse.ArgumentParser]) -> None:
     if nargs:
       action.add_argument("names", nargs=nargs, metavar="NAME",
                           help="data sets, or streams such as nevis-short")
+    if name == "build":
+      action.add_argument("--jobs", type=_positive, default=1, metavar="N",
+                          help="data sets that are built at the same time (1)")
 
 
 def _show_help(parser: argparse.ArgumentParser) -> int:
@@ -169,19 +176,23 @@ def _data_doctor(args) -> int:
   _say_where_data_is(args)
   import tfds_builders
   names = _data_set_names(args.names, tfds_builders.names())
-  rows, reasons, failed = [], [], 0
+  rows, reasons, failed, states = [], [], 0, collections.Counter()
   for name in names:
     try:
       found = tfds_builders.status.inspect(name, args.data_dir)
     except Exception as error:  # One broken data set must not hide the others.
       failed += 1
+      states["failed"] += 1
       rows.append((name, "failed", "?", ""))
       reasons.append(f"{name}: {type(error).__name__}: {gin_files.first_line(error)}")
     else:
+      states[found.state] += 1
       rows.append((name, found.state, _size(found.size_bytes), found.command))
       if len(names) <= 10:
         reasons.append(f"{name}: {found.reason}")
   _print_table(("data set", "state", "size", "next step"), rows)
+  if len(names) > 10:
+    reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
   print("", *reasons, sep="\n")
   return 1 if failed else 0
 
@@ -189,19 +200,35 @@ def _data_doctor(args) -> int:
 def _data_build(args) -> int:
   _say_where_data_is(args)
   import tfds_builders
-  failed = []
-  for name in _data_set_names(args.names, tfds_builders.names()):
-    try:
-      tfds_builders.build(name, args.data_dir)
-    except Exception as error:  # A dead link must not keep the others from being built.
+  names = _data_set_names(args.names, tfds_builders.names(variants=True))
+  if args.jobs > 1 and len(names) > 1:
+    outcomes = data_build.in_processes(names, _where_flags(args), args.jobs)
+  else:
+    def say(name: str, error: Exception) -> str:
       _fail(error, args, code=1, label=name)
-      failed.append(name)
+      return gin_files.first_line(error)
+    outcomes = data_build.one_by_one(
+        names, lambda name: tfds_builders.build(name, args.data_dir), say)
+  if len(outcomes) > 1:
+    _print_table(("data set", "outcome", "seconds", "reason"), [
+        (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
+        for one in outcomes])
+  failed = [one.name for one in outcomes if one.problem]
   if failed:
     print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
   return 1 if failed else 0
 
 
 # Helpers.
+
+
+def _where_flags(args) -> List[str]:
+  """The flags that tell another process what this one was told of places."""
+  flags_given = []
+  for flag in ("data_dir", "mirror"):
+    if getattr(args, flag):
+      flags_given += [f"--{flag}", str(getattr(args, flag))]
+  return flags_given
 
 
 def _say_where_data_is(args) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import sys
 from typing import Any, List
 
 COMMAND = "lifelong"
@@ -63,12 +64,14 @@ def _status(args: argparse.Namespace) -> int:
   from suite.data import accuracy_cache
   cache = accuracy_cache.AccuracyCache(args.cache)
   num_bytes = sum(path.stat().st_size for path in args.cache.iterdir())
-  print(f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
-        f"{num_bytes / 1e6:.1f} MB")
+  lines = [f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
+           f"{num_bytes / 1e6:.1f} MB"]
   if cache.num_models and cache.num_samples:
     correct, seen = cache.counts()
     total = cache.num_models * cache.num_samples
     evaluated = total if seen is None else int(seen.sum())
-    print(f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%}); of these "
-          f"correct: {int(correct.sum(dtype='int64')) / max(1, evaluated):.1%}")
+    lines.append(
+        f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%}); of these "
+        f"correct: {int(correct.sum(dtype='int64')) / max(1, evaluated):.1%}")
+  sys.stdout.write("\n".join([*lines, ""]))
   return 0

@@ -175,7 +175,7 @@ def data_sets(monkeypatch):
   """A fake `tfds_builders` with three data sets: one prepared, one broken, one to be built."""
   fake = types.ModuleType("tfds_builders")
   fake.built = []
-  fake.names = lambda: ["nevis/a", "nevis/b", "nevis/c"]
+  fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"]
 
   def inspect_one(name, data_dir):
     if name == "nevis/b":

@@ -1,27 +1,83 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Preparing a data set from Python: `tfds_builders.build("nevis/mnist")`."""
+"""Preparing data sets from Python: `tfds_builders.build("nevis/mnist")`."""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import errno
+import fcntl
+import pathlib
+import shutil
+from typing import Any, Iterator, Optional
 
 from absl import logging
 
 from tfds_builders import catalog
+from tfds_builders import errors
 from tfds_builders import status
 
 
-def build(name: str, data_dir: status.DataDir = None) -> Any:
+def build(name: str, data_dir: status.DataDir = None, *, beam_runner: Optional[str] = None) -> Any:
   """Prepares `name` unless it is prepared; returns the TFDS builder, ready for `as_dataset`.
+
+  Of two processes that build one data set, the second waits for the first and finds it prepared.
+
+  Args:
+    name: "nevis/mnist".
+    data_dir: where data sets are prepared; TFDS's own folder if not given.
+    beam_runner: an Apache Beam runner, such as "DirectRunner", to build with (extra `beam`).
 
   Raises:
     errors.DataError: the name is unknown, the files cannot be found, or they are not what they
-      should be. Nothing half prepared is left behind.
+      should be, or the disk is full. Nothing half prepared is left behind.
   """
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   catalog.find(name)
+  directory = status.data_directory(data_dir)
   found = status.inspect(name, data_dir)
   logging.info("%s: %s (%s)", name, found.state, found.reason)
-  builder = tfds.builder(name, data_dir=status.data_directory(data_dir))
-  builder.download_and_prepare()
+  builder = tfds.builder(name, data_dir=directory)
+  if found.state == status.PREPARED:
+    return builder
+  with _only_builder(directory, name):
+    _sweep(directory / name)
+    try:
+      builder.download_and_prepare(
+          download_config=tfds.download.DownloadConfig(beam_runner=beam_runner))
+    except OSError as error:
+      if error.errno != errno.ENOSPC:
+        raise
+      _sweep(directory / name)
+      raise errors.DataError(_full(name, directory)) from error
   return builder
+
+
+@contextlib.contextmanager
+def _only_builder(directory: pathlib.Path, name: str) -> Iterator[None]:
+  """A lock of this data set in this folder; the system frees it when its process dies."""
+  path = directory / f".{name.replace('/', '.')}.lock"
+  path.parent.mkdir(parents=True, exist_ok=True)
+  with open(path, "a", encoding="ascii") as lock:
+    try:
+      fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+      logging.warning("%s is being built by another process; waiting for it (%s)", name, path)
+      fcntl.flock(lock, fcntl.LOCK_EX)
+    yield
+
+
+def _sweep(folder: pathlib.Path) -> None:
+  """Removes what killed builds have left: TFDS's incomplete folders, which nobody reads."""
+  for left in sorted(folder.glob("incomplete.*")) if folder.is_dir() else ():
+    logging.info("removing %s, left by a build that did not end", left)
+    shutil.rmtree(left, ignore_errors=True)
+
+
+def _full(name: str, directory: pathlib.Path) -> str:
+  _, row = catalog.find(name)
+  sizes = [layout.size_bytes for layout in row.layouts if layout.size_bytes]
+  needed = f"about {2 * sizes[0] / 1e9:.1f} GB (twice its archive)" if sizes else "more"
+  free = shutil.disk_usage(directory).free
+  return (f"The disk of {directory} is full while {name} is prepared: {free / 1e9:.1f} GB are "
+          f"free, {needed} are needed. What was written is removed. Free some space, or prepare it "
+          "elsewhere with --data_dir DIR.")

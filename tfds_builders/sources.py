@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from absl import logging
 
+from tfds_builders import access
 from tfds_builders import checksums
 from tfds_builders import errors
 from tfds_builders import mirror
@@ -92,8 +93,9 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
   for layout in row.layouts:
     wanted.append(" and ".join(
         f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
+  by_hand = f"\nBy hand:\n{access.instructions(row.layouts[0], full_name)}" if row.layouts else ""
   return (f"{full_name} needs {', or '.join(wanted)}. Not found in: {mirror.describe()}. Put the "
-          f"file(s) into a folder and run: suite data build {full_name} --mirror DIR")
+          f"file(s) into a folder and run: suite data build {full_name} --mirror DIR{by_hand}")
 
 
 def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib.Path, str]:

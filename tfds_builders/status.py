@@ -9,6 +9,7 @@ import os
 import pathlib
 from typing import Optional, Union
 
+from tfds_builders import access
 from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import mirror
@@ -18,6 +19,7 @@ from tfds_builders.rows import row as row_lib
 PREPARED = "prepared"
 MIRRORED = "mirrored"
 DOWNLOADABLE = "downloadable"
+CREDENTIALS = "credentials"
 MANUAL = "manual"
 UNKNOWN = "unknown"
 
@@ -30,7 +32,7 @@ class Status:
 
   Attributes:
     name: as it was asked for.
-    state: PREPARED, MIRRORED, DOWNLOADABLE, MANUAL or UNKNOWN.
+    state: PREPARED, MIRRORED, DOWNLOADABLE, CREDENTIALS, MANUAL or UNKNOWN.
     size_bytes: on disk if prepared or mirrored, to download if that is known; else None.
     reason: one line for people.
     command: what to run next; "" if nothing is to be done or nothing helps.
@@ -85,7 +87,8 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
                   f"to be downloaded from {layout.files[0].url}", command)
   if row.tfds:
     return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {names}", command)
-  return Status(name, MANUAL, None, sources.not_found(name, row), f"{command} --mirror DIR")
+  state = CREDENTIALS if access.credentials(row) else MANUAL
+  return Status(name, state, None, sources.not_found(name, row), f"{command} --mirror DIR")
 
 
 def _with_mirror(command: str) -> str:

@@ -37,10 +37,11 @@ def test_mirrored_says_size_and_place(tmp_path):
   assert found.command == f"suite data build nevis/semeion --mirror {tmp_path}"
 
 
-def test_manual_says_what_is_needed(tmp_path):
+def test_credentials_say_what_is_needed_and_how_to_get_it(tmp_path):
   with testing.installed(_kaggle(first.OLIVETTI_FACE)):
     found = status.inspect("nevis/olivetti_face", tmp_path)
-  assert found.state == status.MANUAL and "x.zip (kaggle:a/b)" in found.reason
+  assert found.state == status.CREDENTIALS and "x.zip (kaggle:a/b)" in found.reason
+  assert "kaggle datasets download -d a/b -p DIR" in found.reason
   assert found.command == "suite data build nevis/olivetti_face --mirror DIR"
 
 
@@ -53,7 +54,8 @@ def test_unknown_name_has_the_nearest_in_its_reason(tmp_path):
 def test_every_name_has_a_status(tmp_path):
   for name in tfds_builders.names():
     found = status.inspect(name, tmp_path / "nowhere")
-    assert found.state in (status.DOWNLOADABLE, status.MANUAL) and found.reason and found.command
+    assert found.state in (status.DOWNLOADABLE, status.CREDENTIALS, status.MANUAL)
+    assert found.reason and found.command
 
 
 def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ import zipfile
 import zlib
 
 from tfds_builders import errors
+from tfds_builders.parsers import rar
 
 MAX_MEMBER_BYTES = 256 << 20
 # A whole archive may hold 1 GiB, or 200 times its own size if that is more; honest ones reach 100
@@ -69,7 +70,7 @@ def read_content(path: os.PathLike, max_bytes: int = MAX_MEMBER_BYTES) -> bytes:
 
 def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True,
             max_bytes: int = MAX_MEMBER_BYTES) -> Iterator[Member]:
-  """Yields the wanted files of a zip or tar(.gz, .xz, .bz2), in one pass.
+  """Yields the wanted files of a zip, tar(.gz, .xz, .bz2) or rar, in one pass.
 
   Members come as they are stored (those of a zip as its directory lists them): nothing but a draw
   that is documented to go by position may depend on the order. Members with unsafe names, links
@@ -77,8 +78,11 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
   left out.
   """
   with named_errors(path), open(path, "rb") as stream:
-    is_zip = stream.read(2) == b"PK"
-  read = _zip_members if is_zip else _tar_members
+    magic = stream.read(4)
+  if magic == b"Rar!":
+    yield from rar.members(path, lambda name: not _is_debris(name) and wanted(name), max_bytes)
+    return
+  read = _zip_members if magic.startswith(b"PK") else _tar_members
   with named_errors(path):
     yield from read(path, lambda name: not _is_debris(name) and wanted(name), max_bytes)
 

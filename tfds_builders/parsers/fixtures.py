@@ -35,7 +35,7 @@ def pgm(shape: Sequence[int], seed: int) -> bytes:
 def write_archive(path: os.PathLike, members: Mapping[str, bytes]) -> None:
   """Writes a zip or tar, whichever the name ends in, with its members in the given order."""
   path = pathlib.Path(path)
-  if path.suffix == ".zip":
+  if path.suffix in (".zip", ".rar"):  # Formats are told by their first bytes, not by names.
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
       for name, data in members.items():
         archive.writestr(name, data)

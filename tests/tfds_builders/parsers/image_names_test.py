@@ -76,3 +76,19 @@ def test_truncated_archive_is_named(tmp_path):
   with pytest.raises(errors.DataError, match="a.tar.* truncated or damaged"):
     list(image_names.parse({"a.tar": tmp_path / "a.tar"}, template="{label}/{item}",
                            extensions=("jpg",)))
+
+
+def test_fields_of_a_form_and_people_with_two_names(tmp_path):
+  names = ["anna1.jpg", "annag2.jpg", "bob_b10b.jpg"]
+  assert _parse(tmp_path, {"a.zip": names}, template="{label}{rest}",
+                fields={"label": "[a-z_]+", "rest": "[0-9].*"}, renamed={"annag": "anna"}) == [
+                    ("all", "anna1", "anna"), ("all", "annag2", "anna"),
+                    ("all", "bob_b10b", "bob_b")]
+
+
+def test_listed_numbers_are_the_test_split(tmp_path):
+  names = ["zebra/zeb006.jpg", "zebra/zeb007.jpg", "moth/mot006.jpg"]
+  assert _parse(tmp_path, {"a.zip": names}, template="{label}/{prefix}{number}",
+                fields={"prefix": "[a-z]*", "number": r"\d+"}, test_numbers={"zebra": (6,)}) == [
+                    ("test", "zebra/zeb006", "zebra"), ("train", "zebra/zeb007", "zebra"),
+                    ("train", "moth/mot006", "moth")]

@@ -1,0 +1,64 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Two builders at once, builds that were killed, and disks that are full."""
+
+import errno
+import fcntl
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tfds_builders
+from tfds_builders import errors
+from tfds_builders import row_builder
+from tfds_builders import testing
+from tfds_builders.rows.nevis import first
+
+
+@pytest.fixture(name="row")
+def _row(tmp_path):
+  return testing.write(first.SEMEION, first.SEMEION.layouts[0], tmp_path / "mirror")[0]
+
+
+def test_the_second_of_two_builds_waits_for_the_first(tmp_path, row):
+  data_dir = tmp_path / "data"
+  data_dir.mkdir()
+  lock = data_dir / ".nevis.semeion.lock"
+  # Another process holds the lock for two seconds.
+  holder = subprocess.Popen([sys.executable, "-c", (
+      "import fcntl, sys, time\n"
+      "lock = open(sys.argv[1], 'a'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+      "print('held', flush=True); time.sleep(2)"), str(lock)], stdout=subprocess.PIPE, text=True)
+  assert holder.stdout.readline() == "held\n"
+  began = time.monotonic()
+  with testing.installed(row, tmp_path / "mirror"):
+    builder = tfds_builders.build("nevis/semeion", data_dir)
+  assert time.monotonic() - began > 1.0 and holder.wait() == 0
+  assert builder.info.splits["train"].num_examples > 0
+  with open(lock, "a", encoding="ascii") as free:
+    fcntl.flock(free, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_leftovers_of_a_killed_build_are_swept_by_the_next(tmp_path, row):
+  left = tmp_path / "data" / "nevis" / "semeion" / "incomplete.ABC_1.0.0"
+  left.mkdir(parents=True)
+  (left / "nevis-train.tfrecord").write_text("half")
+  assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "data").state != "prepared"
+  with testing.installed(row, tmp_path / "mirror"):
+    tfds_builders.build("nevis/semeion", tmp_path / "data")
+  assert not left.exists()
+  assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "data").state == "prepared"
+
+
+def test_a_full_disk_says_what_is_free_and_leaves_nothing(tmp_path, row, monkeypatch):
+  def fill(self, spool, split):
+    raise OSError(errno.ENOSPC, "No space left on device")
+    yield
+
+  monkeypatch.setattr(row_builder.RowBuilder, "_generate_examples", fill)
+  with testing.installed(row, tmp_path / "mirror"), \
+      pytest.raises(errors.DataError, match="is full while nevis/semeion is prepared: .* GB are"):
+    tfds_builders.build("nevis/semeion", tmp_path / "data")
+  assert not list((tmp_path / "data").rglob("*incomplete*"))
+  assert not list((tmp_path / "data").rglob("*record*"))

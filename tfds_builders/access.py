@@ -1,0 +1,68 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How the files of a row are had: who publishes them, what is needed, what to do by hand."""
+
+from __future__ import annotations
+
+import re
+from typing import List, Optional
+
+from tfds_builders.rows import row as row_lib
+
+# What a URL contains -> kind of source, the first that fits.
+_KINDS = (("kaggle:", "Kaggle"), ("drive.google.com", "Google Drive"),
+          ("sharepoint.com", "SharePoint"), ("web.archive.org", "Internet Archive"))
+_ACCOUNTS = {"Kaggle": "Kaggle account"}
+_BY_HAND = ("Google Drive", "SharePoint")
+
+
+def file_kind(file: row_lib.File) -> str:
+  """ "web", "Kaggle", "Google Drive", "SharePoint", "Internet Archive" or "manual"."""
+  if file.url is None:
+    return "manual"
+  return next((kind for part, kind in _KINDS if part in file.url), "web")
+
+
+def kind(row: row_lib.Row) -> str:
+  """Where the first layout comes from; "TFDS" for what TFDS builds itself."""
+  if row.tfds is not None and not row.layouts:
+    return "manual, then TFDS" if row.tfds.manual else "TFDS"
+  kinds: List[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
+  rar = ", RAR" if any(file.name.endswith(".rar") for file in row.layouts[0].files) else ""
+  return " and ".join(kinds) + rar
+
+
+def credentials(row: row_lib.Row) -> str:
+  """What a user must have an account for; "" if nothing."""
+  if row.tfds is not None and row.tfds.manual:
+    return "account of the publisher"
+  if row.public_layout or (row.tfds is not None):
+    return ""
+  found = {_ACCOUNTS.get(file_kind(file), "") for one in row.layouts[:1] for file in one.files}
+  return ", ".join(sorted(found - {""}))
+
+
+def how_to_get(file: row_lib.File) -> str:
+  """One line: the command or the page that brings the file into a mirror folder DIR."""
+  source = file_kind(file)
+  if source == "Kaggle":
+    name = str(file.url)[len("kaggle:"):]
+    return (f"kaggle datasets download -d {name} -p DIR (Kaggle's command and an account; then "
+            f"rename the zip to {file.name})")
+  if source in _BY_HAND:
+    return f"open {file.url} in a browser and save it as DIR/{file.name}"
+  if source == "manual":
+    return f"no public link is known: put {file.name} into DIR"
+  return f"curl -L -o DIR/{file.name} '{file.url}'"
+
+
+def downloadable(file: row_lib.File) -> bool:
+  """Whether a program can fetch it without credentials and without a browser."""
+  return bool(file.url and re.match("https?://", file.url)) and file_kind(file) not in _BY_HAND
+
+
+def instructions(layout: row_lib.Layout, name: Optional[str] = None) -> str:
+  """What to do by hand for one layout, a line a file."""
+  lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
+  if len(layout.files) > 8:
+    lines.append(f"  ... and {len(layout.files) - 8} more files like these")
+  return "\n".join([*lines, f"  then: suite data build {name or 'NAME'} --mirror DIR"])
