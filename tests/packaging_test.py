@@ -142,3 +142,9 @@ def test_the_tools_install_once_and_again_when_the_packaging_changed(tmp_path):
   shutil.rmtree(tmp_path / "bin")
   source_venv(tmp_path, {}, 'venv_install ""', **env)
   assert len((tmp_path / "calls").read_text().splitlines()) == 2
+
+
+def test_the_page_of_data_sets_is_what_the_rows_say():
+  done = subprocess.run([sys.executable, "tools/make_data_table.py", "--check"], cwd=ROOT,
+                        capture_output=True, text=True, check=False)
+  assert done.returncode == 0, done.stderr

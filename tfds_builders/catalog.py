@@ -8,10 +8,14 @@ import difflib
 from typing import Dict, Iterator, List, Tuple
 
 from tfds_builders import errors
+from tfds_builders.rows import fluid
+from tfds_builders.rows import lifelong
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
 
-FAMILIES: Dict[str, Tuple[row_lib.Row, ...]] = {"nevis": nevis.ROWS}
+FAMILIES: Dict[str, Tuple[row_lib.Row, ...]] = {
+    "nevis": nevis.ROWS, "fluid": fluid.ROWS, "lifelong_cifar10": lifelong.CIFAR10_ROWS,
+    "lifelong_imagenet": lifelong.IMAGENET_ROWS}
 _STAND_INS: Dict[str, row_lib.Row] = {}
 
 

@@ -19,13 +19,15 @@ checkpoint.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
 
 from suite.data import experience as experience_lib
 from suite.data import tasks
+from suite.metrics import answer_sampling
+from suite.metrics import intervals
 from suite.training import context as context_lib
 
 
@@ -115,11 +117,26 @@ class Estimate(NamedTuple):
     answers: uint8 [N], the estimated answer to each sample.
     cut: how many of the easiest samples the model is thought to solve.
     accuracy: the estimated share of correct answers.
+
+  A method that has more to say fills in:
+    interval: 95% interval of the accuracy, (low, high).
+    supported: whether the sample supports per-sample predictions; False: use the accuracy only.
+    reason: why, in words.
+    observed: int64 [m], the samples asked, in the order of asking. A larger budget asks these first
+      if the method's questions are nested.
+    observed_answers: uint8 [m]; `answers` and `probabilities` repeat them.
+    probabilities: chances of a correct answer [n] to samples int64 [n]; made on demand.
   """
 
   answers: np.ndarray
   cut: int
   accuracy: float
+  interval: Optional[Tuple[float, float]] = None
+  supported: Optional[bool] = None
+  reason: str = ""
+  observed: Optional[np.ndarray] = None
+  observed_answers: Optional[np.ndarray] = None
+  probabilities: Optional[Callable[[np.ndarray], np.ndarray]] = None
 
 
 class Estimator(Protocol):
@@ -135,3 +152,32 @@ class Estimator(Protocol):
       ask: evaluates the new model: indices int64 [n] of samples to its answers [n].
       budget: how many answers may be asked for.
     """
+
+
+class Kept:
+  """What was prepared last, kept for as long as it is asked for the very same arrays.
+
+  Most of an estimate is preparation that depends on the known models alone.
+  """
+
+  def __init__(self) -> None:
+    self._key: Tuple[Any, ...] = ()
+    self._value: Any = None
+
+  def get(self, key: Sequence[np.ndarray], prepare: Callable[[], Any]) -> Any:
+    """The same value while `key` holds the same objects, else a new one."""
+    if len(key) != len(self._key) or any(a is not b for a, b in zip(key, self._key)):
+      self._value = prepare()
+      self._key = tuple(key)
+    return self._value
+
+
+def finished(
+    answers: np.ndarray, asked: answer_sampling.Asked, accuracy: intervals.Interval,
+    probabilities: Callable[[np.ndarray], np.ndarray],
+    verdict: Tuple[Optional[bool], str] = (None, "")
+) -> Estimate:
+  """An estimate from its parts; `cut` is how many samples the model is thought to solve."""
+  return Estimate(answers, int(answers.sum(dtype=np.int64)), accuracy.value,
+                  (accuracy.low, accuracy.high), *verdict, asked.samples, asked.answers,
+                  probabilities)

@@ -13,6 +13,8 @@ biased even when all is known): estimate accuracy by the mean of the observed an
 
 from __future__ import annotations
 
+from typing import Dict
+
 import numpy as np
 
 
@@ -25,6 +27,18 @@ def sum_order(answers: np.ndarray) -> np.ndarray:
   return order_by_count(np.sum(answers, axis=0, dtype=np.int64))
 
 
+def checked_counts(answers: np.ndarray) -> np.ndarray:
+  """Column sums of answers 0/1 [M, N], M >= 2, in the narrowest type: uint8 or uint16 [N]."""
+  answers = np.asarray(answers)
+  if answers.ndim != 2 or len(answers) < 2:
+    raise ValueError(f"Got answers of shape {list(answers.shape)}; expected [M, N] of 2 models at "
+                     "least: others' answers are what an estimate goes by.")
+  _check_binary(answers)
+  if len(answers) > 65535:
+    raise ValueError(f"Got {len(answers)} models; 65,535 at most are counted.")
+  return answers.sum(axis=0, dtype=np.uint8 if len(answers) < 256 else np.uint16)
+
+
 def order_by_count(counts: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
   """Positions [N] by descending count, ties by id (by position without `ids`).
 
@@ -35,6 +49,65 @@ def order_by_count(counts: np.ndarray, ids: np.ndarray | None = None) -> np.ndar
     counts = counts.astype(np.int64)  # Unsigned values have no negative.
   tie_break = np.arange(len(counts)) if ids is None else np.asarray(ids)
   return np.lexsort((tie_break, -counts))
+
+
+def confidence_order(confidences: np.ndarray) -> np.ndarray:
+  """As `sum_order`, by the sum of the probabilities [M, N] that models give to the true class."""
+  confidences = np.asarray(confidences)
+  if confidences.ndim != 2:
+    raise ValueError(f"Got confidences of shape {list(confidences.shape)}; expected [M, N].")
+  if not np.all((confidences >= 0) & (confidences <= 1)):  # False for NaN, too.
+    raise ValueError("Confidences are probabilities of the true class; got values that are NaN or "
+                     "outside 0..1. Leave out the models that have none.")
+  # Halves have 11 bits: sums of them need more. Rounding hides the order of summation.
+  return order_by_count(np.round(np.sum(confidences, axis=0, dtype=np.float64), 9))
+
+
+def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
+  """Two-stage sort (section 3.1): samples of one count, reordered by the models that part them.
+
+  A model whose best cut falls inside a run of tied samples is the only kind to care how they are
+  ordered: each run is reordered by the count over its own such models, ties again by index. Runs
+  without a cut stay as they are. Only the given models [M, N] take part.
+
+  Args:
+    passes: each takes the runs still tied after the one before.
+  """
+  answers = np.asarray(answers)
+  order = sum_order(answers)
+  sums = np.sum(answers, axis=0, dtype=np.int64)[order]
+  tied = np.concatenate([[0], np.cumsum(sums[1:] != sums[:-1])])  # Number of each rank's run.
+  for _ in range(passes):
+    cuts = dp_thresholds(np.asarray(answers[:, order]))
+    num_runs = int(tied[-1]) + 1
+    starts = np.searchsorted(tied, np.arange(num_runs))
+    ends = np.append(starts[1:], len(order))
+    keys = np.zeros(len(order), np.int64)
+    for run in range(num_runs):
+      start, end = starts[run], ends[run]
+      parting = np.flatnonzero((cuts > start) & (cuts < end))
+      if len(parting):
+        keys[start:end] = answers[np.ix_(parting, order[start:end])].sum(axis=0, dtype=np.int64)
+    again = np.lexsort((order, -keys, tied))
+    order, keys = order[again], keys[again]
+    changed = (tied[1:] != tied[:-1]) | (keys[1:] != keys[:-1])
+    tied = np.concatenate([[0], np.cumsum(changed)])
+  return order
+
+
+def add_model(counts: np.ndarray, row: np.ndarray) -> np.ndarray:
+  """Counts [N] with one more fully observed model [N]; a wider type when they no longer fit.
+
+  The order of the new counts is the order sorted from scratch: nothing else needs touching. A model
+  *predicted* by a cut changes no order (appendix F): only observed answers carry information.
+  """
+  row = np.asarray(row)
+  _check_binary(row)
+  if counts.shape != row.shape:
+    raise ValueError(f"Got {list(row.shape)} answers for {list(counts.shape)} samples.")
+  if counts.dtype == np.uint8 and len(counts) and counts.max() == 255:
+    counts = counts.astype(np.uint16)
+  return counts + row.astype(counts.dtype)
 
 
 def dp_threshold(row: np.ndarray) -> int:
@@ -50,6 +123,79 @@ def dp_threshold(row: np.ndarray) -> int:
   _check_binary(row)
   gains = np.cumsum(2 * row.astype(np.int64) - 1)
   return int(np.argmax(np.concatenate([[0], gains])))  # argmax takes the first of equals.
+
+
+def dp_thresholds(rows: np.ndarray) -> np.ndarray:
+  """`dp_threshold` of each of S rows [S, n], answers in rank order: int64 [S]."""
+  rows = np.asarray(rows)
+  if rows.ndim != 2:
+    raise ValueError(f"Got rows of shape {list(rows.shape)}; expected [S, n].")
+  _check_binary(rows)
+  num_rows, length = rows.shape
+  cuts = np.zeros(num_rows, np.int64)
+  if not length:
+    return cuts
+  step = max(1, (1 << 22) // length)  # So many rows at a time: 16 MB of sums.
+  for start in range(0, num_rows, step):
+    gains = np.cumsum(2 * rows[start:start + step].astype(np.int8) - 1, axis=1, dtype=np.int32)
+    best = np.argmax(gains, axis=1)  # Of equals the first.
+    cuts[start:start + step] = np.where(gains[np.arange(len(best)), best] > 0, best + 1, 0)
+  return cuts
+
+
+def spaced_models(accuracies: np.ndarray, budget: int) -> np.ndarray:
+  """Which models to ask about a new sample: `budget` of M, evenly spaced in accuracy order."""
+  order = order_by_count(np.asarray(accuracies))
+  return order[sample_positions(len(order), budget)]
+
+
+def place_samples(answers: np.ndarray, num_models: int) -> np.ndarray:
+  """Counts out of `num_models` of new samples: from answers [m, K] of `spaced_models`, int64 [K].
+
+  It is the mean of the m answers, a half upwards. The cut among models would be the transpose of
+  the search, but it is biased as a solve count and ranks worse.
+  """
+  answers = np.asarray(answers)
+  _check_binary(answers)
+  asked = answers.shape[0]
+  return (2 * num_models * answers.sum(axis=0, dtype=np.int64) + asked) // (2 * asked)
+
+
+def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> Dict[str, float]:
+  """Errors of predicted answers [N] of one model (section 3.3).
+
+  `aleatoric` is what the best cut of the order leaves when every answer is known; `epistemic` is
+  how far the prediction is from that best cut. total <= aleatoric + epistemic.
+  """
+  answers = np.asarray(answers)
+  best = step_predictions(order, dp_threshold(answers[order]))
+  return {"total": per_sample_error(answers, predicted),
+          "aleatoric": per_sample_error(answers, best),
+          "epistemic": per_sample_error(best, predicted)}
+
+
+def mean_absolute_error(values: np.ndarray, estimates: np.ndarray) -> float:
+  """Mean of |value - estimate| over models, such as of their accuracies."""
+  return per_sample_error(values, estimates)
+
+
+def spearman(values: np.ndarray, others: np.ndarray) -> float:
+  """Spearman's rank correlation of [n] and [n]; tied values share their mean rank.
+
+  NaN where one of them is constant.
+  """
+  x, y = _mean_ranks(values), _mean_ranks(others)
+  if x.shape != y.shape or len(x) < 2:
+    raise ValueError(f"Got {len(x)} and {len(y)} values; expected as many of each, two at least.")
+  x, y = x - x.mean(), y - y.mean()
+  norm = float(np.sqrt(np.sum(x * x) * np.sum(y * y)))
+  return float(np.sum(x * y)) / norm if norm else float("nan")
+
+
+def _mean_ranks(values: np.ndarray) -> np.ndarray:
+  _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+  last = np.cumsum(counts)
+  return (last - (counts - 1) / 2.0)[inverse.reshape(-1)]
 
 
 def sample_positions(num_samples: int, budget: int) -> np.ndarray:

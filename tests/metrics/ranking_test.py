@@ -44,11 +44,20 @@ def test_dp_threshold_worked_by_hand():
 
 
 def test_dp_threshold_is_the_smallest_best_cut_of_every_short_row():
-  for length in range(1, 11):
+  for length in range(1, 13):
     steps = np.tril(np.ones([length + 1, length], np.int64), k=-1)  # Row k: ones at ranks < k.
     for row in itertools.product([0, 1], repeat=length):
       wrong = np.sum(np.abs(steps - np.array(row)), axis=1)
       assert ranking.dp_threshold(np.array(row)) == np.argmin(wrong), row
+
+
+def test_thresholds_of_many_rows_are_those_of_each():
+  for length in range(1, 13):
+    rows = np.array(list(itertools.product([0, 1], repeat=length)), np.uint8)
+    expected = [ranking.dp_threshold(row) for row in rows]
+    assert ranking.dp_thresholds(rows).tolist() == expected
+  assert ranking.dp_thresholds(np.zeros([3, 0])).tolist() == [0, 0, 0]
+  assert ranking.dp_thresholds(np.eye(2, dtype=bool)).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8])
@@ -120,3 +129,89 @@ def test_wrong_shapes_are_named():
     ranking.sum_order(np.zeros(3))
   with pytest.raises(ValueError, match=r"answers of shape \[2\] and predictions of shape \[3\]"):
     ranking.per_sample_error(np.zeros(2), np.zeros(3))
+
+
+def test_confidence_order():
+  confidences = np.array([[0.5, 0.25, 0.75], [0.5, 0.25, 0.25]], np.float16)  # Sums 1, 0.5, 1.
+  assert ranking.confidence_order(confidences).tolist() == [0, 2, 1]
+  for wrong in (np.nan, 1.5):
+    with pytest.raises(ValueError, match="NaN or outside 0..1"):
+      ranking.confidence_order(np.array([[wrong, 0.0]]))
+
+
+def test_recursive_order_by_hand():
+  # All four samples are solved by two of four models. In order 0 1 2 3 the cuts are 2, 0, 1, 4.
+  answers = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
+  assert ranking.dp_thresholds(answers).tolist() == [2, 0, 1, 3]
+  # Models 0, 2 and 3 cut inside the run: they solve 2, 2, 1, 1 of it.
+  assert ranking.recursive_order(answers).tolist() == [0, 1, 2, 3]
+  # Behind other models' eyes: 3 leads when its own cutting models solve it.
+  answers = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+  # Cuts 2? sums -1 0 -1 0: 0; 1 0 1 0: 1 - models 1 and 3 part the run, and solve 0 and 2.
+  assert ranking.recursive_order(answers).tolist() == [0, 2, 1, 3]
+
+
+def test_recursive_order_leaves_runs_alone_where_nobody_cuts():
+  answers = np.array([[1, 1, 0, 0], [1, 1, 0, 0]])
+  assert ranking.recursive_order(answers).tolist() == [0, 1, 2, 3]
+
+
+def test_recursive_order_keeps_counts_descending():
+  answers = np.random.default_rng(0).integers(0, 2, [9, 200])
+  for passes in (1, 3):
+    order = ranking.recursive_order(answers, passes)
+    assert sorted(order) == list(range(200))
+    assert np.all(np.diff(answers.sum(axis=0)[order]) <= 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_incremental_order_is_the_order_sorted_from_scratch(seed):
+  answers = np.random.default_rng(seed).integers(0, 2, [300, 50]).astype(np.uint8)
+  counts = np.zeros(50, np.uint8)
+  for number, row in enumerate(answers):
+    counts = ranking.add_model(counts, row)
+    if number in (0, 7, 254, 255, 256, 299):
+      slow = ranking.sum_order(answers[:number + 1])
+      np.testing.assert_array_equal(ranking.order_by_count(counts), slow)
+
+
+def test_counts_past_255_get_a_wider_type():
+  counts = ranking.add_model(np.array([255, 0], np.uint8), np.array([1, 1]))
+  assert counts.tolist() == [256, 1] and counts.dtype == np.uint16
+
+
+def test_an_inserted_prediction_changes_no_order():
+  answers = np.random.default_rng(1).integers(0, 2, [6, 40]).astype(np.uint8)
+  order = ranking.sum_order(answers)
+  for cut in (0, 13, 40):
+    more = ranking.add_model(answers.sum(axis=0, dtype=np.uint8),
+                             ranking.step_predictions(order, cut))
+    assert ranking.order_by_count(more).tolist() == order.tolist()
+
+
+def test_samples_are_placed_by_the_mean_of_models_spaced_in_accuracy():
+  assert ranking.spaced_models(np.array([0.1, 0.9, 0.5, 0.7]), 2).tolist() == [3, 0]
+  answers = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])  # Means 1/3, 0, 2/3, 1.
+  assert ranking.place_samples(answers, 10).tolist() == [3, 0, 7, 10]
+  assert ranking.place_samples(np.array([[1], [0]]), 5).tolist() == [3]  # 2.5 goes up.
+
+
+def test_decomposition_by_hand():
+  answers = np.array([1, 1, 0, 1, 0])  # In its own order; the best cut is 2, one wrong.
+  parts = ranking.decompose(answers, ranking.step_predictions(np.arange(5), 3), np.arange(5))
+  assert parts == {"total": 0.4, "aleatoric": 0.2, "epistemic": 0.2}
+
+
+def test_mean_absolute_error_and_spearman():
+  assert ranking.mean_absolute_error([0.5, 0.25], [0.25, 0.25]) == 0.125
+  assert ranking.spearman([1, 2, 3], [10, 20, 300]) == 1.0
+  assert ranking.spearman([1, 2, 3], [3, 2, 1]) == -1.0
+  # Ranks 1.5 1.5 3 and 1 2 3: 1.5 / sqrt(1.5 * 2).
+  assert ranking.spearman([4, 4, 9], [1, 2, 3]) == pytest.approx(0.8660254)
+  assert np.isnan(ranking.spearman([1, 1], [1, 2]))
+
+
+def test_counts_want_two_models():
+  with pytest.raises(ValueError, match=r"shape \[1, 3\]; expected \[M, N\] of 2 models"):
+    ranking.checked_counts(np.ones([1, 3]))
+  assert ranking.checked_counts(np.ones([300, 1], np.uint8)).tolist() == [300]

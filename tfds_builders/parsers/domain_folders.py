@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Archives of image files whose names tell label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
+"""Archives of images whose names tell label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
         name = template.format(label=place if numbers else label, item=f"{item}.jpg",
                                domain=("art", "toy")[item % 2], severity=item % 5 + 1, split="test",
                                set=f"set-{item % 2}")
-        members[f"top/{name}"] = images.png(fixtures.pixels((4, 4, 3), number * 10**6 + len(members)))
+        seed = number * 10**6 + len(members)
+        members[f"top/{name}"] = images.png(fixtures.pixels((4, 4, 3), seed))
     total += len(members) - 1
     fixtures.write_archive(directory / file, members)
   return {splits.TEST: total}

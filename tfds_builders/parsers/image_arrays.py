@@ -48,8 +48,8 @@ def _array(paths: Mapping[str, pathlib.Path], place: str) -> np.ndarray:
     return load(archives.read_content(path, _MAX_BYTES), f"{path}")
   for name, data in archives.members(path, lambda name: name == f"{member}.npy", _MAX_BYTES):
     return load(data, f"{path}, array {name!r}")
-  raise errors.DataError(f"{path} holds no array {member!r}. It is of another edition (an early one "
-                         "is a pickle, which is not read): get the .npz file.")
+  raise errors.DataError(f"{path} holds no array {member!r}. It is of another edition (an early "
+                         "one is a pickle, which is not read): get the .npz file.")
 
 
 def load(data: bytes, where: str) -> np.ndarray:

@@ -17,7 +17,7 @@ _PARSERS = {"cifar_binary": cifar_binary, "class_folders": class_folders}
 def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],
           domain: str) -> Iterator[example.Example]:
   """Yields the test images that another parser finds, with the feature "domain"."""
-  for one in _PARSERS[parser].parse(paths, **parser_args):  # type: ignore[attr-defined]
+  for one in _PARSERS[parser].parse(paths, **parser_args):
     if one.split == splits.TEST:
       yield one._replace(extra={"domain": domain})
 
@@ -27,6 +27,6 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   ) -> Mapping[str, int]:
   """Writes the other parser's fixture; returns the number of test examples."""
   del domain
-  counts = _PARSERS[parser].write_fixture(  # type: ignore[attr-defined]
+  counts = _PARSERS[parser].write_fixture(
       directory, file_names, class_names, per_class=per_class, **parser_args)
   return {splits.TEST: counts[splits.TEST]}

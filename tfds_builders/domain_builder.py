@@ -1,0 +1,39 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A family whose rows are domains: within a build, copies of an image are kept once."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Tuple
+
+from tfds_builders import content
+from tfds_builders import errors
+from tfds_builders import row_builder
+
+
+class DomainBuilder(row_builder.RowBuilder, skip_registration=True):  # type: ignore[call-arg]
+  """Keeps of equal images (by the digest of their bytes) the one with the least id.
+
+  How many are left out is in the metadata, "duplicates_removed".
+  """
+
+  def _split_generators(self, dl_manager) -> Dict[str, Any]:
+    if self._on_beam:
+      raise errors.DataError(f"{self.name} removes copies across the whole build, which is not "
+                             "done on Beam; build it without Beam options.")
+    return super()._split_generators(dl_manager)
+
+  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
+    least: Dict[int, str] = {}
+    num_seen = 0
+    for one in spool.read(split):
+      digest = content.digest(one.image)
+      least[digest] = min(one.key, least.get(digest, one.key))
+      num_seen += 1
+    kept = set(least.values())
+    removed = dict(self.info.metadata["duplicates_removed"])
+    removed[split] = removed.get(split, 0) + num_seen - len(kept)
+    self.info.metadata["duplicates_removed"] = removed
+    del least
+    for key, record in super()._generate_examples(spool, split):
+      if key in kept:
+        yield key, record

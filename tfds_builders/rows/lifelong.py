@@ -1,0 +1,224 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Lifelong-CIFAR10 and Lifelong-ImageNet (Prabhu et al., 2024): the sources of their samples.
+
+All are test sets: every row has the split `test` alone. The paper removes copies, so sizes after
+a build may be a little below the published ones, which are not asserted.
+"""
+
+from __future__ import annotations
+
+from tfds_builders import splits
+from tfds_builders.parsers import corrupted
+from tfds_builders.parsers import corruption_arrays
+from tfds_builders.parsers import domain_folders
+from tfds_builders.parsers import image_arrays
+from tfds_builders.parsers import imagenet_validation
+from tfds_builders.parsers import one_domain
+from tfds_builders.rows import imagenet_classes
+from tfds_builders.rows.row import File
+from tfds_builders.rows.row import Layout
+from tfds_builders.rows.row import Row
+
+_TEST_ONLY = {splits.TEST: {splits.TEST: 1.0}}
+_DOMAIN = {"domain": "text"}
+_CORRUPTED = {"domain": "text", "severity": "int64"}
+_CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
+                  "truck")
+KINDS = (
+    "gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur",
+    "zoom_blur", "snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate",
+    "jpeg_compression", "speckle_noise", "gaussian_blur", "spatter", "saturate")
+
+
+def _bibtex(key: str, title: str, author: str, year: int) -> str:
+  return f"@misc{{{key},\n  title={{{title}}},\n  author={{{author}}},\n  year={{{year}}}\n}}"
+
+
+def _cifar(name: str, title: str, layouts, *, features=None, **values) -> Row:
+  return Row(name, title=title, layouts=layouts, splits=_TEST_ONLY, num_classes=10,
+             class_names=_CIFAR_CLASSES, channels=3, features=features or _DOMAIN, **values)
+
+
+def _imagenet(name: str, title: str, layouts, *, features=None, **values) -> Row:
+  return Row(name, title=title, layouts=layouts, splits=_TEST_ONLY, num_classes=1000,
+             class_names=imagenet_classes.WNIDS, channels=3, features=features or _DOMAIN, **values)
+
+
+_KRIZHEVSKY = _bibtex("krizhevsky2009learning",
+                      "Learning multiple layers of features from tiny images",
+                      "Krizhevsky, Alex", 2009)
+_HENDRYCKS = _bibtex(
+    "hendrycks2019robustness",
+    "Benchmarking neural network robustness to common corruptions and perturbations",
+    "Hendrycks, Dan and Dietterich, Thomas", 2019)
+
+# The clean test images: file, parser and its arguments.
+_CLEAN = (
+    (File("cifar-10-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+          ("sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",),
+          size=170052171),
+     {"parser": "cifar_binary", "parser_args": {"batches": {"test_batch.bin": splits.TEST}}}, ""),
+    (File("cifar10-jpg.tar.xz", None,
+          ("sha256:3448a12cf05fbc56035b1ee2e5b172c150e4997ec8b5bb6c92c7fbc098fbcb72",)),
+     {"parser": "class_folders",
+      "parser_args": {"template": "{split}/{label}/{item}.jpg",
+                      "split_folders": {"train": splits.TRAIN, "test": splits.TEST}}},
+     "A JPEG copy, slightly lossy; its examples have other ids than those of the binary version."))
+
+_CIFAR10_ROWS = (
+    _cifar("cifar10", "CIFAR-10, test images",
+           tuple(Layout(one_domain, files=(file,), args={**args, "domain": "cifar10"}, notes=notes,
+                        built_from_real=file.name == "cifar10-jpg.tar.xz")
+                 for file, args, notes in _CLEAN),
+           homepage="https://www.cs.toronto.edu/~kriz/cifar.html", citation=_KRIZHEVSKY),
+    _cifar("cifar10_1", "CIFAR-10.1 (v6)",
+           (Layout(image_arrays,
+                   files=tuple(File(f"cifar10.1_v6_{part}.npy", "https://raw.githubusercontent.com/"
+                                    f"modestyachts/CIFAR-10.1/master/datasets/cifar10.1_v6_{part}"
+                                    ".npy") for part in ("data", "labels")),
+                   args={"parts": {"v6": ("cifar10.1_v6_data.npy", "cifar10.1_v6_labels.npy")},
+                         "domain": "cifar10_1"}),),
+           homepage="https://github.com/modestyachts/CIFAR-10.1", licence="MIT",
+           citation=_bibtex("recht2018cifar10.1",
+                            "Do CIFAR-10 classifiers generalize to CIFAR-10?",
+                            "Recht, Benjamin and Roelofs, Rebecca and Schmidt, Ludwig and "
+                            "Shankar, Vaishaal", 2018)),
+    _cifar("cifar10_2", "CIFAR-10.2, training and test images",
+           (Layout(image_arrays,
+                   files=tuple(File(f"cifar102_{part}.npz", "https://raw.githubusercontent.com/"
+                                    f"modestyachts/cifar-10.2/master/cifar102_{part}.npz")
+                               for part in ("train", "test")),
+                   args={"parts": {part: (f"cifar102_{part}.npz:images",
+                                          f"cifar102_{part}.npz:labels")
+                                   for part in ("train", "test")}, "domain": "cifar10_2"}),),
+           notes="The benchmark evaluates on all 12,000 images. Early editions are pickles (.npy) "
+                 "and are not read.",
+           homepage="https://github.com/modestyachts/cifar-10.2",
+           citation=_bibtex("lu2020harder", "Harder or different? A closer look at distribution "
+                            "shift in dataset reproduction", "Lu, Shangyun and Nott, Bradley and "
+                            "Olson, Aaron and others", 2020)),
+    _cifar("cinic10", "CINIC-10, the images from ImageNet",
+           (Layout(domain_folders,
+                   files=(File("CINIC-10.tar.gz", "https://datashare.ed.ac.uk/bitstream/handle/"
+                               "10283/3192/CINIC-10.tar.gz"),),
+                   args={"template": "{split}/{label}/{item}", "skip": r"cifar10-.*",
+                         "domains": {"CINIC-10.tar.gz": "cinic10"}}),),
+           notes="All three splits; the 60,000 images that are CIFAR-10's own are left out, which "
+                 "leaves the benchmark's 210,000.",
+           homepage="https://datashare.ed.ac.uk/handle/10283/3192", licence="MIT",
+           citation=_bibtex("darlow2018cinic", "CINIC-10 is not ImageNet or CIFAR-10",
+                            "Darlow, Luke N. and Crowley, Elliot J. and Antoniou, Antreas and "
+                            "Storkey, Amos J.", 2018)),
+)
+
+_CIFAR10_W = {
+    "360": ("data_360_cartoon_original", "data_360_original"),
+    "baidu": ("data_baidu_cartoon_original", "data_baidu_original"),
+    "bing": ("bing_cartoon_original", "data_bing_original"),
+    "diffusion": ("diffusion_cartoon_original", "diffusion_hard_original", "diffusion_original"),
+    "flickr": ("data_flickr_original",), "google": ("data_google_original",),
+    "pexels": ("data_pexel_original",), "sogou": ("data_sougou_original",)}
+
+CIFAR10_ROWS = _CIFAR10_ROWS + (
+    _cifar("cifar10_w", "CIFAR-10-Warehouse",
+           (Layout(domain_folders,
+                   files=tuple(File(f"{name}.zip") for names in _CIFAR10_W.values()
+                               for name in names),
+                   args={"template": "{set}/{label}/{item}",
+                         "domains": {f"{name}.zip": f"cifar10_w/{domain}"
+                                     for domain, names in _CIFAR10_W.items() for name in names}},
+                   separate_files=False),),
+           notes="180 sets from seven image search engines and from diffusion models, which are "
+                 "the 8 domains. Images have their original sizes. Links are given on request.",
+           homepage="https://github.com/sxzrt/CIFAR-10-W", licence="research use, on request",
+           citation=_bibtex("sun2024cifar", "CIFAR-10-Warehouse: Broad and more realistic testbeds "
+                            "in model generalization analysis", "Sun, Xiaoxiao and Leng, Xingjian "
+                            "and Wang, Zijian and others", 2024)),
+    _cifar("cifar10_c", "CIFAR-10-C",
+           (Layout(corruption_arrays,
+                   files=(File("CIFAR-10-C.tar", "https://zenodo.org/records/2535967/files/"
+                               "CIFAR-10-C.tar", ("md5:56bf5dcef84df0e2308c6dcbcbbd8499",)),),
+                   args={"kinds": KINDS, "domain": "cifar10_c/{kind}"}),),
+           features=_CORRUPTED, homepage="https://zenodo.org/records/2535967", licence="CC BY 4.0",
+           citation=_HENDRYCKS),
+    _cifar("cifar10_c_generated", "CIFAR-10 test images in 19 corruptions and 5 severities",
+           tuple(Layout(corrupted, files=(file,), notes=notes,
+                        args={**args, "level_set": "cifar", "domain": "cifar10_c_generated/{kind}"})
+                 for file, args, notes in _CLEAN),
+           features=_CORRUPTED,
+           notes="Made here (tfds_builders/corruptions), with the kinds and levels of CIFAR-10-C "
+                 "and other random numbers; a pure function of each clean image and its id. Motion "
+                 "blur, glass blur, spatter and frost (a texture instead of photographs) differ "
+                 "from the published ones, as their modules say. About one in a thousand equals "
+                 "another one (spatter without a drop) and is left out as a copy.",
+           homepage="https://github.com/hendrycks/robustness", citation=_HENDRYCKS))
+
+_PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
+_V2 = ("matched-frequency", "threshold0.7", "top-images")
+_C_FAMILIES = ("blur", "digital", "extra", "noise", "weather")
+
+IMAGENET_ROWS = (
+    _imagenet("imagenet", "ImageNet, validation images",
+              (Layout(imagenet_validation,
+                      files=(File("ILSVRC2012_img_val.tar", None,
+                                  ("md5:29b22e2961454d5413ddabcf34fc5622",)),
+                             File("ILSVRC2012_devkit_t12.tar.gz", None,
+                                  ("md5:fa75699e90414af021442c21a62c3abf",))),
+                      args={"image_file": "ILSVRC2012_img_val.tar",
+                            "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}),),
+              homepage="https://image-net.org/", licence="non-commercial research, by account",
+              citation=_bibtex("russakovsky2015imagenet",
+                               "ImageNet large scale visual recognition challenge",
+                               "Russakovsky, Olga and Deng, Jia and Su, Hao and others", 2015)),
+    _imagenet("imagenet_v2", "ImageNet-V2, three test sets",
+              (Layout(domain_folders,
+                      files=tuple(File(f"imagenetv2-{name}.tar.gz", "https://huggingface.co/datasets"
+                                       f"/vaishaal/ImageNetV2/resolve/main/imagenetv2-{name}.tar.gz"
+                                       ) for name in _V2),
+                      args={"template": "{label}/{item}", "numbers": True,
+                            "domains": {f"imagenetv2-{name}.tar.gz": f"imagenet_v2/{name}"
+                                        for name in _V2}}),),
+              notes="The three sets overlap; an image is kept once, under the least of its ids.",
+              homepage="https://github.com/modestyachts/ImageNetV2", licence="MIT",
+              citation=_bibtex("recht2019imagenet", "Do ImageNet classifiers generalize to "
+                               "ImageNet?", "Recht, Benjamin and Roelofs, Rebecca and Schmidt, "
+                               "Ludwig and Shankar, Vaishaal", 2019)),
+    _imagenet("imagenet_a", "ImageNet-A",
+              (Layout(domain_folders, files=(File("imagenet-a.tar", _PEOPLE + "imagenet-a.tar"),),
+                      args={"template": "{label}/{item}",
+                            "domains": {"imagenet-a.tar": "imagenet_a"}}),),
+              notes="200 of the 1,000 classes.", licence="MIT",
+              homepage="https://github.com/hendrycks/natural-adv-examples",
+              citation=_bibtex("hendrycks2021natural", "Natural adversarial examples",
+                               "Hendrycks, Dan and Zhao, Kevin and Basart, Steven and others",
+                               2021)),
+    _imagenet("imagenet_r", "ImageNet-R",
+              (Layout(domain_folders, files=(File("imagenet-r.tar", _PEOPLE + "imagenet-r.tar"),),
+                      args={"template": "{label}/{domain}_{item}",
+                            "domains": {"imagenet-r.tar": "imagenet_r/{domain}"}}),),
+              notes="200 of the 1,000 classes; the domain is the rendition in the file's name.",
+              homepage="https://github.com/hendrycks/imagenet-r", licence="MIT",
+              citation=_bibtex("hendrycks2021many", "The many faces of robustness",
+                               "Hendrycks, Dan and Basart, Steven and Mu, Norman and others",
+                               2021)),
+    _imagenet("imagenet_sketch", "ImageNet-Sketch",
+              (Layout(domain_folders, files=(File("ImageNet-Sketch.zip"),),
+                      args={"template": "{label}/{item}",
+                            "domains": {"ImageNet-Sketch.zip": "imagenet_sketch"}}),),
+              homepage="https://github.com/HaohanWang/ImageNet-Sketch", licence="MIT",
+              citation=_bibtex("wang2019learning", "Learning robust global representations by "
+                               "penalizing local predictive power", "Wang, Haohan and Ge, Songwei "
+                               "and Lipton, Zachary and Xing, Eric P.", 2019)),
+    _imagenet("imagenet_c", "ImageNet-C",
+              (Layout(domain_folders,
+                      files=tuple(File(f"{name}.tar", "https://zenodo.org/records/2235448/files/"
+                                       f"{name}.tar") for name in _C_FAMILIES),
+                      args={"template": "{domain}/{severity}/{label}/{item}",
+                            "domains": {f"{name}.tar": "imagenet_c/{domain}"
+                                        for name in _C_FAMILIES}},
+                      separate_files=False),),
+              features=_CORRUPTED,
+              notes="All 19 kinds and 5 severities; it is not known which of them the benchmark's "
+                    "1.98 million samples hold.",
+              homepage="https://zenodo.org/records/2235448", licence="CC BY 4.0",
+              citation=_HENDRYCKS))

@@ -1,0 +1,254 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Error against budget of every lifelong method, on a real matrix of models x samples.
+
+  python tools/lifelong_study.py MATRIX.npz docs/results/lifelong.md
+
+Of the models 50 are known, chosen at random, and each of the others is estimated; a split is one
+such choice. The table and a figure beside it (.svg) are means over splits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import multiprocessing
+import os
+import pathlib
+import platform
+import sys
+import time
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+import numpy as np
+
+from suite.learners import anchor_search
+from suite.learners import copy_nearest
+from suite.learners import factor_search
+from suite.learners import irt_search
+from suite.learners import learner
+from suite.learners import order_search
+from suite.learners import random_mean
+from suite.learners import sum_search
+from suite.metrics import ranking
+
+BUDGETS = [8 << power for power in range(12)]
+KNOWN = 50
+# Clusters of a large budget take hours.
+LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128}
+METHODS: Dict[str, Callable[[int], Any]] = {
+    "Sort & Search (sum)": lambda seed: sum_search.SumSearch(),
+    "Sort & Search (recursive)": lambda seed: Ordered("recursive"),
+    "several orders": lambda seed: order_search.OrderSearch(seed=seed),
+    "CopyNearest&Expand": lambda seed: copy_nearest.CopyNearest(seed),
+    "anchors (k-means)": lambda seed: anchor_search.AnchorSearch("kmeans", seed),
+    "anchors (k-medoids)": lambda seed: anchor_search.AnchorSearch("kmedoids", seed),
+    "2PL, 1 dimension": lambda seed: irt_search.IrtSearch(1, seed=seed),
+    "2PL, 5 dimensions": lambda seed: irt_search.IrtSearch(5, seed=seed),
+    "random, plain mean": lambda seed: random_mean.RandomMean(seed),
+    "factors": lambda seed: factor_search.FactorSearch(seed=seed),
+    "factors, class, domain": lambda seed: factor_search.FactorSearch(seed=seed),
+}
+Scores = Dict[Tuple[str, int], List[np.ndarray]]  # (method, budget) -> a [models, 6] a split.
+FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported")
+
+
+class Ordered:
+  """Sort & Search by another order, its observed answers not kept, as `SumSearch`."""
+
+  def __init__(self, kind: str):
+    self._sort = {"recursive": ranking.recursive_order, "sum": ranking.sum_order}[kind]
+    self._kept = learner.Kept()
+
+  def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
+               budget: int) -> learner.Estimate:
+    order = self._kept.get((known,), lambda: self._sort(known))
+    observed = ask(order[ranking.sample_positions(len(order), budget)])
+    cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, len(order))
+    return learner.Estimate(ranking.step_predictions(order, cut), cut, float(observed.mean()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+  parser = argparse.ArgumentParser(description=__doc__)
+  parser.add_argument("matrix", type=pathlib.Path, help="npz with A_packed, n_samples and, if "
+                      "known, label and domain")
+  parser.add_argument("report", type=pathlib.Path, help="the .md file to write")
+  parser.add_argument("--splits", type=int, default=5)
+  parser.add_argument("--every", type=int, default=1, help="estimate every so many-th model only")
+  parser.add_argument("--jobs", type=int, default=1, help="splits at a time")
+  args = parser.parse_args(arguments)
+  began = time.monotonic()
+  answers, groups = load(args.matrix)
+  scores: Scores = {}
+  # New processes: forked ones may hang in TensorFlow's threads.
+  with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
+    for found in pool.imap(functools.partial(study, answers, groups, args.every),
+                           range(args.splits)):
+      for key, rows in found.items():
+        scores.setdefault(key, []).extend(rows)
+  figure = args.report.with_suffix(".svg")
+  draw(scores, figure)
+  command = (f"python tools/lifelong_study.py {args.matrix.name} docs/results/{args.report.name} "
+             f"--splits {args.splits} --every {args.every} --jobs {args.jobs}")
+  args.report.write_text(report(scores, answers.shape, args.splits, command, figure.name,
+                                time.monotonic() - began), encoding="utf-8")
+  print(f"Wrote {args.report} and {figure}.")
+  return 0
+
+
+def load(path: pathlib.Path) -> Tuple[np.ndarray, List[np.ndarray]]:
+  """(answers uint8 [M, N], groups of samples int [N])."""
+  with np.load(path, allow_pickle=False) as saved:
+    answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
+    groups = [saved[name].astype(np.int64) for name in ("label", "domain") if name in saved.files]
+  return answers, groups
+
+
+def study(answers: np.ndarray, groups: List[np.ndarray], every: int, split: int) -> Scores:
+  """The scores of one split."""
+  scores: Scores = {}
+  chosen = np.random.default_rng(split).permutation(len(answers))
+  known, new = answers[chosen[:KNOWN]], chosen[KNOWN::every]
+  for name, make in METHODS.items():
+    method, began = make(split), time.monotonic()
+    more = (groups,) if name.endswith("domain") else ()
+    for budget in BUDGETS:
+      if budget <= min(LARGEST.get(name, budget), answers.shape[1]):
+        rows = []
+        for model in new:
+          if hasattr(method, "seed"):
+            method.seed = 1000 * split + int(model)  # Its own sample: coverage needs many.
+          rows.append(score(method, known, answers[model], budget, more))
+        scores.setdefault((name, budget), []).append(np.array(rows))
+    print(f"split {split}: {name}, {time.monotonic() - began:.0f} s", flush=True)
+  return scores
+
+
+def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: Tuple[Any, ...]
+          ) -> Tuple[float, ...]:
+  """One model's scores, as `FIELDS`; NaN for what a method does not say."""
+  asked: List[np.ndarray] = []
+
+  def ask(samples: np.ndarray) -> np.ndarray:
+    asked.append(samples)
+    return truth[samples]
+
+  estimate = method.estimate(known, ask, budget, *more)
+  accuracy = float(truth.mean(dtype=np.float64))
+  wrong = estimate.answers != truth
+  unseen = np.ones(len(truth), bool)
+  unseen[np.concatenate(asked)] = False
+  low, high = estimate.interval or (np.nan, np.nan)
+  covered = float(low <= accuracy <= high) if estimate.interval else np.nan
+  supported = np.nan if estimate.supported is None else float(estimate.supported)
+  return (float(wrong.mean()), float(wrong[unseen].mean()), abs(accuracy - estimate.accuracy),
+          covered, high - low, supported)
+
+
+def means(scores: Scores, field: str) -> Dict[str, List[float]]:
+  """Percent by method, in the order of BUDGETS; NaN where a method has none."""
+  index = FIELDS.index(field)
+  names = dict.fromkeys(name for name, _ in scores)
+  return {name: [100 * float(np.mean([split[:, index].mean() for split in scores[name, budget]]))
+                 if (name, budget) in scores else float("nan") for budget in BUDGETS]
+          for name in names}
+
+
+def overall(scores: Scores) -> str:
+  rows = means(scores, "covered")
+  return ", ".join(f"{name} {np.nanmean(values):.1f}%" for name, values in rows.items()
+                   if not np.all(np.isnan(values)))
+
+
+def table(rows: Dict[str, List[float]]) -> str:
+  """Markdown; methods without any number are left out."""
+  head = ["budget", *map(str, BUDGETS)]
+  lines = [head, ["---"] + ["---:"] * len(BUDGETS)]
+  lines += [[name, *("" if np.isnan(value) else f"{value:.2f}" for value in values)]
+            for name, values in rows.items() if not np.all(np.isnan(values))]
+  return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def report(scores: Scores, shape: Tuple[int, ...], splits: int, command: str, figure: str,
+           seconds: float) -> str:
+  num_new = len(next(iter(scores.values()))[0])
+  spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))
+            for name in ("Sort & Search (sum)", "factors, class, domain")] if splits > 1 else []
+  spoken = (f"The standard deviation over splits at budget 1024 is {spread[0]:.2f} for Sort & "
+            f"Search (sum) and {spread[1]:.2f} for factors, class, domain." if spread else "")
+  return f"""# Lifelong evaluation: error against budget
+
+{shape[0]} real models x {shape[1]:,} samples: {KNOWN} random models are known, {num_new} others are
+estimated from `budget` of their answers each; means over {splits} splits. {spoken}
+
+![Mean absolute error against budget]({figure})
+
+## Mean absolute error of the predicted answers, %
+
+Probabilities are cut at 1/2. Answers that were asked are kept, except by Sort & Search (the paper
+does not keep them) and counted; the next table counts the samples that were not asked.
+
+{table(means(scores, "error"))}
+
+## The same on samples that were not asked, %
+
+{table(means(scores, "unseen"))}
+
+## Error of the estimated accuracy, points
+
+{table(means(scores, "accuracy_error"))}
+
+## Coverage of the 95% interval of the accuracy, %
+
+Every model is asked a sample of its own. By method at all budgets together:
+{overall(scores)}.
+
+{table(means(scores, "covered"))}
+
+## Width of that interval, points
+
+{table(means(scores, "width"))}
+
+## Models whose per-sample predictions are called supported, %
+
+{table(means(scores, "supported"))}
+
+## Made by
+
+    {command}
+
+{seconds:.0f} s on {processor()}, {len(os.sched_getaffinity(0))} cores usable, Python
+{platform.python_version()}, numpy {np.__version__}. Anchors stop at a budget of
+{max(LARGEST.values())}: clusters of more cost too much.
+"""
+
+
+def processor() -> str:
+  with open("/proc/cpuinfo", encoding="utf-8") as file:
+    names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+  return names[0] if names else platform.machine()
+
+
+def draw(scores: Scores, path: pathlib.Path) -> None:
+  matplotlib.rcParams["svg.hashsalt"] = "lifelong"
+  plot, axes = pyplot.subplots(figsize=(7.5, 5))
+  for number, (name, values) in enumerate(means(scores, "error").items()):
+    axes.plot(BUDGETS, values, marker="osv^D<>Pp*h"[number % 11], markersize=4, label=name)
+  axes.set(xscale="log", xlabel="answers asked of a new model",
+           ylabel="mean absolute error, %")
+  axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS], fontsize=8)
+  axes.minorticks_off()
+  axes.grid(alpha=0.3)
+  axes.legend(fontsize=8)
+  plot.savefig(path, bbox_inches="tight", metadata={"Date": None})
+  pyplot.close(plot)
+
+
+if __name__ == "__main__":
+  sys.exit(main())
