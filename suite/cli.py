@@ -176,7 +176,8 @@ def _data_doctor(args) -> int:
   _say_where_data_is(args)
   import tfds_builders
   names = _data_set_names(args.names, tfds_builders.names())
-  rows, reasons, failed, states = [], [], 0, collections.Counter()
+  rows, reasons, failed = [], [], 0
+  states: collections.Counter[str] = collections.Counter()
   for name in names:
     try:
       found = tfds_builders.status.inspect(name, args.data_dir)

@@ -12,9 +12,8 @@ import pathlib
 import sys
 from typing import Any, Dict, List, Optional, Sequence
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Runs from a checkout too, installed or not.
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.data import nevis_table
 from tfds_builders import access
@@ -22,7 +21,7 @@ from tfds_builders import catalog
 from tfds_builders import splits
 from tfds_builders.rows import row as row_lib
 
-PAGE = ROOT / "docs" / "data.md"
+PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "data.md"
 
 _HEAD = """# Data sets
 

@@ -115,7 +115,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
         for split, _ in _SPLITS}
     if max_train_images is not None:
       sets["train"] = sets["train"].take(max_train_images, seed=0)
-    return streams.Splits(**sets)
+    return streams.Splits(sets["train"], sets["validation"], sets["test"])
 
   return streams.Entry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
                        f"embedded/{name}")

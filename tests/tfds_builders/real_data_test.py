@@ -23,7 +23,7 @@ _SIZES = {
     "semeion": (1082, 177, 334),
     "mnist": (50925, 9075, 10000),
     "cifar10": (42557, 7443, 10000),
-    "tiny_imagenet": (34083, 5917, 10000),
+    "tiny_imagenet": (34080, 5916, 10000),  # Four images are in a later split, too.
 }
 _LARGE = ("mnist", "cifar10", "tiny_imagenet")
 
@@ -55,5 +55,5 @@ def test_real_archive_builds_with_the_known_sizes(name, tmp_path):
       ids.add(record["id"])
   assert len(ids) == sum(sizes)
   low, high = {"olivetti_face": (10, 10), "semeion": (155, 162), "mnist": (6313, 7877),
-               "cifar10": (6000, 6000), "tiny_imagenet": (250, 250)}[name]
+               "cifar10": (6000, 6000), "tiny_imagenet": (249, 250)}[name]
   assert (min(per_class.values()), max(per_class.values())) == (low, high)

@@ -200,6 +200,11 @@ def name_pattern(image: str, shared: Sequence[str]) -> re.Pattern[str]:
   return re.compile(f"(?:^|/){_compiled(image, groups)}$")
 
 
+def _filled(template: str, fields: Mapping[str, str]) -> str:
+  """The template with its fields; one that nobody cares for is "a"."""
+  return template.format_map({**dict.fromkeys(_fields(template), "a"), **fields})
+
+
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, lists: Mapping[str, str], line: str, image: str,
                   keep: Optional[Mapping[str, str]] = None, header_lines: int = 0,
@@ -215,19 +220,19 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     lines = ["a\theader"] * header_lines
     for label in (label for label in class_names for _ in range(per_class)):
       fields = {"label": label, "item": f"{split}_{len(lines):04d}"}
-      members[f"top/{image.format(**fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(line.format(**{"flag": "1", **fields}))
+      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(_filled(line, {"flag": "1", **fields}))
     counts[split] = per_class * len(class_names)
     if "flag" in _fields(line):  # One image a list that was looked at and found wrong.
       fields = {"label": class_names[0], "item": f"{split}_rejected"}
-      members[f"top/{image.format(**fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(line.format(**fields, flag="0"))
+      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(_filled(line, {**fields, "flag": "0"}))
       counts[split] += not keep
-    lines += [line.format(label=class_names[0], item=f"lost_{index}", flag="1")
+    lines += [_filled(line, {"label": class_names[0], "item": f"lost_{index}", "flag": "1"})
               for index in range(max_missing and 1)]
     texts[name] = "\n".join(lines + [""]).encode()
   if unlisted:
-    members[f"top/{image.format(label=class_names[0], item='unlisted')}"] = b"never read"
+    members[f"top/{_filled(image, {'label': class_names[0], 'item': 'unlisted'})}"] = b"never read"
   members[f"top/thumbs/{class_names[0].replace('/', '')}/1.txt"] = b"not an image"
   _write(directory, file_names, members, texts)
   return counts

@@ -40,8 +40,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, inner: Mapping[str, str], labels
   for file_name, path in paths.items():
     found = 0
     stem = file_name.rsplit(".", 1)[0]
-    for name, data in members(path, lambda n, end=inner[file_name]: n.endswith(end),
-                              lambda n: n.lower().endswith((".jpg", ".jpeg"))):
+    end = inner[file_name]
+
+    def is_inner(name: str, end: str = end) -> bool:
+      return name.endswith(end)
+
+    for name, data in members(path, is_inner, lambda n: n.lower().endswith((".jpg", ".jpeg"))):
       found += 1
       where = f"{path}, {inner[file_name]}, member {name!r}"
       key = f"{stem}/{pathlib.PurePosixPath(name).stem}"

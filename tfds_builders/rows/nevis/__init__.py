@@ -13,6 +13,7 @@ from tfds_builders.rows.nevis import first
 from tfds_builders.rows.nevis import materials
 from tfds_builders.rows.nevis import measured
 from tfds_builders.rows.nevis import objects
+from tfds_builders.rows.nevis import paintings
 from tfds_builders.rows.nevis import people
 from tfds_builders.rows.nevis import pieces
 from tfds_builders.rows.nevis import scenes
@@ -23,6 +24,7 @@ from tfds_builders.rows.nevis import things
 from tfds_builders.rows.nevis import xrays
 
 MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, materials, measured,
-           objects, people, pieces, scenes, textures, tfds_sets, tfds_sets_more, things, xrays)
+           objects, paintings, people, pieces, scenes, textures, tfds_sets, tfds_sets_more,
+           things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))
