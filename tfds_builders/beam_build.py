@@ -46,6 +46,9 @@ class Build:
     if row.drawn_as_in_paper:
       raise errors.DataError(f"{row.name} is drawn by position and cannot be built on Beam; build "
                              "it without Beam options.")
+    if row.optional or not row.holds_images:
+      raise errors.DataError(f"{row.name} is small and is not built on Beam; build it without Beam "
+                             "options.")
     self.row, self._parts, self._expected = row, tuple(parts), dict(expected)
     self._path = os.fspath(facts_path)
     self._shared: Dict[int, Tuple[Any, Any]] = {}

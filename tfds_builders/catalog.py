@@ -8,13 +8,17 @@ import difflib
 from typing import Dict, Iterator, List, Tuple
 
 from tfds_builders import errors
+from tfds_builders.rows import cfsl
+from tfds_builders.rows import clear
 from tfds_builders.rows import fluid
 from tfds_builders.rows import lifelong
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
 
 FAMILIES: Dict[str, Tuple[row_lib.Row, ...]] = {
-    "nevis": nevis.ROWS, "fluid": fluid.ROWS, "lifelong_cifar10": lifelong.CIFAR10_ROWS,
+    "nevis": nevis.ROWS, "clear10": clear.CLEAR10_ROWS, "clear100": clear.CLEAR100_ROWS,
+    "cfsl_omniglot": cfsl.OMNIGLOT_ROWS, "slimagenet64": cfsl.SLIMAGENET_ROWS,
+    "fluid": fluid.ROWS, "lifelong_cifar10": lifelong.CIFAR10_ROWS,
     "lifelong_imagenet": lifelong.IMAGENET_ROWS}
 _STAND_INS: Dict[str, row_lib.Row] = {}
 

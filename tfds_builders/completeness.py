@@ -26,6 +26,10 @@ def check(row: row_lib.Row, counts: Mapping[str, int], expected: Mapping[str, in
     raise errors.DataError(
         f"The source of {row.name} holds {dict(counts)} examples by split, expected "
         f"{dict(expected)}: it is incomplete or another edition. Get it again.")
+  lacking = [name for name in row.splits if not counts.get(name) and name not in row.optional]
+  if lacking:
+    raise errors.DataError(f"The source of {row.name} holds nothing of {', '.join(lacking)}: it is "
+                           "incomplete or another edition. Get it again.")
   num = sum(counts.values())
   if len(unreadable) > MAX_UNREADABLE * num:
     raise errors.DataError(

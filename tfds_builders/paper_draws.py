@@ -33,12 +33,42 @@ class Multinomial:
     return tuple(name for name, _ in self.shares)
 
 
+@dataclasses.dataclass(frozen=True)
+class Slices:
+  """Consecutive ranges of what is enumerated, as of TFDS's own data sets in their stored order.
+
+  A range holds its share of the examples, rounded down; the last holds what is left.
+  """
+
+  shares: Tuple[Tuple[str, float], ...]
+
+  def assign(self, num_examples: int) -> List[str]:
+    """The part of each of the examples, in the order in which they are enumerated."""
+    found: List[str] = []
+    for name, share in self.shares[:-1]:
+      found += [name] * int(num_examples * share)
+    return found + [self.shares[-1][0]] * (num_examples - len(found))
+
+  @property
+  def parts(self) -> Tuple[str, ...]:
+    return tuple(name for name, _ in self.shares)
+
+
 def multinomial(shares: Mapping[str, float]) -> Multinomial:
   """Shares by part ("train", "dev", "dev_test", "test"); the order in which they stand is free."""
+  return Multinomial(tuple(sorted(_checked(shares).items())))
+
+
+def slices(shares: Mapping[str, float]) -> Slices:
+  """Shares by part, in the order of the ranges."""
+  return Slices(tuple(_checked(shares).items()))
+
+
+def _checked(shares: Mapping[str, float]) -> Mapping[str, float]:
   unknown = sorted(set(shares) - set(NAMES))
   if unknown or abs(sum(shares.values()) - 1.0) > 1e-9:
     raise ValueError(f"Shares {dict(shares)} must be of {NAMES} and sum to 1.")
-  return Multinomial(tuple(sorted(shares.items())))
+  return shares
 
 
 def whole(part: str) -> Multinomial:
@@ -50,3 +80,5 @@ POOLED = multinomial({"dev": 0.12, "dev_test": 0.12, "test": 0.20, "train": 0.56
 TRAIN_ONLY = multinomial({"dev": 0.15, "dev_test": 0.15, "train": 0.70})
 TRAIN_DEV = multinomial({"dev": 0.20, "train": 0.80})
 HALVES = multinomial({"dev_test": 0.50, "test": 0.50})
+SLICED_TRAIN_ONLY = slices({"train": 0.70, "dev": 0.15, "dev_test": 0.15})
+SLICED_TRAIN_DEV = slices({"train": 0.80, "dev": 0.20})

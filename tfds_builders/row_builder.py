@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow_datasets as tfds
 
 from tfds_builders import catalog
+from tfds_builders import inputs
 from tfds_builders import sources
 from tfds_builders import spool as spool_lib
 from tfds_builders.rows import row as row_lib
@@ -49,23 +50,20 @@ class RowBuilder(
 
   def _info(self) -> tfds.core.DatasetInfo:
     row = self.row
-    features: Dict[str, Any] = {
-        "image": tfds.features.Image(shape=(None, None, row.channels)),
-        "id": tfds.features.Text(),
-    }
+    features: Dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
     features.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
     if row.kind == row_lib.MULTI_LABEL:
       features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
-      supervised_keys = ("image", "labels")
+      supervised_keys = (inputs.name(row), "labels")
     else:
       features["label"] = (tfds.features.ClassLabel(names=row.class_names) if row.class_names else
                            tfds.features.ClassLabel(num_classes=row.num_classes))
-      supervised_keys = ("image", "label")
+      supervised_keys = (inputs.name(row), "label")
     return tfds.core.DatasetInfo(
         builder=self,
         description=" ".join(part for part in (f"{row.title}.", row.notes) if part),
         features=tfds.features.FeaturesDict(features),
-        supervised_keys=supervised_keys,
+        supervised_keys=supervised_keys if inputs.name(row) else None,
         homepage=row.homepage,
         citation=row.citation,
         metadata=tfds.core.MetadataDict())
@@ -93,7 +91,7 @@ class RowBuilder(
     spool.fill(source.examples, source.num_examples)
     self._take_facts(spool.counts, spool.unreadable, spool.class_names or list(source.class_names),
                      spool.digests.removed if row.unique else {})
-    if not row.drawn_as_in_paper:
+    if row.holds_images and not row.drawn_as_in_paper:
       spool.digests.save(self.data_dir, spool.split_names)
     return {split: self._generate_examples(spool, split) for split in spool.split_names}
 
@@ -124,7 +122,7 @@ class RowBuilder(
 
 def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> Tuple[str, Dict[str, Any]]:
   """(key, features)."""
-  record = {"image": one.image, "id": one.key, **one.extra}
+  record = {**inputs.in_record(row, one.image), "id": one.key, **one.extra}
   if row.kind == row_lib.MULTI_LABEL:
     record["labels"] = np.zeros(row.num_classes, np.uint8)
     record["labels"][one.label] = 1

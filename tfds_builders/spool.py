@@ -17,11 +17,11 @@ from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple,
 from tfds_builders import completeness
 from tfds_builders import content
 from tfds_builders import errors
+from tfds_builders import inputs
 from tfds_builders import labels
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import example
-from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
 
 _MEMORY_BYTES = 64 << 20  # A temporary file; TFDS keeps up to 1 GB of its own.
@@ -57,12 +57,13 @@ class Spool:
     self._part: Dict[str, str] = {}
     self.counts: Dict[str, int] = collections.Counter()
     self.unreadable: List[str] = []
-    self.digests = content.Digests(self.split_names)
+    self.digests = content.Digests(list(row.split_names))
 
   @property
   def split_names(self) -> List[str]:
-    """The splits of the data set, by which `read` is asked."""
-    return list(self._row.split_names)
+    """The splits of the data set, by which `read` is asked; optional ones if they are there."""
+    return [name for name in self._row.split_names
+            if name not in self._row.optional or name in self._files]
 
   def fill(self, examples: Iterable[example.Example], expected: Mapping[str, int]) -> None:
     """Takes all examples in; raises DataError if they are not what the row says."""
@@ -104,7 +105,7 @@ class Spool:
         yield Record(key, labels.in_record(self._row, found, ids), extra, image)
 
   def _add_readable(self, waiting: List[example.Example]) -> None:
-    broken = images.unreadable([(one.image, one.where) for one in waiting], self._row.channels)
+    broken = inputs.unreadable(self._row, waiting)
     for index, one in enumerate(waiting):
       if index in broken:
         self.unreadable.append(broken[index])

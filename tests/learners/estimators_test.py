@@ -21,7 +21,8 @@ METHODS = {
     "sum": sum_search.SumSearch, "factors": factor_search.FactorSearch,
     "orders": order_search.OrderSearch, "copy": copy_nearest.CopyNearest,
     "anchors": anchor_search.AnchorSearch,
-    "medoids": lambda: anchor_search.AnchorSearch("kmedoids"), "irt": irt_search.IrtSearch, "random": random_mean.RandomMean}
+    "medoids": lambda: anchor_search.AnchorSearch("kmedoids"), "irt": irt_search.IrtSearch,
+    "random": random_mean.RandomMean}
 
 
 @pytest.fixture(scope="module", name="answers")

@@ -87,6 +87,20 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
     yield from read(path, lambda name: not _is_debris(name) and wanted(name), max_bytes)
 
 
+def names(path: os.PathLike) -> Iterator[str]:
+  """Yields the names of all files of an archive, as stored; of a zip without reading them."""
+  with open(path, "rb") as stream:
+    is_zip = stream.read(2) == b"PK"
+  if not is_zip:
+    yield from (name for name, _ in members(path))
+    return
+  with named_errors(path), zipfile.ZipFile(path) as archive:
+    for info in archive.infolist():
+      name = _checked_name(path, info.filename)
+      if not info.is_dir() and not _is_debris(name):
+        yield name
+
+
 def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
   limit = _limit(path)
   total = 0

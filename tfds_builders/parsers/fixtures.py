@@ -13,7 +13,8 @@ import zipfile
 
 import numpy as np
 
-_TAR_MODES = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.xz": "w:xz"}
+_TAR_MODES = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.xz": "w:xz",
+              ".tar.bz2": "w:bz2"}
 
 
 def pixels(shape: Sequence[int], seed: int) -> np.ndarray:

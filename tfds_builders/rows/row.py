@@ -104,6 +104,7 @@ class TfdsSet:
     return tuple(name for name in ("image", self.label, self.key, self.split_by) if name)
 
 
+NO_INPUT = -1  # `Row.feature_size` of a data set without images or vectors.
 STORED = "stored"
 SORTED = "sorted"
 
@@ -117,6 +118,7 @@ class Compat:
     splits: the rule of splits; None: the row's.
     num_classes: None: the row's.
     paper: the reference's draw of this variant; None: the row's.
+    tfds: the data set in TFDS; None: the row's.
     notes: which defect, and what it does to the numbers.
   """
 
@@ -125,6 +127,7 @@ class Compat:
   splits: Optional[Mapping[str, Mapping[str, float]]] = None
   num_classes: Optional[int] = None
   paper: Optional[Mapping[str, Any]] = None
+  tfds: Optional[TfdsSet] = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -151,6 +154,10 @@ class Row:
     compat: a defect of the reference that can be had back; the row itself is without it.
     unique: an image that occurs in two splits is kept in the later one only.
     features: further features of a record, name -> "text", "int64", "float32" or "bool".
+    feature_size: D of a data set of vectors: its records hold `feature`, float32 [D], instead of an
+      image; an example's `image` is then the vector's bytes. 0: images. NO_INPUT: neither, the
+      records are facts about examples of a sister configuration.
+    optional: splits that not every edition of the source has; left out where they are empty.
     base: the row of which this one is a variant.
   """
 
@@ -174,7 +181,13 @@ class Row:
   compat: Optional[Compat] = None
   unique: bool = True
   features: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  feature_size: int = 0
+  optional: Tuple[str, ...] = ()
   base: Optional[Row] = None
+
+  @property
+  def holds_images(self) -> bool:
+    return self.feature_size == 0
 
   @property
   def base_name(self) -> str:
@@ -225,6 +238,7 @@ def variants(row: Row) -> Tuple[Row, ...]:
         title=f"{row.title}, with a defect of the NEVIS'22 reference",
         notes=" ".join(part for part in (compat.notes, row.notes) if part), layouts=layouts,
         splits=compat.splits or row.splits, num_classes=compat.num_classes or row.num_classes,
-        paper=row.paper if compat.paper is None else compat.paper, unique=False,
+        paper=row.paper if compat.paper is None else compat.paper, tfds=compat.tfds or row.tfds,
+        unique=False,
         base=row, compat=None))
   return tuple(found)

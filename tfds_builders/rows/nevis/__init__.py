@@ -8,6 +8,7 @@ from tfds_builders.rows.nevis import digits
 from tfds_builders.rows.nevis import domains
 from tfds_builders.rows.nevis import drawings
 from tfds_builders.rows.nevis import faces
+from tfds_builders.rows.nevis import findings
 from tfds_builders.rows.nevis import fine_grained
 from tfds_builders.rows.nevis import first
 from tfds_builders.rows.nevis import materials
@@ -23,8 +24,8 @@ from tfds_builders.rows.nevis import tfds_sets_more
 from tfds_builders.rows.nevis import things
 from tfds_builders.rows.nevis import xrays
 
-MODULES = (annotated, digits, domains, drawings, faces, fine_grained, first, materials, measured,
-           objects, paintings, people, pieces, scenes, textures, tfds_sets, tfds_sets_more,
-           things, xrays)
+MODULES = (annotated, digits, domains, drawings, faces, findings, fine_grained, first, materials,
+           measured, objects, paintings, people, pieces, scenes, textures, tfds_sets,
+           tfds_sets_more, things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.rows.row import MULTI_LABEL
+from tfds_builders.rows.row import Compat
 from tfds_builders.rows.row import Row
 from tfds_builders.rows.row import TfdsSet
 
@@ -12,8 +14,13 @@ _TRAIN_TEST = {"train": splits.TRAIN, "test": splits.TEST}
 _OFFICIAL = {"train": splits.TRAIN, "validation": "validation", "test": splits.TEST}
 _VALIDATED = {splits.TRAIN: {splits.TRAIN: 1.0}, "validation": {splits.VALIDATION: 1.0},
               splits.TEST: {splits.TEST: 1.0}}
-_COIL = {"train": {splits.TRAIN: 1.0}, "validation": {splits.VALIDATION: 1.0},
-         "rest": {splits.TEST: 1.0}}
+# Ranges of TFDS's store, in its order.
+_SLICED = {splits.TRAIN: paper_draws.SLICED_TRAIN_ONLY, splits.TEST: paper_draws.whole("test")}
+_SLICED_VALIDATED = {splits.TRAIN: paper_draws.SLICED_TRAIN_DEV,
+                     "validation": paper_draws.whole("dev_test"),
+                     splits.TEST: paper_draws.whole("test")}
+_COIL = {"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
+         "validation": {splits.VALIDATION: 1.0}, "rest": {splits.TEST: 1.0}}
 _CELEB_A = (
     "5_o_Clock_Shadow", "Arched_Eyebrows", "Attractive", "Bags_Under_Eyes", "Bald", "Bangs",
     "Big_Lips", "Big_Nose", "Black_Hair", "Blond_Hair", "Blurry", "Brown_Hair",
@@ -29,6 +36,7 @@ CALTECH101 = Row(
     layouts=(),
     tfds=TfdsSet(("caltech101:3.*.*",), _TRAIN_TEST),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=2601,
     num_classes=102,
     channels=3,
@@ -48,6 +56,7 @@ CUB = Row(
     tfds=TfdsSet(("caltech_birds2011:0.*.*",), _TRAIN_TEST,
                  key="image/filename"),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=5094,
     num_classes=200,
     channels=3,
@@ -67,6 +76,7 @@ CELEB_A = Row(
     tfds=TfdsSet(("celeb_a:2.*.*",), _OFFICIAL,
                  label="attributes"),
     splits=_VALIDATED,
+    paper=_SLICED_VALIDATED,
     paper_size=162770,
     num_classes=40,
     channels=3,
@@ -87,6 +97,7 @@ CIFAR100 = Row(
     layouts=(),
     tfds=TfdsSet(("cifar100:3.*.*",), _TRAIN_TEST, key="id"),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=42500,
     num_classes=100,
     channels=3,
@@ -105,9 +116,11 @@ COIL100 = Row(
     layouts=(),
     tfds=TfdsSet(("coil100:2.*.*",), {"train": "rest"},
                  label="object_id", split_by="angle_label", split_values={"rest": {
-                     "train": (0, 1, 2, 16, 17, 18, 19, 20, 70, 71),
+                     "train": (0, 1, 2, 70, 71), "dev": (16, 17, 18, 19, 20),
                      "validation": (50, 51, 52, 53, 54)}}),
     splits=_COIL,
+    paper={"train": paper_draws.whole("train"), "dev": paper_draws.whole("dev"),
+           "validation": paper_draws.whole("dev_test"), "rest": paper_draws.whole("test")},
     paper_size=6120,
     num_classes=100,
     channels=3,
@@ -131,9 +144,20 @@ DOMAINNET = Row(
     num_classes=345,
     channels=3,
     homepage="http://ai.bu.edu/M3SDA/",
-    notes="The domain that the paper names (DomainNet-Real) and whose size it gives. The code of "
-          "the reference trains on real, painting, clipart, quickdraw and infograph and tests on "
-          "sketch: another task, not offered here.",
+    compat=Compat(
+        tfds=TfdsSet(
+            tuple(f"domainnet/{domain}:1.*.*" for domain in (
+                "real", "painting", "clipart", "quickdraw", "infograph", "sketch")),
+            {"train": splits.TRAIN, "test": "dev"},
+            sources={"domainnet/sketch": {splits.TRAIN: "validation", "dev": splits.TEST}}),
+        splits={**_VALIDATED, "dev": {splits.TRAIN: 1.0}},
+        paper={splits.TRAIN: paper_draws.whole("train"), "dev": paper_draws.whole("dev"),
+               "validation": paper_draws.whole("dev_test"),
+               splits.TEST: paper_draws.whole("test")},
+        notes="What the code of the reference does: it trains on real, painting, clipart, "
+              "quickdraw and infograph, and tests on sketch."),
+    notes="The domain that the paper names is real (DomainNet-Real), whose size it gives; the code "
+          "of the reference goes from five domains to sketch.",
     citation="""@inproceedings{peng2019moment,
   title={Moment matching for multi-source domain adaptation},
   author={Peng, Xingchao and Bai, Qinxun and Xia, Xide and Huang, Zijun and Saenko, Kate and
@@ -149,6 +173,7 @@ DTD = Row(
     tfds=TfdsSet(("dtd:3.*.*",), _OFFICIAL,
                  key="file_name"),
     splits=_VALIDATED,
+    paper=_SLICED_VALIDATED,
     paper_size=1880,
     num_classes=47,
     channels=3,
@@ -167,6 +192,7 @@ EMNIST_BALANCED = Row(
     layouts=(),
     tfds=TfdsSet(("emnist/balanced:3.*.*",), _TRAIN_TEST),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=95880,
     num_classes=47,
     channels=1,
@@ -185,6 +211,7 @@ FASHION_MNIST = Row(
     layouts=(),
     tfds=TfdsSet(("fashion_mnist:3.*.*",), _TRAIN_TEST),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=51000,
     num_classes=10,
     channels=1,
@@ -207,6 +234,8 @@ IMAGENET2012 = Row(
                         "DATA_DIR/downloads/manual"),
     splits={splits.TRAIN: {splits.TRAIN: 0.95, splits.VALIDATION: 0.05},
             splits.TEST: {splits.TEST: 1.0}},
+    paper={splits.TRAIN: paper_draws.slices({"train": 0.90, "dev": 0.05, "dev_test": 0.05}),
+           splits.TEST: paper_draws.whole("test")},
     paper_size=1281167,
     num_classes=1000,
     channels=3,

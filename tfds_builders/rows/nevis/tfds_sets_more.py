@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.rows.row import MULTI_LABEL
 from tfds_builders.rows.row import Row
@@ -12,6 +13,13 @@ _TRAIN_TEST = {"train": splits.TRAIN, "test": splits.TEST}
 _OFFICIAL = {"train": splits.TRAIN, "validation": "validation", "test": splits.TEST}
 _VALIDATED = {splits.TRAIN: {splits.TRAIN: 1.0}, "validation": {splits.VALIDATION: 1.0},
               splits.TEST: {splits.TEST: 1.0}}
+# Ranges of TFDS's store, in its order.
+_SLICED = {splits.TRAIN: paper_draws.SLICED_TRAIN_ONLY, splits.TEST: paper_draws.whole("test")}
+_SLICED_VALIDATED = {splits.TRAIN: paper_draws.SLICED_TRAIN_DEV,
+                     "validation": paper_draws.whole("dev_test"),
+                     splits.TEST: paper_draws.whole("test")}
+_NEW_VERSION = ("The reference's draw, ranges of TFDS's store, is not reproduced: the set has "
+                "another major version in TFDS by now, which does not promise the old order.")
 _VOC = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa",
@@ -24,6 +32,7 @@ FLOWERS102 = Row(
     tfds=TfdsSet(("oxford_flowers102:2.*.*",), _OFFICIAL,
                  key="file_name"),
     splits=_VALIDATED,
+    paper=_SLICED_VALIDATED,
     paper_size=1020,
     num_classes=102,
     channels=3,
@@ -46,6 +55,7 @@ PETS = Row(
     num_classes=37,
     channels=3,
     homepage="https://www.robots.ox.ac.uk/~vgg/data/pets/",
+    notes=_NEW_VERSION,
     citation="""@inproceedings{parkhi2012cats,
   title={Cats and dogs},
   author={Parkhi, Omkar M and Vedaldi, Andrea and Zisserman, Andrew and Jawahar, C V},
@@ -60,6 +70,7 @@ PATCH_CAMELYON = Row(
     tfds=TfdsSet(("patch_camelyon:2.*.*",), _OFFICIAL,
                  key="id"),
     splits=_VALIDATED,
+    paper=_SLICED_VALIDATED,
     paper_size=262144,
     num_classes=2,
     channels=3,
@@ -79,8 +90,10 @@ SMALLNORB = Row(
     layouts=(),
     tfds=TfdsSet(("smallnorb:2.*.*",), {"train": splits.TRAIN, "test": splits.TEST},
                  label="label_category", split_by="instance",
-                 split_values={splits.TRAIN: {"validation": (6,)}}),
-    splits=_VALIDATED,
+                 split_values={splits.TRAIN: {"dev": (4,), "validation": (6,)}}),
+    splits={**_VALIDATED, "dev": {splits.TRAIN: 1.0}},
+    paper={splits.TRAIN: paper_draws.whole("train"), "dev": paper_draws.whole("dev"),
+           "validation": paper_draws.whole("dev_test"), splits.TEST: paper_draws.whole("test")},
     paper_size=20655,
     num_classes=5,
     channels=1,
@@ -102,6 +115,7 @@ STANFORD_DOGS = Row(
     tfds=TfdsSet(("stanford_dogs:0.*.*",), _TRAIN_TEST,
                  key="image/filename"),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=10200,
     num_classes=120,
     channels=3,
@@ -120,6 +134,7 @@ STL10 = Row(
     layouts=(),
     tfds=TfdsSet(("stl10:1.*.*",), _TRAIN_TEST),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=4250,
     num_classes=10,
     channels=3,
@@ -139,6 +154,7 @@ SUN397 = Row(
     tfds=TfdsSet(("sun397/tfds:4.*.*",), _OFFICIAL,
                  key="file_name"),
     splits=_VALIDATED,
+    paper=_SLICED_VALIDATED,
     paper_size=76128,
     num_classes=397,
     channels=3,
@@ -158,6 +174,7 @@ SVHN = Row(
     layouts=(),
     tfds=TfdsSet(("svhn_cropped:3.*.*",), _TRAIN_TEST),
     splits=splits.TRAIN_TEST,
+    paper=_SLICED,
     paper_size=62268,
     num_classes=10,
     channels=3,
@@ -184,7 +201,7 @@ VOC2007 = Row(
     kind=MULTI_LABEL,
     class_names=_VOC,
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2007/",
-    notes="Classes that occur in the image, difficult objects included.",
+    notes="Classes that occur in the image, difficult objects included. " + _NEW_VERSION,
     citation="""@article{everingham2010pascal,
   title={The Pascal visual object classes (VOC) challenge},
   author={Everingham, Mark and Van Gool, Luc and Williams, Christopher K I and Winn, John and
@@ -208,7 +225,7 @@ VOC2012 = Row(
     class_names=_VOC,
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2012/",
     notes="The official test labels are not public: the official validation split is halved, by a "
-          "hash here and by position in the reference.",
+          "hash here and by position in the reference. " + _NEW_VERSION,
     citation="""@article{everingham2010pascal,
   title={The Pascal visual object classes (VOC) challenge},
   author={Everingham, Mark and Van Gool, Luc and Williams, Christopher K I and Winn, John and

@@ -1,0 +1,65 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""CLEAR's images by bucket, from the archives of either edition."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Iterator, Mapping, Sequence
+
+from tfds_builders import clear_splits
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import clear_fixture
+from tfds_builders.parsers import clear_listing
+from tfds_builders.parsers import example
+from tfds_builders.parsers import images
+
+_UNLABELLED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = (),
+          unlabelled: Sequence[str] = ()) -> Iterator[example.Example]:
+  """Yields the images; those of `tests` in splits of their own, those of bucket 0 without a label.
+
+  Args:
+    paths: file name -> path.
+    edition: `clear_listing.PRESENT` or `FIRST`.
+    tests: files that hold test images.
+    unlabelled: files that hold images of bucket 0 that nobody labelled, `all_images/0/<id>.jpg`.
+  """
+  for file, path in paths.items():
+    yield from (_unlabelled(path) if file in unlabelled else
+                _labelled(path, edition, file in tests))
+
+
+def _labelled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[example.Example]:
+  listing = clear_listing.read(path, edition)
+  waiting = set(listing.features)
+  for name, data in archives.members(path, lambda name: bool(clear_listing.image_entry(name))):
+    entry = clear_listing.image_entry(name)
+    if entry not in waiting:
+      raise errors.DataError(f"{path}, member {name!r} is not in the archive's own tables, or "
+                             "twice in it. Get the archive again.")
+    waiting.discard(entry)
+    where = f"{path}, member {name!r}"
+    features = clear_splits.NO_PLACE if is_test else listing.features[entry]
+    yield example.Example(
+        clear_listing.split_name(entry.bucket, is_test), clear_listing.key(entry, is_test),
+        entry.label, images.encoded(data, where), where, extra=features)
+  if waiting:
+    raise errors.DataError(
+        f"{path} lacks {len(waiting)} images of its own tables, such as {min(waiting)}: an iid "
+        "split with gaps is another one. Get the archive again.")
+
+
+def _unlabelled(path: pathlib.Path) -> Iterator[example.Example]:
+  for name, data in archives.members(path, lambda name: _UNLABELLED.search(name) is not None):
+    match = _UNLABELLED.search(name)
+    assert match is not None
+    where = f"{path}, member {name!r}"
+    yield example.Example(clear_listing.split_name(0, False), f"00/{match['id']}", (),
+                          images.encoded(data, where), where, extra=clear_splits.NO_PLACE)
+
+
+write_fixture = clear_fixture.write_images

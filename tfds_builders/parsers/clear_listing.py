@@ -1,0 +1,203 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What an archive of CLEAR holds, and in which order: read before its images or features.
+
+Two editions exist. The present one has `labeled_images/<bucket>/<class>/<id>.<ext>`, metadata
+beside it, and features by class; the first one (NeurIPS 2021, CVPR 2022) has `training_folder` with
+a list of the images of each bucket and the released splits. Buckets are known by the names of their
+folders: archives begin at bucket 0 or at 1.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+
+from absl import logging
+
+from tfds_builders import clear_splits
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+
+PRESENT, FIRST = "present", "first"
+NUM_BUCKETS = 11
+
+_IMAGE = re.compile(
+    r"(?:^|/)labeled_images/(?P<bucket>\d+)/(?P<label>[^/]+)/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
+_METADATA = re.compile(
+    r"(?:^|/)labeled_metadata/(?P<bucket>\d+)/(?P<label>[^/]+)\.json$")
+_LIST = re.compile(r"(?:^|/)training_folder/filelists/(?P<bucket>\d+)/all\.txt$")
+_TEST_PLACES = re.compile(
+    r"(?:^|/)training_folder/testset_ratio_0\.3/split_(?P<seed>\d+)/(?P<bucket>\d+)/"
+    r"test_indices\.json$")
+_CLASS_NAMES = re.compile(r"(?:^|/)class_names\.txt$")
+_TABLE_BYTES = 64 << 20
+
+
+class Entry(NamedTuple):
+  """One labelled image: its bucket, its class and its Flickr id."""
+
+  bucket: int
+  label: str
+  id: str
+
+
+class Listing(NamedTuple):
+  """The labelled images of an archive.
+
+  Attributes:
+    buckets: bucket -> its images in the order by which the iid splits are drawn.
+    features: image -> the features of its record that tell its iid splits.
+    metadata: image -> what is known of it; {} in the first edition.
+  """
+
+  buckets: Mapping[int, List[Entry]]
+  features: Mapping[Entry, Dict[str, Any]]
+  metadata: Mapping[Entry, Mapping[str, Any]]
+
+
+def split_name(bucket: int, is_test: bool) -> str:
+  """ "bucket_03" or "test_bucket_03"."""
+  return f"{'test_' if is_test else ''}bucket_{bucket:02d}"
+
+
+def key(entry: Entry, is_test: bool) -> str:
+  return f"{'test/' if is_test else ''}{entry.bucket:02d}/{entry.label}/{entry.id}"
+
+
+def image_entry(name: str) -> Any:
+  """The `Entry` of a member that is a labelled image; None for any other."""
+  return _entry(_IMAGE.search(name), name)
+
+
+def read(path: pathlib.Path, edition: str) -> Listing:
+  """Reads the tables of an archive of this edition; DataError if it is of the other one."""
+  found = _first(path) if edition == FIRST else _present(path)
+  if not found.buckets:
+    raise errors.DataError(f"{path} holds no buckets of CLEAR in the {edition} edition. Get the "
+                           "file of this name from the publisher.")
+  return found
+
+
+def check_class_names(path: pathlib.Path, data: bytes) -> List[str]:
+  """The lines of class_names.txt, which give classes their ids."""
+  names = data.decode("utf-8", "replace").split()
+  if names != sorted(names):
+    raise errors.DataError(f"{path}: class_names.txt is not sorted, so labels would not be those "
+                           f"that were published: {names[:4]}, ... It is another edition.")
+  return names
+
+
+def _entry(match: Any, name: str) -> Any:
+  if match is None:
+    return None
+  bucket = int(match["bucket"])
+  if bucket >= NUM_BUCKETS:
+    raise errors.DataError(f"Member {name!r} is of bucket {bucket}; CLEAR has 0 to 10.")
+  return Entry(bucket, match["label"], match["id"])
+
+
+def _present(path: pathlib.Path) -> Listing:
+  def wanted(name: str) -> bool:
+    return bool(_METADATA.search(name) or _CLASS_NAMES.search(name))
+
+  names: List[str] = []
+  metadata: Dict[Entry, Mapping[str, Any]] = {}
+  for name, data in archives.members(path, wanted, _TABLE_BYTES):
+    match = _METADATA.search(name)
+    if match is None:
+      names = check_class_names(path, data)
+      continue
+    bucket, label = int(match["bucket"]), match["label"]
+    for identity, facts in _object(path, name, data).items():
+      metadata[Entry(bucket, label, str(identity))] = facts
+  entries = list(metadata)
+  if not entries:
+    logging.warning("%s has no metadata: its iid splits are drawn from the sorted names, and may "
+                    "differ from the released ones.", path)
+    entries = sorted(filter(None, map(image_entry, archives.names(path))))
+  _check_labels(path, names, entries)
+  # The order of the classes is that of class_names.txt; within a class that of the metadata.
+  entries.sort(key=lambda one: (one.bucket, one.label))
+  return _listing(entries, {}, metadata)
+
+
+def _first(path: pathlib.Path) -> Listing:
+  def wanted(name: str) -> bool:
+    return bool(_LIST.search(name) or _TEST_PLACES.search(name) or _CLASS_NAMES.search(name))
+
+  names: List[str] = []
+  entries: List[Entry] = []
+  tests: Dict[Tuple[int, int], List[int]] = {}
+  for name, data in archives.members(path, wanted, _TABLE_BYTES):
+    listed, places = _LIST.search(name), _TEST_PLACES.search(name)
+    if listed:
+      entries += _listed(path, name, int(listed["bucket"]), data)
+    elif places:
+      tests[int(places["bucket"]), int(places["seed"])] = _places(path, name, data)
+    else:
+      names = check_class_names(path, data)
+  _check_labels(path, names, entries)
+  return _listing(entries, tests, {})
+
+
+def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
+             metadata: Mapping[Entry, Mapping[str, Any]]) -> Listing:
+  buckets: Dict[int, List[Entry]] = {}
+  for one in entries:
+    buckets.setdefault(one.bucket, []).append(one)
+  features: Dict[Entry, Dict[str, Any]] = {}
+  for bucket, members in buckets.items():
+    found = clear_splits.features(len(members))
+    for seed in clear_splits.SEEDS:
+      if (bucket, seed) in tests:  # The released list is the split, whatever we would draw.
+        chosen = set(tests[bucket, seed])
+        for place, one in enumerate(found):
+          one[f"iid_test_{seed}"] = place in chosen
+    features.update(zip(members, found))
+  return Listing(buckets, features, metadata)
+
+
+def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> List[Entry]:
+  """The lines "labeled_images/<bucket>/<class>/<id>.jpg <class id>" of one list."""
+  found = []
+  for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+    if not line.strip():
+      continue
+    place = line.rsplit(None, 1)[0]
+    entry = image_entry(place)
+    if entry is None or entry.bucket != bucket:
+      raise errors.DataError(f"{path}, member {name!r}, line {number} is {line!r}; a labelled "
+                             f"image of bucket {bucket} and a class number were expected.")
+    found.append(entry)
+  return found
+
+
+def _places(path: pathlib.Path, name: str, data: bytes) -> List[int]:
+  found = _json(path, name, data)
+  if not isinstance(found, list) or not all(isinstance(place, int) for place in found):
+    raise errors.DataError(f"{path}, member {name!r} is no list of places.")
+  return found
+
+
+def _object(path: pathlib.Path, name: str, data: bytes) -> Mapping[str, Any]:
+  found = _json(path, name, data)
+  if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+    raise errors.DataError(f"{path}, member {name!r} does not hold facts by Flickr id.")
+  return found
+
+
+def _json(path: pathlib.Path, name: str, data: bytes) -> Any:
+  try:
+    return json.loads(data)
+  except (ValueError, RecursionError) as error:
+    raise errors.DataError(f"{path}, member {name!r} is no JSON: {error}. Get the archive again."
+                           ) from error
+
+
+def _check_labels(path: pathlib.Path, names: List[str], entries: List[Entry]) -> None:
+  unknown = sorted({one.label for one in entries} - set(names)) if names else []
+  if unknown:
+    raise errors.DataError(f"{path}: classes {unknown[:5]} are not in its class_names.txt. It is "
+                           "damaged or mixed from two editions: get it again.")
