@@ -153,8 +153,8 @@ def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
     for seed in clear_splits.SEEDS:
       if (bucket, seed) in tests:  # The released list is the split, whatever we would draw.
         chosen = set(tests[bucket, seed])
-        for place, one in enumerate(found):
-          one[f"iid_test_{seed}"] = place in chosen
+        for place, facts in enumerate(found):
+          facts[f"iid_test_{seed}"] = place in chosen
     features.update(zip(members, found))
   return Listing(buckets, features, metadata)
 

@@ -69,7 +69,8 @@ def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) ->
                            f"{sum(num_classes.values())}: one is incomplete. Get them again.")
   order = np.arange(len(names))
   np.random.RandomState(seed).shuffle(order)
-  split_of, first = {}, 0
+  split_of: Dict[str, str] = {}
+  first = 0
   for split, count in num_classes.items():
     split_of.update((names[place], split) for place in order[first:first + count])
     first += count

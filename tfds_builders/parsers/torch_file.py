@@ -106,6 +106,7 @@ def _interpret(stream: io.BytesIO) -> Any:
   """Follows one pickle up to its end; tensors come out as `_Tensor`."""
   stack: List[Any] = []
   memo: Dict[int, Any] = {}
+  argument: Any
   for opcode, argument, _ in pickletools.genops(stream):
     name = opcode.name
     if name == "STOP":

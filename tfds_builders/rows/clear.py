@@ -85,7 +85,7 @@ def _rows(family: str, label: str) -> Tuple[Row, ...]:
                        f"{family}-test.zip")
   first = _FIRST_EDITION[family]
   unlabelled = f"{family}-bucket-0.zip"
-  tests = {"tests": (test,)}
+  tests: Dict[str, Any] = {"tests": (test,)}
   kinds = ("moco_b0", "moco_imagenet", "byol_imagenet", "imagenet")
   features = {kind: [_layout(clear_features, (first,), edition=clear_listing.FIRST, kind=kind)]
               for kind in (kinds if family == "clear10" else kinds[:1])}

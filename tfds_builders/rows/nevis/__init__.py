@@ -14,10 +14,12 @@ from tfds_builders.rows.nevis import first
 from tfds_builders.rows.nevis import materials
 from tfds_builders.rows.nevis import measured
 from tfds_builders.rows.nevis import objects
+from tfds_builders.rows.nevis import outdoors
 from tfds_builders.rows.nevis import paintings
 from tfds_builders.rows.nevis import people
 from tfds_builders.rows.nevis import pieces
 from tfds_builders.rows.nevis import scenes
+from tfds_builders.rows.nevis import scripts
 from tfds_builders.rows.nevis import textures
 from tfds_builders.rows.nevis import tfds_sets
 from tfds_builders.rows.nevis import tfds_sets_more
@@ -25,7 +27,7 @@ from tfds_builders.rows.nevis import things
 from tfds_builders.rows.nevis import xrays
 
 MODULES = (annotated, digits, domains, drawings, faces, findings, fine_grained, first, materials,
-           measured, objects, paintings, people, pieces, scenes, textures, tfds_sets,
-           tfds_sets_more, things, xrays)
+           measured, objects, outdoors, paintings, people, pieces, scenes, scripts, textures,
+           tfds_sets, tfds_sets_more, things, xrays)
 
 ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))

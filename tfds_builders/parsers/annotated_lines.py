@@ -1,0 +1,72 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Pairs of archives: images, and text lines "<class number>;<file>;<class name>" (INTERACT)."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import listed_images
+
+_LINE = re.compile(r"(\d+)\s*;\s*([^;]+?)\s*;\s*([^;]+?)\s*;?")
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]],
+          num_classes: int) -> Iterator[example.Example]:
+  """Yields the images in the order of their archives.
+
+  Args:
+    paths: file name -> path.
+    sets: archive of images -> (archive of their lines, source split, which begins their keys).
+    num_classes: labels are the numbers less 1.
+  """
+  for file, (lines_file, split) in sets.items():
+    table = _read_lines(paths[lines_file], split, num_classes)
+    for one in listed_images.join([paths[file]], re.compile(r"(?:^|/)imgs/([^/]+)\.(?i:jpg)$"),
+                                  table, unlisted=True):
+      yield one._replace(key=f"{split}/{one.key}")
+
+
+def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_images.Table:
+  table: listed_images.Table = {}
+  names: Dict[int, str] = {}
+  for member, data in archives.members(path, lambda name: name.endswith(".txt")):
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+      match = _LINE.fullmatch(line.strip())
+      if match is None:
+        continue  # Lines of a table have three fields; other texts lie beside it.
+      label = int(match[1])
+      if not 1 <= label <= num_classes or names.setdefault(label, match[3]) != match[3]:
+        raise errors.DataError(f"{path}, member {member!r}, line {number}: class {label} "
+                               f"({match[3]!r}); 1 to {num_classes} with one name each were "
+                               "expected. Get the archive again.")
+      table[match[2].rsplit("/", 1)[-1].rsplit(".", 1)[0]] = listed_images.Entry(split, label - 1)
+  return table
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, sets: Mapping[str, Tuple[str, str]], num_classes: int
+                  ) -> Mapping[str, int]:
+  """Writes tiny archives of this layout; returns the number of examples by source split."""
+  del file_names, class_names
+  counts: Dict[str, int] = {}
+  for place, (file, (lines_file, split)) in enumerate(sets.items()):
+    members: Dict[str, bytes] = {}
+    lines: List[str] = []
+    each = per_class + 2 * (place == 0)
+    for index in range(num_classes * each):
+      label = index % num_classes
+      name = f"22TCST{place}{index:04d}_20.jpg"
+      members[f"top/imgs/{name}"] = fixtures.jpeg((4, 5, 3), seed=10**5 * place + index)
+      lines.append(f"{label + 1};{name};is doing {label}")
+    members[f"top/imgs/unlisted{place}.jpg"] = fixtures.jpeg((4, 5, 3), seed=place)
+    fixtures.write_archive(directory / file, members)
+    fixtures.write_archive(directory / lines_file, {
+        "top/annotations.txt": "\n".join(lines).encode(), "top/README.txt": b"Of the data."})
+    counts[split] = num_classes * each
+  return counts

@@ -1,0 +1,130 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Boxes of COCO as images: every annotated object is cropped out and labelled by its category."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import pathlib
+import re
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import coco_json
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+
+_PHOTO = re.compile(r"(?:^|/)(?P<id>\d{12})\.jpg$")
+
+
+class _Box(NamedTuple):
+  id: int
+  label: int
+  sides: Tuple[float, float, float, float]  # Left, top, width, height.
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, str]],
+          min_side: int, crowds: bool = False, by_photo: bool = True) -> Iterator[example.Example]:
+  """Yields the crops, photograph by photograph in the order of the archives.
+
+  A label is the category's number less 1. Crops of one photograph are a group.
+
+  Args:
+    paths: file name -> path.
+    photos: archive of photographs -> (end of the name of its table, source split).
+    min_side: smaller boxes (either side, in pixels) are left out.
+    crowds: whether boxes around groups of objects count.
+    by_photo: whether the crops of one photograph are a group.
+  """
+  others = {name: path for name, path in paths.items() if name not in photos}
+  tables = coco_json.tables(others, [ending for ending, _ in photos.values()],
+                            functools.partial(_boxes, min_side, crowds))
+  for file, (ending, split) in photos.items():
+    boxes = tables.pop(ending)
+    missing = set(boxes)
+    for name, data in archives.members(paths[file], lambda name: bool(_PHOTO.search(name))):
+      match = _PHOTO.search(name)
+      assert match is not None
+      photo = int(match["id"])
+      if photo not in boxes:
+        continue
+      missing.discard(photo)
+      where = f"{paths[file]}, member {name!r}"
+      for box, crop in zip(boxes[photo], _crops(data, boxes[photo], where)):
+        yield example.Example(split, f"{match['id']}/{box.id}", box.label, crop,
+                              f"{where}, box {box.id}", f"{photo}" if by_photo else None)
+    if missing:
+      raise errors.DataError(f"{paths[file]} lacks {len(missing)} of {len(boxes)} photographs, "
+                             f"such as {min(missing):012d}.jpg. It is incomplete: get it again.")
+
+
+def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[Tuple[str, Any]]
+           ) -> Dict[int, List[_Box]]:
+  """The boxes that count, by photograph."""
+  del where
+  found: Dict[int, List[_Box]] = {}
+  for part, one in entries:
+    if part != "annotations":
+      continue
+    left, top, width, height = (float(side) for side in one["bbox"])
+    if min(width, height) >= min_side and (crowds or not one.get("iscrowd", 0)):
+      found.setdefault(int(one["image_id"]), []).append(
+          _Box(int(one["id"]), int(one["category_id"]) - 1, (left, top, width, height)))
+  return found
+
+
+def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
+  """A PNG for each box; the photograph's own bytes if it does not decode, which is then counted."""
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  try:
+    pixels = tf.io.decode_jpeg(data, channels=3).numpy()
+  except tf.errors.InvalidArgumentError:
+    yield from (data for _ in boxes)
+    return
+  for box in boxes:
+    left, top, width, height = box.sides
+    rows = slice(max(0, math.floor(top)), math.ceil(top + height))
+    columns = slice(max(0, math.floor(left)), math.ceil(left + width))
+    crop = pixels[rows, columns]
+    if not crop.size:
+      raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside of the photograph of "
+                             f"{pixels.shape[1]} x {pixels.shape[0]} pixels.")
+    yield images.png(np.ascontiguousarray(crop))
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, photos: Mapping[str, Tuple[str, str]], min_side: int,
+                  crowds: bool = False, by_photo: bool = True) -> Mapping[str, int]:
+  """Writes tiny archives of this layout; returns the number of examples by source split."""
+  del by_photo
+  number = 0
+  tables: Dict[str, bytes] = {}
+  counts: Dict[str, int] = {}
+  categories = [{"id": label + 1, "name": name} for label, name in enumerate(class_names)]
+  for file, (ending, split) in photos.items():
+    members: Dict[str, bytes] = {}
+    boxes: List[Dict[str, Any]] = []
+    num_crowds = 0
+    for label in list(range(len(class_names))) * per_class:
+      number += 1
+      members[f"{file[:-4]}/{number:012d}.jpg"] = fixtures.jpeg((24, 30, 3), seed=number)
+      sides = (([1.5, 2.5, 17.2, 16.0], 0), ([3, 1, 15.9, 20], 0), ([0, 0, 30, 24], 1))
+      for box, is_crowd in sides[:2 + (number % 5 == 0)]:
+        num_crowds += is_crowd
+        boxes.append({"id": 1000 + len(boxes) + 10**6 * number, "image_id": number, "bbox": box,
+                      "category_id": label + 1, "iscrowd": is_crowd})
+    members[f"{file[:-4]}/{number + 10**6:012d}.jpg"] = fixtures.jpeg((24, 30, 3), seed=0)
+    fixtures.write_archive(directory / file, members)
+    tables[f"annotations/{ending}"] = json.dumps(
+        {"categories": categories, "annotations": boxes}).encode()
+    counts[split] = per_class * len(class_names) + (num_crowds if crowds else 0)
+  tables["annotations/captions_train2017.json"] = b"not read"
+  other, = (name for name in file_names if name not in photos)
+  fixtures.write_archive(directory / other, tables)
+  assert min_side == 16  # The boxes above are a little larger and a little smaller.
+  return counts

@@ -1,0 +1,115 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Heads in video frames with the matrix of their rotation (Biwi): three angles, cut into bins.
+
+A frame is `<subject>/frame_NNNNN_rgb.png`, its pose `frame_NNNNN_pose.txt`: three lines of a
+rotation matrix, an empty one, and a position. Each angle is cut at quantiles, so that bins hold
+equally many frames; a label is `bin + num_bins * angle` for yaw, pitch and roll.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+
+import numpy as np
+from scipy.spatial import transform
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import example
+from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import images
+
+_NAME = re.compile(
+    r"(?:^|/)(?P<subject>\d{2})/frame_(?P<frame>\d{5})_(?P<kind>rgb\.png|pose\.txt)$")
+_ANGLES = 3
+
+Frame = Tuple[str, str]
+
+
+def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
+          subjects: Mapping[str, Sequence[int]], bins_from: Sequence[str]
+          ) -> Iterator[example.Example]:
+  """Yields the frames that have a pose, in the order of the archive.
+
+  Args:
+    paths: file name -> path of one archive.
+    num_bins: of each angle.
+    subjects: source split -> numbers of the people in it.
+    bins_from: source splits whose frames decide where bins end.
+  """
+  path, = paths.values()
+  split_of = {number: split for split, numbers in subjects.items() for number in numbers}
+  angles = _read_poses(path, split_of)
+  chosen = np.array([angle for (subject, _), angle in angles.items()
+                     if split_of[int(subject)] in bins_from])
+  if not len(chosen):
+    raise errors.DataError(f"{path} has no poses of {', '.join(bins_from)}: it is incomplete.")
+  inner = np.quantile(chosen, np.arange(1, num_bins) / num_bins, axis=0)  # [bins - 1, angles]
+  missing = set(angles)
+  for name, data in archives.members(path, lambda name: _kind(name) == "rgb.png"):
+    match = _NAME.search(name)
+    assert match is not None
+    frame = match["subject"], match["frame"]
+    where = f"{path}, member {name!r}"
+    if frame not in angles:
+      raise errors.DataError(f"{where} has no pose (frame_{frame[1]}_pose.txt). The archive is "
+                             "incomplete: get it again.")
+    missing.discard(frame)
+    labels = tuple(num_bins * k + int(np.searchsorted(inner[:, k], angles[frame][k], side="right"))
+                   for k in range(_ANGLES))
+    yield example.Example(split_of[int(frame[0])], "/".join(frame), labels,
+                          images.encoded(data, where), where, group=frame[0])
+  if missing:
+    raise errors.DataError(f"{path} has no image of {len(missing)} poses, such as {min(missing)}. "
+                           "It is incomplete: get it again.")
+
+
+def _kind(name: str) -> str:
+  match = _NAME.search(name)
+  return match["kind"] if match else ""
+
+
+def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, np.ndarray]:
+  """Yaw, pitch and roll in degrees, float64 [3], by frame."""
+  matrices: Dict[Frame, List[List[float]]] = {}
+  for name, data in archives.members(path, lambda name: _kind(name) == "pose.txt"):
+    match = _NAME.search(name)
+    assert match is not None
+    try:
+      rows = [[float(value) for value in line.split()]
+              for line in data.decode("ascii", "replace").splitlines()[:3]]
+    except ValueError:
+      rows = []
+    if [len(row) for row in rows] != [3, 3, 3] or int(match["subject"]) not in split_of:
+      raise errors.DataError(f"{path}, member {name!r} is no rotation of 3 x 3 numbers of one of "
+                             f"the people {sorted(split_of)}. Get the archive again.")
+    matrices[match["subject"], match["frame"]] = rows
+  if not matrices:
+    raise errors.DataError(f"{path} has no NN/frame_NNNNN_pose.txt. Get it again.")
+  try:
+    turned = transform.Rotation.from_matrix(np.array(list(matrices.values())))
+  except ValueError as error:
+    raise errors.DataError(f"{path} has a pose that is no rotation: {error}.") from error
+  return dict(zip(matrices, turned.as_euler("YXZ", degrees=True)))
+
+
+def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
+                  per_class: int, num_bins: int, subjects: Mapping[str, Sequence[int]],
+                  bins_from: Sequence[str]) -> Mapping[str, int]:
+  """Writes a tiny archive of this layout; returns the number of examples by source split."""
+  del class_names, per_class, bins_from
+  each = 2 * num_bins
+  members: Dict[str, bytes] = {"faces_0/readme.txt": b"no frame"}
+  for subject in sorted(number for numbers in subjects.values() for number in numbers):
+    for item in range(each):
+      stem = f"faces_0/{subject:02d}/frame_{item + 3:05d}"
+      angles = [(item * step % each - each / 2) * 6.0 + subject / 10 for step in (1, 3, 7)]
+      rotation = transform.Rotation.from_euler("YXZ", angles, degrees=True).as_matrix()
+      lines = [" ".join(f"{value:.8f}" for value in row) + " " for row in rotation]
+      members[f"{stem}_rgb.png"] = images.png(fixtures.pixels((4, 5, 3), 100 * subject + item))
+      members[f"{stem}_pose.txt"] = "\n".join([*lines, "", "1.0 2.0 900.0 "]).encode()
+      members[f"{stem}_depth.bin"] = b"not read"
+  fixtures.write_archive(directory / file_names[0], members)
+  return {split: each * len(numbers) for split, numbers in subjects.items()}
