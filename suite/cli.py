@@ -8,7 +8,6 @@ TensorFlow is imported inside the commands that need it, so that help, lists and
 from __future__ import annotations
 
 import argparse
-import collections
 import logging as python_logging
 import os
 import pathlib
@@ -23,12 +22,11 @@ from absl import flags
 from absl import logging
 
 import suite
-from suite import data_build
+from suite import data_commands
 from suite import gin_files
 from suite import lifelong_commands
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
-NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "tiny"}
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 
@@ -76,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
   report = commands.add_parser("report", parents=[every], help="print the tables of finished runs")
   report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
   report.set_defaults(do=_report)
-  _add_data(commands, [every, where])
+  data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
   return parser
 
@@ -97,24 +95,6 @@ def _add_run(commands, parents: List[argparse.ArgumentParser]) -> None:
   run.set_defaults(do=_run)
 
 
-def _add_data(commands, parents: List[argparse.ArgumentParser]) -> None:
-  data = commands.add_parser("data", help="list, diagnose and build data sets")
-  data.set_defaults(do=lambda args: _show_help(data))
-  actions = data.add_subparsers(title="actions", metavar="ACTION")
-  for name, do, nargs, text in (
-      ("list", _data_list, None, "list every data set"),
-      ("doctor", _data_doctor, "*", "say what is prepared, what is missing and what to do"),
-      ("build", _data_build, "+", "prepare data sets")):
-    action = actions.add_parser(name, parents=parents, help=text)
-    action.set_defaults(do=do)
-    if nargs:
-      action.add_argument("names", nargs=nargs, metavar="NAME",
-                          help="data sets, or streams such as nevis-short")
-    if name == "build":
-      action.add_argument("--jobs", type=_positive, default=1, metavar="N",
-                          help="data sets that are built at the same time (1)")
-
-
 def _show_help(parser: argparse.ArgumentParser) -> int:
   parser.print_help(sys.stderr)
   return 2
@@ -133,7 +113,7 @@ def _run(args) -> int:
   name, path = gin_files.find(args.run)
   paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
   gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
-  _say_where_data_is(args)
+  data_commands.say_where_data_is(args)
   from suite import experiment
   from suite import gin_parse
   gin_parse.parse(paths, args.gin_param)
@@ -150,7 +130,7 @@ def _run(args) -> int:
 def _list(args) -> int:
   del args
   rows = [(name, gin_files.description(path)) for name, path in gin_files.run_files().items()]
-  _print_table(("run", "what"), rows)
+  data_commands.print_table(("run", "what"), rows)
   return 0
 
 
@@ -164,116 +144,7 @@ def _report(args) -> int:
   return 0
 
 
-def _data_list(args) -> int:
-  _say_where_data_is(args)
-  import tfds_builders
-  for name in tfds_builders.names():
-    print(name)
-  return 0
-
-
-def _data_doctor(args) -> int:
-  _say_where_data_is(args)
-  import tfds_builders
-  names = _data_set_names(args.names, tfds_builders.names())
-  rows, reasons, failed = [], [], 0
-  states: collections.Counter[str] = collections.Counter()
-  for name in names:
-    try:
-      found = tfds_builders.status.inspect(name, args.data_dir)
-    except Exception as error:  # One broken data set must not hide the others.
-      failed += 1
-      states["failed"] += 1
-      rows.append((name, "failed", "?", ""))
-      reasons.append(f"{name}: {type(error).__name__}: {gin_files.first_line(error)}")
-    else:
-      states[found.state] += 1
-      rows.append((name, found.state, _size(found.size_bytes), found.command))
-      if len(names) <= 10:
-        reasons.append(f"{name}: {found.reason}")
-  _print_table(("data set", "state", "size", "next step"), rows)
-  if len(names) > 10:
-    reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
-  print("", *reasons, sep="\n")
-  return 1 if failed else 0
-
-
-def _data_build(args) -> int:
-  _say_where_data_is(args)
-  import tfds_builders
-  names = _data_set_names(args.names, tfds_builders.names(variants=True))
-  if args.jobs > 1 and len(names) > 1:
-    outcomes = data_build.in_processes(names, _where_flags(args), args.jobs)
-  else:
-    def say(name: str, error: Exception) -> str:
-      _fail(error, args, code=1, label=name)
-      return gin_files.first_line(error)
-    outcomes = data_build.one_by_one(
-        names, lambda name: tfds_builders.build(name, args.data_dir), say)
-  if len(outcomes) > 1:
-    _print_table(("data set", "outcome", "seconds", "reason"), [
-        (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
-        for one in outcomes])
-  failed = [one.name for one in outcomes if one.problem]
-  if failed:
-    print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
-  return 1 if failed else 0
-
-
 # Helpers.
-
-
-def _where_flags(args) -> List[str]:
-  """The flags that tell another process what this one was told of places."""
-  flags_given = []
-  for flag in ("data_dir", "mirror"):
-    if getattr(args, flag):
-      flags_given += [f"--{flag}", str(getattr(args, flag))]
-  return flags_given
-
-
-def _say_where_data_is(args) -> None:
-  """By way of the environment: TFDS reads it when imported, worker processes inherit it."""
-  if args.mirror:
-    if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
-      raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "
-                                  "holds the archives, or leave --mirror out to download them.")
-    os.environ["LIFELONG_MIRROR"] = args.mirror
-  if args.data_dir:
-    os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
-
-
-def _data_set_names(asked: Sequence[str], known: Sequence[str]) -> List[str]:
-  """The data sets asked for by name or by stream; all of them if nothing was asked."""
-  names: List[str] = []
-  for name in asked or known:
-    variant = NEVIS_STREAMS.get(name.replace("/", "-"))
-    if variant:
-      from suite.data import streams
-      names += sorted({entry.dataset for entry in streams.nevis(variant).entries})
-    elif name in known:
-      names.append(name)
-    else:
-      raise gin_files.ConfigError(f"Unknown data set {name!r}. "
-                                  f"{gin_files.nearest(name, (*known, *NEVIS_STREAMS))} "
-                                  "See them all with: suite data list")
-  return list(dict.fromkeys(names))
-
-
-def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-  widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-  for row in (header, *rows):
-    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
-
-
-def _size(num_bytes: Optional[float]) -> str:
-  if num_bytes is None:
-    return "?"
-  for unit in ("B", "kB", "MB", "GB"):
-    if num_bytes < 1000:
-      return f"{num_bytes:.3g} {unit}"
-    num_bytes /= 1000
-  return f"{num_bytes:.3g} TB"
 
 
 def _talk_to_people() -> None:

@@ -170,80 +170,6 @@ def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
   assert capsys.readouterr().out == "tables of 2\n"
 
 
-@pytest.fixture
-def data_sets(monkeypatch):
-  """A fake `tfds_builders` with three data sets: one prepared, one broken, one to be built."""
-  fake = types.ModuleType("tfds_builders")
-  fake.built = []
-  fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"]
-
-  def inspect_one(name, data_dir):
-    if name == "nevis/b":
-      raise RuntimeError("broken row")
-    state = "prepared" if name == "nevis/a" else "downloadable"
-    return types.SimpleNamespace(name=name, state=state, size_bytes=1500, reason=f"in {data_dir}",
-                                 command="" if name == "nevis/a" else f"suite data build {name}")
-
-  def build(name, data_dir):
-    if name == "nevis/b":
-      raise ValueError("dead link")
-    fake.built.append((name, data_dir))
-
-  fake.status, fake.build = types.SimpleNamespace(inspect=inspect_one), build
-  monkeypatch.setitem(sys.modules, "tfds_builders", fake)
-  return fake
-
-
-def test_data_list_prints_every_name(data_sets, capsys):
-  assert cli.main(["data", "list"]) == 0
-  assert capsys.readouterr().out.split() == ["nevis/a", "nevis/b", "nevis/c"]
-
-
-def test_doctor_goes_on_past_a_failure_and_says_so(data_sets, capsys):
-  assert cli.main(["data", "doctor", "--data_dir", "D"]) == 1
-  assert capsys.readouterr().out.splitlines() == [
-      "data set  state         size    next step",
-      "nevis/a   prepared      1.5 kB",
-      "nevis/b   failed        ?",
-      "nevis/c   downloadable  1.5 kB  suite data build nevis/c",
-      "",
-      "nevis/a: in D",
-      "nevis/b: RuntimeError: broken row",
-      "nevis/c: in D"]
-  assert cli.main(["data", "doctor", "nevis/a"]) == 0
-
-
-def test_doctor_takes_a_stream(data_sets, capsys, monkeypatch):
-  entries = [types.SimpleNamespace(dataset=name) for name in ("x", "w", "x")]
-  fake = types.ModuleType("suite.data.streams")
-  fake.nevis = lambda variant: {"short": types.SimpleNamespace(entries=entries)}[variant]
-  monkeypatch.setitem(sys.modules, "suite.data.streams", fake)
-  monkeypatch.setattr("suite.data.streams", fake, raising=False)
-  assert cli.main(["data", "doctor", "nevis-short"]) == 0
-  rows = capsys.readouterr().out.splitlines()[1:3]
-  assert [row.split()[0] for row in rows] == ["w", "x"]
-
-
-def test_the_streams_have_data_sets(data_sets):
-  for name in cli.NEVIS_STREAMS:
-    assert cli._data_set_names([name], []) == cli._data_set_names([name.replace("-", "/")], [])
-    assert cli._data_set_names([name], [])
-
-
-def test_build_goes_on_past_a_failure_and_exits_with_1(data_sets, capsys):
-  assert cli.main(["data", "build", "nevis/b", "nevis/c", "--data_dir", "D"]) == 1
-  assert data_sets.built == [("nevis/c", "D")]
-  error = capsys.readouterr().err
-  assert "dead link" in error and "suite data doctor nevis/b" in error
-
-
-def test_an_unknown_data_set_names_the_nearest(data_sets, capsys):
-  assert cli.main(["data", "build", "nevs/c"]) == 2
-  assert "Unknown data set 'nevs/c'. Nearest: nevis/c" in capsys.readouterr().err
-  assert cli.main(["data", "doctor", "nevis-shrt"]) == 2
-  assert "nevis-short" in capsys.readouterr().err
-
-
 def test_the_strategies_are_those_of_distribution():
   from suite.compute import distribution
   assert cli.STRATEGIES == distribution.NAMES
@@ -251,12 +177,6 @@ def test_the_strategies_are_those_of_distribution():
 
 def test_main_is_a_list():
   assert len(inspect.getsource(cli.main).splitlines()) <= 40
-
-
-@pytest.mark.parametrize("num_bytes, text", [
-    (None, "?"), (0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.46e9, "2.46 GB"), (3e12, "3 TB")])
-def test_sizes_are_read_by_people(num_bytes, text):
-  assert cli._size(num_bytes) == text
 
 
 @pytest.mark.parametrize("argv, code", [

@@ -119,8 +119,19 @@ def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> Tuple[A
 def _download(layout: row_lib.Layout, dl_manager) -> Source:
   paths = dl_manager.download({file.name: file.url for file in layout.files})
   paths = {name: pathlib.Path(path) for name, path in paths.items()}
-  sums = {file.name: checksums.verify(file, paths[file.name], trust=False) for file in layout.files}
+  sums = {file.name: _verified(file, paths[file.name]) for file in layout.files}
   return Source("download", sums, layout.num_examples, _parts(layout, paths))
+
+
+def _verified(file: row_lib.File, path: pathlib.Path) -> str:
+  """The sum of a download. A wrong one is put aside, so that the next build downloads it again."""
+  try:
+    return checksums.verify(file, path, trust=False)
+  except errors.DataError as error:
+    aside = path.with_name(f"{path.name}.refused")
+    path.replace(aside)
+    raise errors.DataError(f"{error} What was downloaded is kept as {aside}; the next build "
+                           "downloads it again.") from error
 
 
 def _from_tfds(wanted: row_lib.TfdsSet, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,

@@ -23,6 +23,8 @@ CREDENTIALS = "credentials"
 MANUAL = "manual"
 UNKNOWN = "unknown"
 
+_IMAGE_BYTES = 64 * 64 * 3  # What the suite keeps in memory of an image, at its usual size.
+
 DataDir = Union[str, os.PathLike, None]
 
 
@@ -36,6 +38,9 @@ class Status:
     size_bytes: on disk if prepared or mirrored, to download if that is known; else None.
     reason: one line for people.
     command: what to run next; "" if nothing is to be done or nothing helps.
+    disk_bytes: what building it takes at most: the download, and as much again for the records;
+      0 if it is prepared. None: not known.
+    memory_bytes: of all its images as 64 x 64 x 3 bytes, or of all its vectors. None: not known.
   """
 
   name: str
@@ -43,6 +48,24 @@ class Status:
   size_bytes: Optional[int]
   reason: str
   command: str
+  disk_bytes: Optional[int] = None
+  memory_bytes: Optional[int] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+  """What is known of a data set before it is on this machine; `num_examples` None: not known."""
+
+  title: str
+  num_classes: int
+  num_examples: Optional[int]
+  source: str
+
+
+def facts(dataset_name: str) -> Facts:
+  """Facts of "nevis/mnist"; DataError if there is no such data set."""
+  _, row = catalog.find(dataset_name)
+  return Facts(row.title, row.num_classes, _num_examples(row), access.kind(row))
 
 
 def data_directory(data_dir: DataDir = None) -> pathlib.Path:
@@ -60,8 +83,14 @@ def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
   folder = data_directory(data_dir) / family / row.name / row.version
   problem = _problem(folder)
   if not problem:
-    return Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
+    found = Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
+    return dataclasses.replace(found, disk_bytes=0,
+                               memory_bytes=_memory(row, _num_prepared(folder)))
   found = _unprepared(dataset_name, row, data_directory(data_dir))
+  found = dataclasses.replace(
+      found, disk_bytes=None if found.size_bytes is None else
+      found.size_bytes * (1 if found.state == MIRRORED else 2),
+      memory_bytes=_memory(row, _num_examples(row)))
   if folder.exists():
     return dataclasses.replace(found, reason=f"{folder} is unusable ({problem}): delete it; then: "
                                              f"{found.reason}")
@@ -93,6 +122,22 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
 
 def _with_mirror(command: str) -> str:
   return " ".join([command] + [f"--mirror {directory}" for directory in mirror.directories()[:1]])
+
+
+def _num_examples(row: row_lib.Row) -> Optional[int]:
+  """As the row's facts promise."""
+  counts = next((one.num_examples for one in row.layouts if one.num_examples), None)
+  return sum(counts.values()) if counts else None
+
+
+def _num_prepared(folder: pathlib.Path) -> int:
+  info = json.loads((folder / "dataset_info.json").read_text())
+  return sum(int(count) for split in info["splits"] for count in split["shardLengths"])
+
+
+def _memory(row: row_lib.Row, num_examples: Optional[int]) -> Optional[int]:
+  each = _IMAGE_BYTES if row.holds_images else 4 * max(row.feature_size, 0)
+  return None if num_examples is None else num_examples * each
 
 
 def _problem(folder: pathlib.Path) -> str:

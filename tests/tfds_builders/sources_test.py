@@ -81,6 +81,11 @@ def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
       pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
+  # It is kept aside, and the next build downloads anew.
+  kept, = (tmp_path / "a").rglob("*.refused")
+  assert kept.read_bytes() == (folder / row.layouts[0].files[0].name).read_bytes()
+  with testing.installed(_downloadable(row, url)):
+    tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
 def test_dead_link_says_all_that_helps(tmp_path, server):

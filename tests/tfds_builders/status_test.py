@@ -26,7 +26,9 @@ def test_downloadable_says_size_and_command(tmp_path):
   found = status.inspect("nevis/tiny_imagenet", tmp_path)
   assert (found.state, found.size_bytes) == (status.DOWNLOADABLE, 248100043)
   assert found.command == "suite data build nevis/tiny_imagenet"
+  assert found.disk_bytes == 2 * 248100043 and found.memory_bytes == 110_000 * 64 * 64 * 3
   assert status.inspect("nevis/semeion", tmp_path).size_bytes is None
+  assert status.inspect("clear10/moco_b0", tmp_path).memory_bytes is None
 
 
 def test_mirrored_says_size_and_place(tmp_path):
@@ -49,6 +51,12 @@ def test_unknown_name_has_the_nearest_in_its_reason(tmp_path):
   found = status.inspect("nevis/mnits", tmp_path)
   assert (found.state, found.command) == (status.UNKNOWN, "")
   assert "nearest: nevis/mnist" in found.reason
+
+
+def test_facts_are_those_of_the_row():
+  found = status.facts("nevis/semeion")
+  assert (found.num_classes, found.num_examples, found.source) == (10, 1593, "web")
+  assert status.facts("clear10/images").num_examples is None
 
 
 def test_every_name_has_a_status(tmp_path):

@@ -37,16 +37,22 @@ def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_imag
   names: Dict[int, str] = {}
   for member, data in archives.members(path, lambda name: name.endswith(".txt")):
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+      if ";" not in line:
+        continue  # Other texts lie beside the tables.
       match = _LINE.fullmatch(line.strip())
-      if match is None:
-        continue  # Lines of a table have three fields; other texts lie beside it.
-      label = int(match[1])
-      if not 1 <= label <= num_classes or names.setdefault(label, match[3]) != match[3]:
-        raise errors.DataError(f"{path}, member {member!r}, line {number}: class {label} "
-                               f"({match[3]!r}); 1 to {num_classes} with one name each were "
-                               "expected. Get the archive again.")
-      table[match[2].rsplit("/", 1)[-1].rsplit(".", 1)[0]] = listed_images.Entry(split, label - 1)
+      label = int(match[1]) if match else 0
+      entry = listed_images.Entry(split, label - 1)
+      if (match is None or not 1 <= label <= num_classes
+          or names.setdefault(label, match[3]) != match[3]
+          or table.setdefault(_stem(match[2]), entry) != entry):
+        raise errors.DataError(f"{path}, member {member!r}, line {number} is {line[:80]!r}; a class "
+                               f"from 1 to {num_classes}, always with the same name, and a file "
+                               "with one class were expected. Get the archive again.")
   return table
+
+
+def _stem(name: str) -> str:
+  return name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

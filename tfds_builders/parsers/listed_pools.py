@@ -29,18 +29,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, labels: Mapping[str, str], endin
   for on_train_list in ((True, False) if pooled else (None,)):
     for file, label in labels.items():
       path, trained, tested = paths[file], *listed[file]
-      num = 0
+      missing = trained | tested
       for name, data in archives.members(path, lambda name: name.endswith(ending)):
         item = _item(name[:-len(ending)])
-        num += 1
+        missing.discard(item)
         if on_train_list is not None and (item in trained) != on_train_list:
           continue
         split = splits.POOL if pooled else splits.TEST if item in tested else splits.TRAIN
         where = f"{path}, member {name!r}"
         yield example.Example(split, f"{label}/{item}", label, images.encoded(data, where), where)
-      if num < len(trained | tested):
-        raise errors.DataError(f"{path} has {num} images *{ending}; its lists name "
-                               f"{len(trained | tested)}. It is incomplete: get it again.")
+      if missing:
+        raise errors.DataError(f"{path} lacks {len(missing)} images of its lists, such as "
+                               f"{min(missing)}{ending}. It is incomplete: get it again.")
 
 
 def _item(text: str) -> str:

@@ -24,8 +24,9 @@ def test_a_line_labels_its_image(tmp_path):
 
 
 @pytest.mark.parametrize("text, message", [
-    (b"3;a.jpg;x", "line 1: class 3"), (b"0;a.jpg;x", "class 0"),
-    (b"1;a.jpg;x\n1;b.jpg;y", "class 1 \\('y'\\)"), (b"", "0 of 0 images"),
+    (b"3;a.jpg;x", "line 1 is '3;a.jpg;x'"), (b"0;a.jpg;x", "line 1"), (b"one;a.jpg;x", "line 1"),
+    (b"1;a.jpg;x\n1;b.jpg;y", "line 2"), (b"1;a.jpg;x\n2;a.jpg;y", "line 2"),
+    (b"", "0 of 0 images"),
     (b"1;c.jpg;x", "1 of 1 images that the labels name are missing"),
 ])
 def test_lines_that_do_not_fit_are_refused(text, message, tmp_path):

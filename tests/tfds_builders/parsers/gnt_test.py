@@ -27,9 +27,9 @@ def _parse(tmp_path, data, name="a/1240-c.gnt"):
 
 def test_characters_and_inverted_pixels_come_back(tmp_path):
   found = _parse(tmp_path, _record("\u554a".encode("gb2312"), _PIXELS) + _record(b"A\0", _PIXELS)
-                 + _record(b"\xff\xff", _PIXELS))
-  assert [one.label for one in found] == ["\u554a", "A", "0xffff"]
-  assert [one.key for one in found] == [f"train/1240-c/{i:04d}" for i in range(3)]
+                 + _record(b"\xff\xff", _PIXELS) + _record(b"\n\0", _PIXELS))
+  assert [one.label for one in found] == ["\u554a", "A", "0xffff", "0x0a00"]
+  assert [one.key for one in found] == [f"train/1240-c/{i:04d}" for i in range(4)]
   np.testing.assert_array_equal(tf.io.decode_png(found[0].image)[..., 0], 255 - _PIXELS)
 
 
