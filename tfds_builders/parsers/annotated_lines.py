@@ -45,9 +45,9 @@ def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_imag
       if (match is None or not 1 <= label <= num_classes
           or names.setdefault(label, match[3]) != match[3]
           or table.setdefault(_stem(match[2]), entry) != entry):
-        raise errors.DataError(f"{path}, member {member!r}, line {number} is {line[:80]!r}; a class "
-                               f"from 1 to {num_classes}, always with the same name, and a file "
-                               "with one class were expected. Get the archive again.")
+        raise errors.DataError(f"{path}, member {member!r}, line {number} is {line[:80]!r}; a "
+                               f"class from 1 to {num_classes}, always with the same name, and a "
+                               "file with one class were expected. Get the archive again.")
   return table
 
 

@@ -24,12 +24,14 @@ _PHOTO = re.compile(r"(?:^|/)(?P<id>\d{12})\.jpg$")
 
 class _Box(NamedTuple):
   id: int
+  rank: int  # In the table, whose order is not that of photographs.
   label: int
   sides: Tuple[float, float, float, float]  # Left, top, width, height.
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, str]],
-          min_side: int, crowds: bool = False, by_photo: bool = True) -> Iterator[example.Example]:
+          min_side: int, crowds: bool = False, by_photo: bool = True,
+          numbered: bool = False) -> Iterator[example.Example]:
   """Yields the crops, photograph by photograph in the order of the archives.
 
   A label is the category's number less 1. Crops of one photograph are a group.
@@ -40,6 +42,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, 
     min_side: smaller boxes (either side, in pixels) are left out.
     crowds: whether boxes around groups of objects count.
     by_photo: whether the crops of one photograph are a group.
+    numbered: whether keys begin with the box's place in its table, and so sort in its order.
   """
   others = {name: path for name, path in paths.items() if name not in photos}
   tables = coco_json.tables(others, [ending for ending, _ in photos.values()],
@@ -56,7 +59,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, 
       missing.discard(photo)
       where = f"{paths[file]}, member {name!r}"
       for box, crop in zip(boxes[photo], _crops(data, boxes[photo], where)):
-        yield example.Example(split, f"{match['id']}/{box.id}", box.label, crop,
+        key = f"{match['id']}/{box.id}"
+        yield example.Example(split, f"{box.rank:07d}/{key}" if numbered else key, box.label, crop,
                               f"{where}, box {box.id}", f"{photo}" if by_photo else None)
     if missing:
       raise errors.DataError(f"{paths[file]} lacks {len(missing)} of {len(boxes)} photographs, "
@@ -68,13 +72,13 @@ def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[Tuple[str,
   """The boxes that count, by photograph."""
   del where
   found: Dict[int, List[_Box]] = {}
-  for part, one in entries:
-    if part != "annotations":
-      continue
+  for rank, one in enumerate(entry for part, entry in entries if part == "annotations"):
     left, top, width, height = (float(side) for side in one["bbox"])
+    if not all(map(math.isfinite, (left, top, width, height))):
+      raise ValueError(f"the box {one['bbox']} of annotation {one['id']}")
     if min(width, height) >= min_side and (crowds or not one.get("iscrowd", 0)):
       found.setdefault(int(one["image_id"]), []).append(
-          _Box(int(one["id"]), int(one["category_id"]) - 1, (left, top, width, height)))
+          _Box(int(one["id"]), rank, int(one["category_id"]) - 1, (left, top, width, height)))
   return found
 
 
@@ -88,8 +92,8 @@ def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
     return
   for box in boxes:
     left, top, width, height = box.sides
-    rows = slice(max(0, math.floor(top)), math.ceil(top + height))
-    columns = slice(max(0, math.floor(left)), math.ceil(left + width))
+    rows = slice(max(0, round(top)), max(0, round(top + height)))
+    columns = slice(max(0, round(left)), max(0, round(left + width)))
     crop = pixels[rows, columns]
     if not crop.size:
       raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside of the photograph of "
@@ -99,9 +103,10 @@ def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, photos: Mapping[str, Tuple[str, str]], min_side: int,
-                  crowds: bool = False, by_photo: bool = True) -> Mapping[str, int]:
+                  crowds: bool = False, by_photo: bool = True,
+                  numbered: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
-  del by_photo
+  del by_photo, numbered
   number = 0
   tables: Dict[str, bytes] = {}
   counts: Dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from tfds_builders.parsers import one_domain
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],
-          level_set: str, domain: str, kinds: Sequence[str] = corrupt.KINDS
-          ) -> Iterator[example.Example]:
+          level_set: str, domain: str, kinds: Sequence[str] = corrupt.KINDS,
+          side: Optional[int] = None) -> Iterator[example.Example]:
   """Yields every test image len(kinds) x 5 times, as PNG.
 
   The key KIND/SEVERITY/KEY ends in that of the clean image, from which its random numbers come.
@@ -30,9 +30,11 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
     level_set: a name in `corruptions.levels.SETS`.
     domain: template of the feature "domain", with {kind}.
     kinds: which corruptions.
+    side: images are cut to so many pixels a side before, as for ImageNet-C: the shorter side is
+      scaled to 256/224 of it, and the middle is kept. None: they stay as they are.
   """
   for clean in one_domain.parse(paths, parser=parser, parser_args=parser_args, domain=domain):
-    pixels = decoded(clean.image, clean.where)
+    pixels = decoded(clean.image, clean.where, side)
     for kind in kinds:
       for severity in corrupt.SEVERITIES:
         made = corrupt.corrupt(pixels, kind, severity, key=clean.key, level_set=level_set)
@@ -42,22 +44,30 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
             extra={"domain": domain.format(kind=kind), "severity": severity})
 
 
-def decoded(data: bytes, where: str) -> np.ndarray:
-  """JPEG or PNG -> uint8 [H, W, 3]."""
+def decoded(data: bytes, where: str, side: Optional[int] = None) -> np.ndarray:
+  """JPEG or PNG -> uint8 [H, W, 3], cut to `side` if it is given."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   try:
     with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
-      return np.asarray(image.convert("RGB"))
+      made = image.convert("RGB")
   except (OSError, ValueError, SyntaxError) as error:
     raise errors.DataError(f"{where} cannot be decoded and so not corrupted: {error}. Get the "
                            "source again.") from error
+  if side is not None:
+    scale = round(side * 256 / 224) / min(made.size)
+    made = made.resize([max(side, round(length * scale)) for length in made.size],
+                       Image.Resampling.BILINEAR)
+    left, top = ((length - side) // 2 for length in made.size)
+    made = made.crop((left, top, left + side, top + side))
+  return np.asarray(made)
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, parser: str, parser_args: Mapping[str, Any], level_set: str,
-                  domain: str, kinds: Sequence[str] = corrupt.KINDS) -> Mapping[str, int]:
+                  domain: str, kinds: Sequence[str] = corrupt.KINDS,
+                  side: Optional[int] = None) -> Mapping[str, int]:
   """Writes one clean image a class; returns the number of corrupted ones."""
-  del per_class, level_set
+  del per_class, level_set, side
   counts = one_domain.write_fixture(directory, file_names, class_names, per_class=1, parser=parser,
                                     parser_args=parser_args, domain=domain)
   return {split: count * len(kinds) * len(corrupt.SEVERITIES) for split, count in counts.items()}

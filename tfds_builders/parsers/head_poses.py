@@ -2,8 +2,10 @@
 """Heads in video frames with the matrix of their rotation (Biwi): three angles, cut into bins.
 
 A frame is `<subject>/frame_NNNNN_rgb.png`, its pose `frame_NNNNN_pose.txt`: three lines of a
-rotation matrix, an empty one, and a position. Each angle is cut at quantiles, so that bins hold
-equally many frames; a label is `bin + num_bins * angle` for yaw, pitch and roll.
+rotation matrix, an empty one, and a position. The matrix is Rx(c) Ry(b) Rz(a); the angles are
+a, b and c, in this order, which NEVIS'22 calls yaw, pitch and roll (of a head in this camera they
+are rather roll, yaw and pitch). Each is cut at quantiles, so that bins hold equally many frames;
+a label is `bin + num_bins * angle`.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import pathlib
 import re
 from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
 
+from absl import logging
 import numpy as np
 from scipy.spatial import transform
 
@@ -46,16 +49,17 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
                      if split_of[int(subject)] in bins_from])
   if not len(chosen):
     raise errors.DataError(f"{path} has no poses of {', '.join(bins_from)}: it is incomplete.")
-  inner = np.quantile(chosen, np.arange(1, num_bins) / num_bins, axis=0)  # [bins - 1, angles]
+  inner = _edges(chosen, num_bins)
   missing = set(angles)
+  without = []
   for name, data in archives.members(path, lambda name: _kind(name) == "rgb.png"):
     match = _NAME.search(name)
     assert match is not None
     frame = match["subject"], match["frame"]
     where = f"{path}, member {name!r}"
     if frame not in angles:
-      raise errors.DataError(f"{where} has no pose (frame_{frame[1]}_pose.txt). The archive is "
-                             "incomplete: get it again.")
+      without.append(name)
+      continue
     missing.discard(frame)
     labels = tuple(num_bins * k + int(np.searchsorted(inner[:, k], angles[frame][k], side="right"))
                    for k in range(_ANGLES))
@@ -64,6 +68,21 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
   if missing:
     raise errors.DataError(f"{path} has no image of {len(missing)} poses, such as {min(missing)}. "
                            "It is incomplete: get it again.")
+  if without:
+    logging.warning("%s: %d images have no pose and are left out, such as %s", path, len(without),
+                    min(without))
+
+
+def _edges(angles: np.ndarray, num_bins: int) -> np.ndarray:
+  """Where bins end, but for the last: angles [N, angles] -> [num_bins - 1, angles].
+
+  The reference's quantiles: at rank N k / num_bins of 0 ... N - 1 (numpy's are at rank
+  (N - 1) k / num_bins).
+  """
+  num = len(angles)
+  ranks = num * np.arange(1, num_bins) / num_bins
+  columns = np.sort(angles, axis=0).T
+  return np.stack([np.interp(ranks, np.arange(num), column) for column in columns], axis=1)
 
 
 def _kind(name: str) -> str:
@@ -72,7 +91,7 @@ def _kind(name: str) -> str:
 
 
 def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, np.ndarray]:
-  """Yaw, pitch and roll in degrees, float64 [3], by frame."""
+  """The three angles in degrees, float64 [3], by frame."""
   matrices: Dict[Frame, List[List[float]]] = {}
   for name, data in archives.members(path, lambda name: _kind(name) == "pose.txt"):
     match = _NAME.search(name)
@@ -82,17 +101,22 @@ def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, 
               for line in data.decode("ascii", "replace").splitlines()[:3]]
     except ValueError:
       rows = []
-    if [len(row) for row in rows] != [3, 3, 3] or int(match["subject"]) not in split_of:
+    if not _is_rotation(rows) or int(match["subject"]) not in split_of:
       raise errors.DataError(f"{path}, member {name!r} is no rotation of 3 x 3 numbers of one of "
                              f"the people {sorted(split_of)}. Get the archive again.")
     matrices[match["subject"], match["frame"]] = rows
   if not matrices:
     raise errors.DataError(f"{path} has no NN/frame_NNNNN_pose.txt. Get it again.")
-  try:
-    turned = transform.Rotation.from_matrix(np.array(list(matrices.values())))
-  except ValueError as error:
-    raise errors.DataError(f"{path} has a pose that is no rotation: {error}.") from error
-  return dict(zip(matrices, turned.as_euler("YXZ", degrees=True)))
+  turned = transform.Rotation.from_matrix(np.array(list(matrices.values())))
+  return dict(zip(matrices, turned.as_euler("XYZ", degrees=True)[:, ::-1]))
+
+
+def _is_rotation(rows: Sequence[Sequence[float]]) -> bool:
+  """Whether three lines of numbers are a rotation, up to the rounding of the files."""
+  if [len(row) for row in rows] != [3, 3, 3]:
+    return False
+  matrix = np.array(rows)
+  return bool(np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-3) and np.linalg.det(matrix) > 0)
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
@@ -106,7 +130,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     for item in range(each):
       stem = f"faces_0/{subject:02d}/frame_{item + 3:05d}"
       angles = [(item * step % each - each / 2) * 6.0 + subject / 10 for step in (1, 3, 7)]
-      rotation = transform.Rotation.from_euler("YXZ", angles, degrees=True).as_matrix()
+      rotation = transform.Rotation.from_euler("XYZ", angles[::-1], degrees=True).as_matrix()
       lines = [" ".join(f"{value:.8f}" for value in row) + " " for row in rotation]
       members[f"{stem}_rgb.png"] = images.png(fixtures.pixels((4, 5, 3), 100 * subject + item))
       members[f"{stem}_pose.txt"] = "\n".join([*lines, "", "1.0 2.0 900.0 "]).encode()

@@ -10,8 +10,10 @@ from tfds_builders import splits
 from tfds_builders.parsers import cifar_binary
 from tfds_builders.parsers import class_folders
 from tfds_builders.parsers import example
+from tfds_builders.parsers import imagenet_validation
 
-_PARSERS = {"cifar_binary": cifar_binary, "class_folders": class_folders}
+_PARSERS = {"cifar_binary": cifar_binary, "class_folders": class_folders,
+            "imagenet_validation": imagenet_validation}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],

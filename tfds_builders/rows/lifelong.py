@@ -157,19 +157,20 @@ _PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
 _V2 = ("matched-frequency", "threshold0.7", "top-images")
 _C_FAMILIES = ("blur", "digital", "extra", "noise", "weather")
 
+_VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddabcf34fc5622",)),
+               File("ILSVRC2012_devkit_t12.tar.gz", None,
+                    ("md5:fa75699e90414af021442c21a62c3abf",)))
+_VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
+                    "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}
+_BY_ACCOUNT = "non-commercial research, by account"
+_RUSSAKOVSKY = _bibtex("russakovsky2015imagenet",
+                       "ImageNet large scale visual recognition challenge",
+                       "Russakovsky, Olga and Deng, Jia and Su, Hao and others", 2015)
+
 IMAGENET_ROWS = (
     _imagenet("imagenet", "ImageNet, validation images",
-              (Layout(imagenet_validation,
-                      files=(File("ILSVRC2012_img_val.tar", None,
-                                  ("md5:29b22e2961454d5413ddabcf34fc5622",)),
-                             File("ILSVRC2012_devkit_t12.tar.gz", None,
-                                  ("md5:fa75699e90414af021442c21a62c3abf",))),
-                      args={"image_file": "ILSVRC2012_img_val.tar",
-                            "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}),),
-              homepage="https://image-net.org/", licence="non-commercial research, by account",
-              citation=_bibtex("russakovsky2015imagenet",
-                               "ImageNet large scale visual recognition challenge",
-                               "Russakovsky, Olga and Deng, Jia and Su, Hao and others", 2015)),
+              (Layout(imagenet_validation, files=_VALIDATION, args=_VALIDATION_ARGS),),
+              homepage="https://image-net.org/", licence=_BY_ACCOUNT, citation=_RUSSAKOVSKY),
     _imagenet("imagenet_v2", "ImageNet-V2, three test sets",
               (Layout(domain_folders,
                       files=tuple(File(f"imagenetv2-{name}.tar.gz", "https://huggingface.co/datasets"
@@ -221,4 +222,15 @@ IMAGENET_ROWS = (
               notes="All 19 kinds and 5 severities; it is not known which of them the benchmark's "
                     "1.98 million samples hold.",
               homepage="https://zenodo.org/records/2235448", licence="CC BY 4.0",
+              citation=_HENDRYCKS),
+    _imagenet("imagenet_c_generated", "ImageNet validation images, 19 corruptions, 5 severities",
+              (Layout(corrupted, files=_VALIDATION,
+                      args={"parser": "imagenet_validation", "parser_args": _VALIDATION_ARGS,
+                            "level_set": "imagenet", "domain": "imagenet_c_generated/{kind}",
+                            "side": 224}),),
+              features=_CORRUPTED,
+              notes="Made here (tfds_builders/corruptions) from the middle 224 x 224 pixels, "
+                    "with the kinds and levels of ImageNet-C and other random numbers; stored as "
+                    "PNG, where the published images are JPEG. 4.75 million images, some 500 GB.",
+              homepage="https://github.com/hendrycks/robustness", licence=_BY_ACCOUNT,
               citation=_HENDRYCKS))

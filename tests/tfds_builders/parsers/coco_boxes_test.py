@@ -45,9 +45,19 @@ def test_crowds_and_mixed_splits_come_back_on_demand(tmp_path):
   assert len(both) == 2 and both[0].group is None
 
 
+def test_numbered_keys_sort_as_the_table(tmp_path):
+  boxes = [_box(9, [0, 0, 20, 20]), _box(5, [0, 0, 4, 4]), _box(3, [0, 0, 20, 20], photo=5),
+           _box(1, [0, 0, 20, 20])]
+  photos = {f"val2017/{photo:012d}.jpg": _PHOTO for photo in (5, 7)}
+  assert sorted(one.key for one in _parse(tmp_path, boxes, photos, numbered=True)) == [
+      "0000000/000000000007/9", "0000002/000000000005/3", "0000003/000000000007/1"]
+
+
 @pytest.mark.parametrize("boxes, message", [
     ([_box(1, [0, 0, 20, 20], photo=8)], "lacks 1 of 1 photographs, such as 000000000008.jpg"),
     ([_box(1, [60, 0, 20, 20])], "outside of the photograph of 50 x 40"),
+    ([_box(1, [0, -99, 20, 20])], "outside of the photograph"),
+    ([_box(1, [0, 0, float("inf"), 20])], r"ValueError: the box \[0, 0, inf, 20\] of annotation 1"),
     ([{"id": 1}], "KeyError: 'bbox'"),
     ([_box(1, [0, 0, "wide", 20])], "no table in COCO's format: ValueError"),
     (b"{\"annotations\": [{}", "no table in COCO's format"),

@@ -73,3 +73,13 @@ def test_the_real_cifar10_images():
     rough = [np.mean([np.abs(np.diff(pixels.astype(float), axis=1)).mean()
                       for _, pixels in means[kind, severity]]) for severity in corrupt.SEVERITIES]
     assert np.all(sign * np.diff(rough) > 0), (kind, rough)
+
+
+def test_images_can_be_cut_to_a_square_before(tmp_path):
+  pixels = np.zeros((90, 200, 3), np.uint8)
+  pixels[:, 100:] = 255
+  cut = corrupted.decoded(images.png(pixels), "x", side=56)
+  assert cut.shape == (56, 56, 3)
+  # The edge between black and white stays in the middle.
+  assert cut[:, :26].max() == 0 and cut[:, 30:].min() == 255
+  assert corrupted.decoded(images.png(pixels), "x").shape == (90, 200, 3)

@@ -60,7 +60,7 @@ AWA2 = Row(
         files=(File("AwA2-data.zip", "https://cvml.ist.ac.at/AwA2/AwA2-data.zip",
                     ("md5:eaa27cf799d5cf55af372356d7281b5e",)),),
         args={"num_attributes": 85},
-        num_examples={splits.TRAIN: 29409, splits.TEST: 7913}),),
+        num_examples={splits.TRAIN: 30337, splits.TEST: 6985}),),
     splits=splits.TRAIN_TEST,
     paper={splits.TRAIN: paper_draws.TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},
     paper_size=25827,
@@ -78,8 +78,8 @@ AWA2 = Row(
   year={2018}
 }""")
 
-_BIWI_SUBJECTS = {"test": (1, 4, 8, 10), "validation": (3, 9),
-                  "train": (2, 5, 6, 7, *range(11, 25))}
+_BIWI_SUBJECTS = {"train": (5, 6, *range(11, 25)), "dev": (2, 7), "dev_test": (3, 9),
+                  "test": (1, 4, 8, 10)}
 
 BIWI = Row(
     "biwi",
@@ -89,22 +89,25 @@ BIWI = Row(
         files=(File("biwi-kinect-head-pose-database.zip",
                     "kaggle:kmader/biwi-kinect-head-pose-database",
                     ("md5:59d49d96e5719f248f6d66f8ff205569",)),),
-        args={"num_bins": 5, "subjects": _BIWI_SUBJECTS, "bins_from": ("train",)},
+        args={"num_bins": 5, "subjects": _BIWI_SUBJECTS, "bins_from": ("train", "dev")},
         notes="Kaggle packs its archive again when it changes, and the sum changes with it."),),
-    splits={name: {name: 1.0} for name in splits.NAMES},
+    splits={"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
+            "dev_test": {splits.VALIDATION: 1.0}, "test": {splits.TEST: 1.0}},
+    paper={name: paper_draws.whole(name) for name in paper_draws.NAMES},
     paper_size=11325,
     kind=MULTI_LABEL,
     num_classes=15,
     channels=3,
     homepage="https://www.kaggle.com/datasets/kmader/biwi-kinect-head-pose-database",
     licence="research use",
-    notes="Three angles with five bins each; exactly one bin an angle. Bins hold equally many "
-          "frames of the training subjects; in the reference of all, test subjects included. "
+    notes="Three angles with five bins each; exactly one bin an angle. The angles are the "
+          "reference's, whose names for them do not fit this camera. Bins hold equally many frames "
+          "of the training subjects; in the reference of all, test subjects included. "
           "Subjects of a split are those of the reference (train is its train and dev).",
     compat=Compat("Bins end where those of the reference do: at quantiles of all frames, test "
                   "subjects included. (Its stored labels are off by one at the upper edge and put "
                   "right when they are read; here they are right from the beginning.)",
-                  args={"bins_from": ("train", "validation", "test")}),
+                  args={"bins_from": tuple(_BIWI_SUBJECTS)}),
     citation="""@article{fanelli2013random,
   title={Random forests for real time {3D} face analysis},
   author={Fanelli, Gabriele and Dantone, Matthias and Gall, Juergen and others},
@@ -171,14 +174,17 @@ COCO_SINGLE_LABEL = Row(
     channels=3,
     homepage="https://cocodataset.org",
     licence="annotations CC BY 4.0; images under Flickr's terms",
-    notes="A crop for each annotated object, with sides rounded outwards to whole pixels; boxes "
+    notes="A crop for each annotated object, with sides rounded to whole pixels; boxes "
           "with a side below 16 are left out, as in the reference, and boxes around crowds, "
           "which it keeps. 80 of the 90 labels are used. Crops of one photograph are in one "
-          "split; the reference's (and those of the compat variant) can be in several. Its draw "
-          "goes by the order of the annotations, which is not that of the photographs, and is "
-          "not offered.",
-    compat=Compat("Crops of one photograph fall into different splits; boxes around crowds count.",
-                  args={"crowds": True, "by_photo": False}),
+          "split; the reference's (and those of the compat variant) can be in several.",
+    paper_order=SORTED,
+    compat=Compat("Crops of one photograph fall into different splits; boxes around crowds count. "
+                  "Drawn in the order of the annotations, as in the reference; the paper's size is "
+                  "that of another edition.",
+                  args={"crowds": True, "by_photo": False, "numbered": True},
+                  paper={splits.TRAIN: paper_draws.TRAIN_ONLY,
+                         splits.TEST: paper_draws.whole("test")}),
     citation="""@inproceedings{lin2014microsoft,
   title={{Microsoft COCO}: Common objects in context},
   author={Lin, Tsung-Yi and Maire, Michael and Belongie, Serge and others},
