@@ -32,16 +32,17 @@ from absl import logging
 import numpy as np
 
 from suite.data import bit_rows
+from suite.data import cache_input
 from suite.data import commit_log
 
 VERSION = 1
-NOT_EVALUATED = -1
+NOT_EVALUATED = cache_input.NOT_EVALUATED
 _COMMITS = "commits.jsonl"
-_ALLOWED = (NOT_EVALUATED, 0, 1)
+CacheError = cache_input.CacheError
 
 
-class CacheError(ValueError):
-  """The cache or what is to be put into it is not what it should be; the message says the cure."""
+def is_cache(folder: Union[str, os.PathLike]) -> bool:
+  return (pathlib.Path(folder) / "format.json").exists()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +127,40 @@ class AccuracyCache:
     everything = np.arange(self.num_samples)
     return np.stack([self.answers(model, everything) for model in chosen])
 
+  def columns(self, samples: np.ndarray, models: Optional[Sequence[Union[int, str]]] = None
+              ) -> np.ndarray:
+    """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly."""
+    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
+    samples = np.asarray(samples, np.int64)
+    starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
+    where = np.searchsorted(starts, samples, side="right") - 1
+    found = np.empty([len(places), len(samples)], np.uint8)
+    for index in np.unique(where):
+      chosen = where == index
+      inside = samples[chosen] - starts[index]
+      for line, (batch, row) in enumerate(places):
+        found[line, chosen] = bit_rows.at(self._pieces[batch, index].correct[row], inside)
+    return found
+
+  def totals(self) -> np.ndarray:
+    """int64 [M, 2]: how many answers of each model are correct, and how many were evaluated."""
+    found = np.zeros([self.num_models, 2], np.int64)
+    first = 0
+    for batch, size in enumerate(self._model_sizes):
+      for index, num_samples in enumerate(self._sample_sizes):
+        piece = self._pieces[batch, index]
+        for row in range(size):
+          found[first + row] += (bit_rows.num_ones(piece.correct[row]),
+                                 num_samples if piece.seen is None else
+                                 bit_rows.num_ones(piece.seen[row]))
+      first += size
+    return found
+
+  def complete_models(self) -> List[str]:
+    """Names of the models that were evaluated on every sample."""
+    return [name for name, (_, seen) in zip(self.models, self.totals().tolist())
+            if seen == self.num_samples]
+
   def counts(self, models: Optional[Sequence[Union[int, str]]] = None
              ) -> Tuple[np.ndarray, Optional[np.ndarray]]:
     """([N] of models that are correct, [N] of models that were evaluated; None: all of them)."""
@@ -155,12 +190,12 @@ class AccuracyCache:
         samples of the cache that are not among them were not evaluated.
     """
     with self._writing():
-      names = _checked_names(names, self.models)
+      names = cache_input.checked_names(names, self.models)
       if not self._sample_sizes:
         self._begin_samples(ids)
       order = self._columns(ids)
-      rows = [_packed(row, order, self._sample_sizes, name)
-              for name, row in _paired(names, answers)]
+      rows = [cache_input.packed(row, order, self._sample_sizes, name)
+              for name, row in cache_input.paired(names, answers)]
       pieces = [([row[index][0] for row in rows], [row[index][1] for row in rows])
                 for index in range(len(self._sample_sizes))]
       self._commit({"models": list(names)}, pieces)
@@ -188,8 +223,10 @@ class AccuracyCache:
       if unknown or len(set(names)) < len(names):
         raise CacheError(f"Rows must be models of the cache, each once; unknown: {unknown}.")
       whole = np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8)
-      whole[[self.models.index(name) for name in names]] = _checked(answers, "the new samples")
-      packed = [_packed(row, None, [len(ids)], name)[0] for name, row in zip(self.models, whole)]
+      rows = [self.models.index(name) for name in names]
+      whole[rows] = cache_input.checked(answers, "the new samples")
+      packed = [cache_input.packed(row, None, [len(ids)], name)[0]
+                for name, row in zip(self.models, whole)]
       ends = np.cumsum(self._model_sizes)
       batches = [packed[end - size:end] for end, size in zip(ends, self._model_sizes)]
       pieces = [([one[0] for one in batch], [one[1] for one in batch]) for batch in batches]
@@ -314,55 +351,3 @@ class AccuracyCache:
 
 def _plane(bits: np.ndarray, start: int, shape: Tuple[int, int]) -> np.ndarray:
   return bits[start:start + shape[0] * shape[1]].reshape(shape)
-
-
-def _checked_names(names: Sequence[str], known: Sequence[str]) -> List[str]:
-  names = [str(name) for name in names]
-  taken = sorted(set(names) & set(known))
-  if taken or len(set(names)) < len(names) or not names:
-    raise CacheError(f"Model names must be new and each given once; already there: {taken[:5]}, "
-                     f"given: {len(names)}, different: {len(set(names))}.")
-  return names
-
-
-def _paired(names: Sequence[str],
-            answers: Iterable[np.ndarray]) -> Iterator[Tuple[str, np.ndarray]]:
-  rows = iter(answers)
-  for name in names:
-    row = next(rows, None)
-    if row is None:
-      raise CacheError(f"There is no row of answers for model {name!r}.")
-    yield name, row
-  if next(rows, None) is not None:
-    raise CacheError(f"There are more rows of answers than the {len(names)} names.")
-
-
-def _checked(answers: np.ndarray, what: str) -> np.ndarray:
-  """int8 of the same shape, of 0, 1 and -1 only."""
-  answers = np.asarray(answers)
-  if answers.dtype == bool:
-    return answers.astype(np.int8)
-  wrong = np.unique(answers[~np.isin(answers, _ALLOWED)])
-  if wrong.size:
-    raise CacheError(f"Answers of {what} must be 1 (correct), 0 (wrong) or -1 (not evaluated); got "
-                     f"{wrong[:5].tolist()} too.")
-  return answers.astype(np.int8)
-
-
-def _packed(row: np.ndarray, order: Optional[np.ndarray], sizes: Sequence[int], name: str
-            ) -> List[Tuple[np.ndarray, Optional[np.ndarray]]]:
-  """(correct, seen) bits of one model for each sample batch; seen is None where all were."""
-  row = _checked(row, f"model {name!r}")
-  expected = sum(sizes) if order is None else int((order >= 0).sum())
-  if row.shape != (expected,):
-    raise CacheError(f"Model {name!r} has answers of shape {list(row.shape)}; expected "
-                     f"[{expected}], one for each sample.")
-  if order is not None:
-    row = np.where(order >= 0, row[np.maximum(order, 0)], np.int8(NOT_EVALUATED))
-  packed, start = [], 0
-  for size in sizes:
-    part = row[start:start + size]
-    seen = part != NOT_EVALUATED
-    packed.append((bit_rows.pack(part == 1), None if seen.all() else bit_rows.pack(seen)))
-    start += size
-  return packed

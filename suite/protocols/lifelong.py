@@ -24,6 +24,7 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.data import accuracy_cache
 from suite.data import predictions as predictions_lib
 from suite.learners import learner as learner_lib
 from suite.metrics import ranking
@@ -40,7 +41,8 @@ class Table:
 
   @property
   def name(self) -> str:
-    return f"{self.models[0]} ({len(self.models)} models, {len(self.ids)} samples)"
+    first = self.models[0] if self.models else "none"
+    return f"{first} ({len(self.models)} models, {len(self.ids)} samples)"
 
 
 def run(
@@ -56,7 +58,8 @@ def run(
   Args:
     method: estimates the held-out model's answers.
     state: where the run is.
-    predictions: the work directory (or several) of runs with saved predictions.
+    predictions: the work directory (or several) of runs with saved predictions, or an accuracy
+      cache (`suite lifelong`); of a cache the models that were evaluated on every sample.
     budget: answers the method may ask of a new model.
     min_models: fewer make no order: their test sets are left out, and records say so.
   """
@@ -127,12 +130,14 @@ def load(
   """Saved predictions of runs as tables, one for each test set, and what was left out.
 
   Args:
-    predictions: work directories, or run directories: all that have predictions/*.parquet.
+    predictions: work directories, or run directories: all that have predictions/*.parquet; or
+      accuracy caches.
     min_models: so many models make a table.
   """
   folders = [predictions] if isinstance(predictions, str) else list(predictions)
+  caches = [folder for folder in folders if accuracy_cache.is_cache(folder)]
   groups: Dict[Any, Dict[str, np.ndarray]] = {}
-  for name, path in sorted(_files(folders).items()):
+  for name, path in sorted(_files([one for one in folders if one not in caches]).items()):
     saved = predictions_lib.load(path)
     order = np.argsort(saved.id)
     # Ids alone do not tell data sets apart (many count 0, 1, 2, ...): the labels must agree, too.
@@ -141,6 +146,7 @@ def load(
     rows[name] = saved.correct[order].astype(np.uint8)
   every = [Table(tuple(rows), ids, np.stack(list(rows.values())))
            for (ids, _), rows in groups.items()]
+  every += [_of_cache(accuracy_cache.AccuracyCache(folder)) for folder in caches]
   tables = [table for table in every if len(table.models) >= max(2, min_models)]
   if not tables:
     sizes = sorted((len(table.models) for table in every), reverse=True)
@@ -149,6 +155,12 @@ def load(
         f"got {sizes} models for {len(every)} test sets. Add runs of more learners on the same "
         "data, such as those of suite run quickstart, or lower lifelong.run.min_models.")
   return tables, [table.name for table in every if table not in tables]
+
+
+def _of_cache(cache: accuracy_cache.AccuracyCache) -> Table:
+  models = cache.complete_models()
+  return Table(tuple(models), tuple(cache.ids.tolist()),
+               cache.columns(np.arange(cache.num_samples), models))
 
 
 def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:

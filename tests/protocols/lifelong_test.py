@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
+from suite.data import accuracy_cache
 from suite.data import predictions
 from suite.learners import sum_search
 from suite.protocols import lifelong
@@ -163,3 +164,14 @@ def test_a_method_cannot_ask_more_than_its_budget(tmp_path, cache):
 
   with pytest.raises(ValueError, match="asked for 3 answers; its budget is 2"):
     _run(tmp_path / "run", cache, Curious())
+
+
+def test_the_models_of_a_cache_are_held_out_like_saved_ones(tmp_path, cache):
+  answers = np.array(list(ANSWERS.values()), np.int8)
+  made = accuracy_cache.AccuracyCache(tmp_path / "made", create=True)
+  made.add_models(list(ANSWERS), answers, IDS)
+  made.add_models(["partly"], [np.array([1, -1, 0, 1], np.int8)])
+  summary = _run(tmp_path / "a", tmp_path / "made")
+  saved = _run(tmp_path / "b", cache)
+  for name in ("num_models", "mean_per_sample_error", "mean_accuracy_error", "num_asked"):
+    assert summary[name] == saved[name]
