@@ -50,6 +50,9 @@ def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
                       help="samples to ask (1024, or all samples if there are fewer)")
   action.add_argument("--probabilities", type=pathlib.Path, metavar="FILE",
                       help="write what is predicted of every sample, csv")
+  action.add_argument("--groups", type=pathlib.Path, metavar="FILE",
+                      help="csv with a column id and one for each thing known of every sample, "
+                      "such as class: predictions get better, the questions stay the same")
   action.add_argument("--keep", nargs="+", default=[], metavar="NAME",
                       help="put the models into the cache under these names, with their answers")
 
@@ -86,7 +89,8 @@ def _add_samples(args: argparse.Namespace) -> int:
 
 def _estimate(args: argparse.Namespace) -> int:
   from suite import lifelong
-  reference = lifelong.Reference(args.cache)
+  groups = _read_groups(args.groups, args.cache) if args.groups else []
+  reference = lifelong.Reference(args.cache, groups=groups)
   budget = args.budget or min(lifelong.DEFAULT_BUDGET, reference.num_samples)
   if args.ask:
     ids = reference.questions(budget)
@@ -153,6 +157,25 @@ def _read_answers(path: pathlib.Path) -> Dict[str, int]:
                                         f"column correct with 1 or 0; got {dict(row)}.")
       answers[identity] = _CELLS[value]
   return answers
+
+
+def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> List[Any]:
+  """int [N] of each column but `id`: equal values get equal numbers."""
+  import numpy as np
+
+  from suite.data import accuracy_cache
+  ids = accuracy_cache.AccuracyCache(folder).ids.tolist()
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    rows = {row.get("id"): row for row in csv.DictReader(file)}
+  missing = [one for one in ids if one not in rows]
+  names = [name for name in next(iter(rows.values()), {}) if name not in ("id", None)]
+  if missing or not names:
+    raise accuracy_cache.CacheError(
+        f"{path} has columns {['id', *names]} and no line for {len(missing)} of the cache's "
+        f"{len(ids)} samples, such as {missing[:2]}; a column id, another one, and a line for each "
+        "sample are needed.")
+  return [np.unique([str(rows[one][name]) for one in ids], return_inverse=True)[1]
+          for name in names]
 
 
 def _write_probabilities(path: pathlib.Path, reference: Any, names: Sequence[str],

@@ -108,3 +108,24 @@ def test_answers_to_other_samples_are_refused(tmp_path, capsys):
   (tmp_path / "new.csv").write_text("\n".join(text[:8]))
   assert _suite("estimate", "--cache", cache, "--answers", tmp_path / "new.csv") == 0
   assert "from 7 answers" in capsys.readouterr().out
+
+
+def test_groups_of_samples_are_taken_by_id(tmp_path, capsys):
+  cache, row = _cache_of(tmp_path)
+  _suite("estimate", "--cache", cache, "--ask", tmp_path / "ask.txt", "--budget", 200)
+  ids = (tmp_path / "ask.txt").read_text()
+  groups = tmp_path / "groups.csv"
+  groups.write_text("\n".join(["id,class", *(f"{i},{'ab'[i % 2]}" for i in reversed(range(600)))]))
+  # The new model knows one class only, which no order of difficulty tells.
+  _answer(tmp_path, np.arange(600) % 2)
+  both = ("estimate", "--cache", cache, "--groups", groups)
+  assert _suite(*both, "--ask", tmp_path / "ask.txt", "--budget", 200) == 0
+  assert (tmp_path / "ask.txt").read_text() == ids
+  assert _suite(*both, "--answers", tmp_path / "new.csv", "--probabilities",
+                tmp_path / "p.csv") == 0
+  assert "predictions of single samples supported" in capsys.readouterr().out
+  found = dict(line.split(",") for line in (tmp_path / "p.csv").read_text().splitlines()[1:])
+  assert sum((float(value) > 0.5) == int(one) % 2 for one, value in found.items()) > 590
+  groups.write_text("id,class\n0,a\n")
+  assert _suite(*both, "--answers", tmp_path / "new.csv") == 1
+  assert "no line for 599 of the cache's 600 samples" in capsys.readouterr().err
