@@ -1,0 +1,67 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.data import sampling
+from suite.training.memories import group_balanced
+from suite.training.memories import memory as memory_lib
+
+
+def make(capacity, by, seed=(0, 0)):
+  memory = memory_lib.Memory(capacity, group_balanced.GroupBalanced(by))
+  memory.build([], tf.int64, seed=seed, num_classes=3)
+  return memory
+
+
+def test_ranks_by_hand():
+  # Group 4 by falling key: 30, 20, 10; group 2: 25. Firsts: 30, 25; then 20; then 10.
+  ranks = group_balanced.ranks_within(
+      tf.constant([4, 2, 4, 4], tf.int64), tf.constant([10, 25, 30, 20], tf.int64))
+  np.testing.assert_array_equal(ranks, [3, 1, 0, 2])
+
+
+def test_classes_get_equal_parts_and_what_small_ones_leave_over():
+  memory = make(9, "class")
+  memory.add(np.arange(40), [0] * 20 + [1] * 18 + [2] * 2)
+  assert sorted(np.bincount(memory.arrays()[1])) == [2, 3, 4]
+  memory.add(np.arange(40, 50), [2] * 10)
+  np.testing.assert_array_equal(np.bincount(memory.arrays()[1]), [3, 3, 3])
+
+
+def test_buckets_get_equal_parts():
+  memory = make(12, "bucket")
+  for bucket, share in enumerate([12, 6, 4, 3]):
+    memory.add(np.arange(20) + 20 * bucket, np.zeros(20))
+    np.testing.assert_array_equal(np.bincount(memory.arrays()[0] // 20), [share] * (bucket + 1))
+
+
+@pytest.fixture(name="run")
+def _run(monkeypatch):
+  """A variable that every draw depends on, too: many runs in one graph."""
+  run, root_seed = tf.Variable(0, dtype=tf.int64), sampling.root_seed
+  monkeypatch.setattr(sampling, "root_seed", lambda *args: sampling.derive(root_seed(*args), run))
+  return run
+
+
+def test_within_a_class_all_buckets_are_held_equally_often(run):
+  # 3 of 12 examples of class 0, which came in three buckets; so each with probability 1/4.
+  runs, memory = 600, make(6, "class")
+
+  @tf.function
+  def ids():
+    run.assign_add(1)
+    memory.size.assign(0)
+    memory.seen.assign(0)
+    for bucket in range(3):
+      memory.add(tf.range(4, dtype=tf.int64) + 4 * bucket, tf.zeros([4]))
+      memory.add(tf.range(4, dtype=tf.int64) + 12, tf.ones([4]))
+    return memory.images.read_value()
+
+  counts = np.bincount(np.concatenate([ids() for _ in range(runs)]))[:12]
+  assert abs(counts - runs / 4).max() < 4.5 * np.sqrt(runs * 0.25 * 0.75)
+
+
+def test_an_unknown_group_names_the_known_ones():
+  with pytest.raises(ValueError, match="by is 'year'; allowed are class, bucket"):
+    group_balanced.GroupBalanced("year")
