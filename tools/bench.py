@@ -6,6 +6,8 @@
   python tools/bench.py pipeline    the cached input pipeline alone, by size of the stored images
   python tools/bench.py data        training batches of a prepared 64x64 data set of PNG records:
                                     plain tfds.load against the suite's image set
+  python tools/bench.py lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
+                                    the paper's algorithm in plain numpy against the suite's
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
@@ -162,6 +164,11 @@ def data(args: argparse.Namespace) -> None:
   show(rounds(bench_data.candidates(), args.steps * 20, args.rounds), "tfds.load")
 
 
+def lifelong(args: argparse.Namespace) -> None:
+  import bench_lifelong  # pylint: disable=import-outside-toplevel
+  bench_lifelong.run(args.rounds, args.large)
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -198,21 +205,24 @@ def describe(threads: Optional[int]) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "data": data, "onednn": onednn,
-          "suite_json": suite_json}
+  what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
+          "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,onednn}")
+  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,lifelong,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
                       help="steps of a round (8 times as many for a pipeline, 20 for data)")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all)")
+  parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
   args = parser.parse_args()
   if args.threads:
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what != "suite_json":
+  if args.what == "lifelong":
+    print(describe(args.threads))
+  elif args.what != "suite_json":
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

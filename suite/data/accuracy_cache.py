@@ -37,7 +37,7 @@ from suite.data import commit_log
 
 VERSION = 1
 NOT_EVALUATED = cache_input.NOT_EVALUATED
-_COMMITS = "commits.jsonl"
+COMMITS = "commits.jsonl"
 CacheError = cache_input.CacheError
 
 
@@ -80,7 +80,7 @@ class AccuracyCache:
     self._pieces: Dict[Tuple[int, int], Piece] = {}
     self._id_files: List[Tuple[pathlib.Path, int]] = []
     self._valid_bytes, self._num_commits, self._damaged = 0, 0, ""
-    for line, end in commit_log.read(self.folder / _COMMITS):
+    for line, end in commit_log.read(self.folder / COMMITS):
       self._damaged = self._take(line)
       if self._damaged:
         logging.warning("%s: the cache is opened as it was before that.", self._damaged)
@@ -96,6 +96,22 @@ class AccuracyCache:
   @property
   def num_models(self) -> int:
     return len(self.models)
+
+  @property
+  def model_batches(self) -> Tuple[int, ...]:
+    """How many models each growth by models brought."""
+    return tuple(self._model_sizes)
+
+  @property
+  def sample_batches(self) -> Tuple[int, ...]:
+    """How many samples each growth by samples brought."""
+    return tuple(self._sample_sizes)
+
+  def piece(self, model_batch: int, sample_batch: int) -> Piece:
+    return self._pieces[model_batch, sample_batch]
+
+  def pieces(self) -> Iterable[Piece]:
+    return self._pieces.values()
 
   @functools.cached_property
   def ids(self) -> np.ndarray:
@@ -321,7 +337,7 @@ class AccuracyCache:
       text = zlib.compress("\n".join(ids).encode(), 1)
       commit_log.write_synced(self.folder / f"{stem}.ids", text)
       line.update(ids=f"{stem}.ids", id_bytes=len(text))
-    commit_log.append(self.folder / _COMMITS, line, at=self._valid_bytes)
+    commit_log.append(self.folder / COMMITS, line, at=self._valid_bytes)
     self.refresh()
 
   @contextlib.contextmanager
@@ -332,7 +348,7 @@ class AccuracyCache:
       self.refresh()
       if self._damaged:
         raise CacheError(f"{self._damaged}, so nothing can be added. Put the file back; or give up "
-                         f"what was added since by cutting {self.folder / _COMMITS} to its first "
+                         f"what was added since by cutting {self.folder / COMMITS} to its first "
                          f"{self._num_commits} lines.")
       yield
 

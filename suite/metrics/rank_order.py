@@ -3,17 +3,28 @@
 
 Samples are ordered by descending count (of models that solve them), ties by position. M models give
 M + 1 counts, so a histogram of every run of positions is all that is needed to find the sample at a
-rank, the rank of a sample, or what a cut predicts: 4 bytes x M a run of 65,536 samples instead of
-8 bytes a sample.
+rank, the rank of a sample, or what a cut predicts: 8 bytes x (M + 1) a run of 16,384 samples (or of
+64 M, if that is more) instead of 8 bytes a sample.
 """
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 
-RUN = 1 << 16
+RUN = 1 << 14  # A look at one run is a few microseconds.
+PER_BUCKET = 64  # At least so many positions of a run to a bucket: an eighth of a byte a sample.
+
+
+class Edge(NamedTuple):
+  """Where a cut falls: solved are counts above `bucket`, and equal ones at positions < `position`.
+
+  It says of any sample in one comparison, without its rank, what the cut predicts.
+  """
+
+  bucket: int
+  position: int
 
 
 class RankOrder:
@@ -26,19 +37,30 @@ class RankOrder:
 
   def __init__(self, counts: np.ndarray):
     """`counts`: uint8 or uint16 [N]; kept, not copied."""
-    if counts.dtype not in (np.uint8, np.uint16) or counts.ndim != 1 or not counts.size:
-      raise ValueError(f"Got counts {counts.dtype} {list(counts.shape)}; expected uint8 or uint16 "
-                       "[N], one sample at least.")
-    self.counts, self.size = counts, len(counts)
+    _check(counts)
     num_buckets = int(counts.max()) + 1
-    runs = range(0, self.size, RUN)
-    histogram = np.stack([np.bincount(counts[s:s + RUN], minlength=num_buckets) for s in runs])
-    totals = histogram.sum(axis=0)
-    # Bucket b holds the samples of count b; the hardest (0) comes last.
-    self._bucket_start = totals[::-1].cumsum()[::-1] - totals
-    # Samples of each bucket that lie before each run: [runs + 1, buckets].
-    self._before = np.zeros((len(histogram) + 1, num_buckets), np.int64)
-    np.cumsum(histogram, axis=0, out=self._before[1:])
+    run = RUN
+    while run < PER_BUCKET * num_buckets:
+      run *= 2
+    self._index(counts, run, np.zeros([0, num_buckets], np.int64))
+
+  def grown(self, counts: np.ndarray) -> RankOrder:
+    """The order after samples were added behind: runs that were full are not looked at again.
+
+    Args:
+      counts: [N + new]; the first N are those of this order.
+    """
+    _check(counts)
+    if len(counts) < self.size:
+      raise ValueError(f"Got {len(counts)} counts for an order of {self.size} samples that grew.")
+    full = self.size // self._run
+    known = np.diff(self._before[:, :full + 1]).T
+    highest = int(counts[full * self._run:].max(initial=0)) + 1
+    if highest > known.shape[1]:
+      known = np.pad(known, [(0, 0), (0, highest - known.shape[1])])
+    order = RankOrder.__new__(RankOrder)
+    order._index(counts, self._run, known)  # pylint: disable=protected-access
+    return order
 
   def samples_at(self, ranks: np.ndarray) -> np.ndarray:
     """Which samples stand at int [n] ranks: int64 [n]."""
@@ -47,49 +69,85 @@ class RankOrder:
       raise ValueError(f"Ranks run from 0 to {self.size - 1}; got {ranks.min()} to {ranks.max()}.")
     buckets, places = self._in_bucket(ranks)
     found = np.empty(len(ranks), np.int64)
-    for bucket in np.unique(buckets):
-      chosen = np.flatnonzero(buckets == bucket)
-      before = self._before[:, bucket]
+    by_bucket = np.argsort(buckets, kind="stable")
+    starts = np.flatnonzero(np.diff(buckets[by_bucket], prepend=-1))
+    for chosen in np.split(by_bucket, starts[1:]) if len(ranks) else ():
+      bucket = int(buckets[chosen[0]])
+      before = self._before[bucket]
       runs = np.searchsorted(before, places[chosen], side="right") - 1
-      for run in np.unique(runs):  # One look at each run that has a wanted sample.
+      for run in np.unique(runs).tolist():  # One look at each run that has a wanted sample.
         here = chosen[runs == run]
-        inside = np.flatnonzero(self.counts[run * RUN:(run + 1) * RUN] == bucket)
-        found[here] = run * RUN + inside[places[here] - before[run]]
+        begin = run * self._run
+        inside = np.flatnonzero(self.counts[begin:begin + self._run] == bucket)
+        found[here] = begin + inside[places[here] - before[run]]
     return found
 
   def ranks_of(self, samples: np.ndarray) -> np.ndarray:
     """The ranks of int [n] samples: int64 [n]."""
     samples = np.asarray(samples, np.int64)
     ranks = np.empty(len(samples), np.int64)
-    for index, sample in enumerate(samples):
-      run, bucket = sample // RUN, self.counts[sample]
-      inside = np.count_nonzero(self.counts[run * RUN:sample] == bucket)
-      ranks[index] = self._bucket_start[bucket] + self._before[run, bucket] + inside
+    for index, sample in enumerate(samples.tolist()):
+      run, bucket = sample // self._run, int(self.counts[sample])
+      inside = np.count_nonzero(self.counts[run * self._run:sample] == bucket)
+      ranks[index] = self._starts[-1 - bucket] + self._before[bucket, run] + inside
     return ranks
+
+  def edge(self, cut: int) -> Edge:
+    """Where the cut behind the `cut` easiest samples falls; one look at one run."""
+    if not 0 <= cut <= self.size:
+      raise ValueError(f"Got cut={cut} for {self.size} samples; expected 0 <= cut <= {self.size}.")
+    if cut == self.size:
+      return Edge(0, self.size)
+    index = int(self._starts.searchsorted(cut, side="right")) - 1
+    bucket, place = len(self._starts) - 1 - index, int(cut - self._starts[index])
+    if not place:
+      return Edge(bucket, 0)
+    before = self._before[bucket]
+    run = int(before.searchsorted(place, side="right")) - 1
+    begin = run * self._run
+    inside = np.flatnonzero(self.counts[begin:begin + self._run] == bucket)
+    return Edge(bucket, begin + int(inside[place - before[run]]))  # The first that is not solved.
+
+  def is_solved(self, samples: np.ndarray, edge: Edge) -> np.ndarray:
+    """What a cut predicts of int [n] samples: bool [n]; costs n lookups."""
+    counts = self.counts[samples]
+    return (counts > edge.bucket) | ((counts == edge.bucket) & (samples < edge.position))
 
   def predicted(self, cut: int, first: int = 0, num: int | None = None) -> np.ndarray:
     """What a cut predicts of samples first ... first + num - 1: 1 for the `cut` easiest of all.
 
     Only what is asked for is made: bool [num].
     """
-    if not 0 <= cut <= self.size:
-      raise ValueError(f"Got cut={cut} for {self.size} samples; expected 0 <= cut <= {self.size}.")
-    last = self.size if num is None else first + num
-    counts = self.counts[first:last]
-    if cut == self.size:
-      return np.ones(len(counts), bool)
-    buckets, places = self._in_bucket(np.array([cut]))
-    bucket, place = int(buckets[0]), int(places[0])
-    solved = counts > bucket
-    if place:  # The first `place` samples of this bucket are solved, too.
-      end = int(self.samples_at(np.array([cut]))[0])  # The first that is not.
-      solved[:max(0, end - first)] |= counts[:max(0, end - first)] == bucket
+    edge = self.edge(cut)
+    counts = self.counts[first:self.size if num is None else first + num]
+    solved = counts > edge.bucket
+    end = max(0, edge.position - first)
+    solved[:end] |= counts[:end] == edge.bucket
     return solved
 
+  def _index(self, counts: np.ndarray, run: int, known: np.ndarray) -> None:
+    """Takes the histograms of the first runs, [runs, buckets], and makes those of the others."""
+    self.counts, self.size, self._run = counts, len(counts), run
+    num_runs, num_buckets = -(-self.size // run), known.shape[1]
+    # Samples of each bucket that lie before each run: [buckets, runs + 1].
+    self._before = np.zeros((num_buckets, num_runs + 1), np.int64)
+    self._before[:, 1:len(known) + 1] = known.T
+    for index in range(len(known), num_runs):
+      self._before[:, index + 1] = np.bincount(counts[index * run:(index + 1) * run],
+                                               minlength=num_buckets)
+    np.cumsum(self._before, axis=1, out=self._before)
+    # The hardest bucket (count 0) comes last: where each begins, from the highest count down.
+    totals = self._before[::-1, -1]
+    self._starts = totals.cumsum() - totals
+
   def _in_bucket(self, ranks: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """(bucket, place in the bucket) of ranks: buckets begin at falling ranks."""
-    starts = self._bucket_start[::-1]
-    index = np.searchsorted(starts, ranks, side="right") - 1
-    buckets = len(starts) - 1 - index
+    """(bucket, place in the bucket) of ranks [n]."""
     # An empty bucket begins where the next harder one does; of equal starts the last one is found.
-    return buckets, ranks - self._bucket_start[buckets]
+    index = np.searchsorted(self._starts, ranks, side="right") - 1
+    return len(self._starts) - 1 - index, ranks - self._starts[index]
+
+
+def _check(counts: np.ndarray) -> None:
+  if counts.dtype not in (np.uint8, np.uint16) or counts.ndim != 1 or not counts.size:
+    raise ValueError(f"Got counts {counts.dtype} {list(counts.shape)}; expected uint8 or uint16 "
+                     "[N], one sample at least.")
