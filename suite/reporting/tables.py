@@ -13,6 +13,7 @@ from suite.reporting import runs as runs_lib
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
+_WIDEST = 40
 
 
 @dataclasses.dataclass
@@ -108,8 +109,16 @@ def generic(runs: Sequence[runs_lib.Run]) -> Table:
   names = dict.fromkeys(name for values in flat for name in values)
   rows = [[name, *(quantities.by_name(name, values[name]) if name in values else quantities.NOTHING
                    for values in flat)] for name in names]
-  return Table(title=_title(runs[0]), header=["", *(run.label for run in runs)], rows=rows,
-               notes=_notes(runs))
+  # A long text would make every column as wide.
+  long = [row for row in rows if max(map(len, row[1:])) > _WIDEST]
+  notes = []
+  for name, *cells in long:
+    if len(set(cells)) == 1:
+      notes.append(f"{name}: {cells[0]}.")
+    else:
+      notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
+  return Table(title=_title(runs[0]), header=["", *(run.label for run in runs)],
+               rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
 def _tested(runs: Sequence[runs_lib.Run]

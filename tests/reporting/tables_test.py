@@ -150,3 +150,12 @@ def test_regret_is_open_for_a_run_that_has_not_been_tested_on_every_task(workdir
 def test_there_is_no_regret_without_independent(tmp_path):
   _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_train", 0.5)])
   assert "regret" not in tables.report([tmp_path])
+
+
+def test_long_texts_stand_below_the_table(tmp_path):
+  long = "a very long reason why three of the tables were left out"
+  for run, why in (("a", "short"), ("b", long)):
+    _make(tmp_path / run, [], {"protocol": "lifelong", "left_out": long, "why": why, "error": 0.5})
+  lines = tables.report([tmp_path]).splitlines()
+  assert max(map(len, lines[2:5])) < 40
+  assert lines[-3:] == [f"left_out: {long}.", "why of a: short.", f"why of b: {long}."]
