@@ -2,8 +2,9 @@
 """Error against budget of every lifelong method, on a real matrix of models x samples.
 
   python tools/lifelong_study.py MATRIX.npz docs/results/lifelong.md
+  python tools/lifelong_study.py CACHE_FOLDER out.md --known 12
 
-Of the models 50 are known, chosen at random, and each of the others is estimated; a split is one
+Of the models 50 (--known) are known, chosen at random, and each of the others is estimated; a split is one
 such choice. The table and a figure beside it (.svg) are means over splits.
 """
 
@@ -28,6 +29,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 import numpy as np
 
+from suite.data import accuracy_cache
 from suite.learners import anchor_search
 from suite.learners import copy_nearest
 from suite.learners import factor_search
@@ -39,7 +41,6 @@ from suite.learners import sum_search
 from suite.metrics import ranking
 
 BUDGETS = [8 << power for power in range(12)]
-KNOWN = 50
 # Clusters of a large budget take hours.
 LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128}
 METHODS: Dict[str, Callable[[int], Any]] = {
@@ -77,8 +78,9 @@ class Ordered:
 def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument("matrix", type=pathlib.Path, help="npz with A_packed, n_samples and, if "
-                      "known, label and domain")
+                      "known, label and domain; or the folder of an accuracy cache")
   parser.add_argument("report", type=pathlib.Path, help="the .md file to write")
+  parser.add_argument("--known", type=int, default=50, help="models whose answers are known")
   parser.add_argument("--splits", type=int, default=5)
   parser.add_argument("--every", type=int, default=1, help="estimate every so many-th model only")
   parser.add_argument("--jobs", type=int, default=1, help="splits at a time")
@@ -88,36 +90,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
   scores: Scores = {}
   # New processes: forked ones may hang in TensorFlow's threads.
   with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
-    for found in pool.imap(functools.partial(study, answers, groups, args.every),
+    for found in pool.imap(functools.partial(study, answers, groups, args.known, args.every),
                            range(args.splits)):
       for key, rows in found.items():
         scores.setdefault(key, []).extend(rows)
   figure = args.report.with_suffix(".svg")
   draw(scores, figure)
   command = (f"python tools/lifelong_study.py {args.matrix.name} docs/results/{args.report.name} "
-             f"--splits {args.splits} --every {args.every} --jobs {args.jobs}")
-  args.report.write_text(report(scores, answers.shape, args.splits, command, figure.name,
-                                time.monotonic() - began), encoding="utf-8")
+             f"--known {args.known} --splits {args.splits} --every {args.every} "
+             f"--jobs {args.jobs}")
+  args.report.write_text(report(scores, answers.shape, args.known, args.splits, command,
+                                figure.name, time.monotonic() - began), encoding="utf-8")
   print(f"Wrote {args.report} and {figure}.")
   return 0
 
 
 def load(path: pathlib.Path) -> Tuple[np.ndarray, List[np.ndarray]]:
   """(answers uint8 [M, N], groups of samples int [N])."""
+  if accuracy_cache.is_cache(path):
+    cache = accuracy_cache.AccuracyCache(path)
+    return cache.columns(np.arange(cache.num_samples), cache.complete_models()), []
   with np.load(path, allow_pickle=False) as saved:
     answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
     groups = [saved[name].astype(np.int64) for name in ("label", "domain") if name in saved.files]
   return answers, groups
 
 
-def study(answers: np.ndarray, groups: List[np.ndarray], every: int, split: int) -> Scores:
+def study(answers: np.ndarray, groups: List[np.ndarray], num_known: int, every: int, split: int
+          ) -> Scores:
   """The scores of one split."""
   scores: Scores = {}
   chosen = np.random.default_rng(split).permutation(len(answers))
-  known, new = answers[chosen[:KNOWN]], chosen[KNOWN::every]
+  known, new = answers[chosen[:num_known]], chosen[num_known::every]
   for name, make in METHODS.items():
     method, began = make(split), time.monotonic()
     more = (groups,) if name.endswith("domain") else ()
+    if more and not groups:
+      continue
     for budget in BUDGETS:
       if budget <= min(LARGEST.get(name, budget), answers.shape[1]):
         rows = []
@@ -175,16 +184,16 @@ def table(rows: Dict[str, List[float]]) -> str:
   return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def report(scores: Scores, shape: Tuple[int, ...], splits: int, command: str, figure: str,
+def report(scores: Scores, shape: Tuple[int, ...], known: int, splits: int, command: str, figure: str,
            seconds: float) -> str:
   num_new = len(next(iter(scores.values()))[0])
   spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))
-            for name in ("Sort & Search (sum)", "factors, class, domain")] if splits > 1 else []
+            for name in ("Sort & Search (sum)", "factors")] if splits > 1 else []
   spoken = (f"The standard deviation over splits at budget 1024 is {spread[0]:.2f} for Sort & "
-            f"Search (sum) and {spread[1]:.2f} for factors, class, domain." if spread else "")
+            f"Search (sum) and {spread[1]:.2f} for factors." if spread else "")
   return f"""# Lifelong evaluation: error against budget
 
-{shape[0]} real models x {shape[1]:,} samples: {KNOWN} random models are known, {num_new} others are
+{shape[0]} real models x {shape[1]:,} samples: {known} random models are known, {num_new} others are
 estimated from `budget` of their answers each; means over {splits} splits. {spoken}
 
 ![Mean absolute error against budget]({figure})
