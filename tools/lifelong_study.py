@@ -4,8 +4,8 @@
   python tools/lifelong_study.py MATRIX.npz docs/results/lifelong.md
   python tools/lifelong_study.py CACHE_FOLDER out.md --known 12
 
-Of the models 50 (--known) are known, chosen at random, and each of the others is estimated; a split is one
-such choice. The table and a figure beside it (.svg) are means over splits.
+Of the models 50 (--known) are known, chosen at random, and each of the others is estimated; a
+split is one such choice. The table and a figure beside it (.svg) are means over splits.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def table(rows: Dict[str, List[float]]) -> str:
   return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def report(scores: Scores, shape: Tuple[int, ...], known: int, splits: int, command: str, figure: str,
-           seconds: float) -> str:
+def report(scores: Scores, shape: Tuple[int, ...], known: int, splits: int, command: str,
+           figure: str, seconds: float) -> str:
   num_new = len(next(iter(scores.values()))[0])
   spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))
             for name in ("Sort & Search (sum)", "factors")] if splits > 1 else []
