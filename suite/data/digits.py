@@ -16,10 +16,12 @@ import numpy as np
 
 from suite.data import buckets as buckets_lib
 from suite.data import digit_images
+from suite.data import episode_conventions
 from suite.data import episodes as episodes_lib
 from suite.data import image_set
 from suite.data import sequences
 from suite.data import streams
+from suite.data import task_types
 from suite.data import tasks
 
 _SPLITS = (("train", 0.55), ("validation", 0.15), ("test", 0.30))
@@ -73,16 +75,20 @@ def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
 
 
 def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
-             shot: int = 1, targets: int = 5, num_support_sets: int = 1, seed: int = 0
-             ) -> episodes_lib.Episodes:
+             shot: int = 1, targets: int = 5, num_support_sets: int = 1,
+             class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,
+             convention: str = episode_conventions.SPEC) -> episodes_lib.Episodes:
   """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given."""
+  setting = task_types.Setting(way, shot, targets, num_support_sets, class_change_interval,
+                               overwrite)
   images, labels = digit_images.load()
-  chosen = _indices(split)
+  chosen, data = _indices(split), "embedded/digits"
   if classes is not None:
     chosen = chosen[np.isin(labels[chosen], classes)]
+    data += f" of the classes {', '.join(map(str, sorted(classes)))}"
   return episodes_lib.Episodes(
-      np.repeat(images[chosen], 3, axis=-1), labels[chosen], way=way, shot=shot, targets=targets,
-      num_support_sets=num_support_sets, seed=seed)
+      np.repeat(images[chosen], 3, axis=-1), labels[chosen], setting, ids=[str(i) for i in chosen],
+      data=data, split=split, seed=seed, convention=convention)
 
 
 def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:

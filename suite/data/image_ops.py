@@ -128,6 +128,25 @@ class Plain:
 
 
 @dataclasses.dataclass(frozen=True)
+class AsStored:
+  """Leaves images as they are, one channel or three; they must have `size` pixels a side."""
+
+  size: int
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, C] -> the same; nothing is random."""
+    del seeds
+    return self.evaluate(images)
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, C] -> the same."""
+    if images.shape[1:3] != (self.size, self.size):
+      raise ValueError(f"Images have {images.shape[1]} x {images.shape[2]} pixels; AsStored.size "
+                       f"is {self.size}. Set it to their size, or use image_ops.Plain, which resizes.")
+    return images
+
+
+@dataclasses.dataclass(frozen=True)
 class Nevis:
   """NEVIS'22 preprocessing: random resized crop and mirror; central square in evaluation.
 

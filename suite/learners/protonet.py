@@ -30,15 +30,16 @@ class ProtoNet(tf.Module):
       It must not keep running statistics: adapt and logits are pure, episodes run side by side.
     transform: image preparation; its `size` is H = W.
     learning_rate: of Adam, for meta-training.
+    channels: C of the prepared images.
 
   Attributes:
     optimizer: of the meta-training, so that a checkpoint of the learner holds its moments.
   """
 
   def __init__(self, backbone: Callable[..., tf.keras.Model], *, transform: Any,
-               learning_rate: float = 1e-3):
+               learning_rate: float = 1e-3, channels: int = 3):
     super().__init__()
-    self.transform = transform
+    self.transform, self._channels = transform, channels
     self._backbone_fn, self._learning_rate = backbone, learning_rate
     self._backbone: Any = None
 
@@ -57,7 +58,7 @@ class ProtoNet(tf.Module):
 
   def _build(self) -> tf.keras.Model:
     size = self.transform.size
-    backbone = self._backbone_fn(image_shape=(size, size, 3))
+    backbone = self._backbone_fn(image_shape=(size, size, self._channels))
     if backbone.non_trainable_weights:
       raise ValueError(
           f"Backbone {backbone.name!r} keeps running statistics "

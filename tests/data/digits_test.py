@@ -127,8 +127,15 @@ def test_episodes_of_chosen_classes_show_no_other_digit():
     for image in episode.support_images.reshape(-1, 8, 8, 3):
       shown.add(of_digit[image[..., :1].tobytes()])
   assert made.num_labels == 4 and shown == {6, 7, 8, 9}
-  with pytest.raises(ValueError, match="5-way episodes need 5 classes; these images have 4"):
+  with pytest.raises(ValueError, match="has 4 classes, but 5-way episodes .* need 5 different"):
     digits.episodes("test", classes=(6, 7, 8, 9), way=5)
+
+
+def test_episodes_of_any_task_type():
+  made = digits.episodes(way=2, num_support_sets=4, class_change_interval=2, overwrite=True)
+  said = made.describe()
+  assert (made.num_labels, said["task_type"], said["data"]) == (2, "other", "embedded/digits")
+  assert digits.episodes(way=2, convention="paper_apr").convention == "paper_apr"
 
 
 def test_the_sequence_is_long_tailed_and_apart_from_its_base():

@@ -160,3 +160,11 @@ def test_rotation_keeps_to_its_greatest_angle():
   ends = (out[:, :, 30] * np.arange(33)).sum(1) / out[:, :, 30].sum(1) - 16
   angles = np.degrees(np.arctan2(np.abs(ends), 14))
   assert angles.max() < 21 and angles.max() > 8 and (ends > 0).any() and (ends < 0).any()
+
+
+def test_stored_images_are_left_alone():
+  images = tf.ones([2, 4, 4, 1], tf.uint8)
+  assert image_ops.AsStored(4).evaluate(images) is images
+  assert image_ops.AsStored(4).train(images, None) is images
+  with pytest.raises(ValueError, match="4 x 4 pixels; AsStored.size is 5"):
+    image_ops.AsStored(5).evaluate(images)

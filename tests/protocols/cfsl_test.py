@@ -1,4 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import dataclasses
 import json
 
 import numpy as np
@@ -6,15 +7,18 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import flops
 from suite.data import episodes
 from suite.data import image_ops
 from suite.data import predictions
+from suite.data import task_types
 from suite.data import tasks
 from suite.learners import protonet
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.training import weight_store
 
 SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
 
@@ -53,8 +57,8 @@ def _episodes(seed=0, way=2, num_support_sets=2):
   labels = np.repeat(np.arange(4), 20)
   images = rng.integers(0, 256, [80, 2, 2, 3])
   images[:, 0, 0, 0] = 80 * labels
-  return episodes.Episodes(images.astype(np.uint8), labels, way=way, shot=1, targets=2,
-                           num_support_sets=num_support_sets, seed=seed)
+  setting = task_types.Setting(way, shot=1, targets=2, num_support_sets=num_support_sets)
+  return episodes.Episodes(images.astype(np.uint8), labels, setting, seed=seed)
 
 
 def _state(folder, seed=0, stop_after=None):
@@ -183,7 +187,7 @@ def test_every_support_set_moves_the_answers(tmp_path):
 
 @pytest.mark.parametrize("settings, message", [
     (dict(updates=5), "updates=5 is no multiple of updates_per_event=2"),
-    (dict(episodes_train=_episodes(num_support_sets=1)), "have 2 classes, test episodes 4"),
+    (dict(episodes_train=_episodes(num_support_sets=1)), r"have \[2, 4\] classes"),
 ])
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):
   with pytest.raises(ValueError, match=message):
@@ -193,3 +197,80 @@ def test_what_does_not_fit_is_refused(tmp_path, settings, message):
 def test_a_diverged_meta_training_stops(tmp_path):
   with pytest.raises(FloatingPointError, match="at update .*lower learning rate"):
     _run(tmp_path, _protonet(learning_rate=1e38))
+
+
+_VALIDATED = dict(episodes_validation=_episodes(2), validation_episodes=6, updates=6, ensemble=2)
+
+
+def test_the_best_models_on_validation_answer_together(tmp_path):
+  summary = _run(tmp_path / "a", **_VALIDATED)
+  *train, test = _records(tmp_path / "a")
+  accuracies = [record["validation_accuracy"] for record in train]
+  best = sorted(range(3), key=lambda event: (-accuracies[event], event))[:2]
+  assert test["models"] == best == cfsl.best_models(train, 2)
+  assert summary["best_validation_accuracy"] == max(accuracies)
+  # 6 validation episodes of 12 images, 3 times; 10 test episodes (2 batches of 8) by 2 models.
+  assert test["examples_validate"] == 3 * 6 * 12 and test["examples_predict"] == 2 * 16 * 12
+  _run(tmp_path / "one", **{**_VALIDATED, "ensemble": 1})
+  one = _records(tmp_path / "one")[-1]
+  assert one["models"] == best[:1]
+  first, both = (predictions.load(tmp_path / name / record["predictions"])
+                 for name, record in (("one", one), ("a", test)))
+  assert not np.array_equal(first.true_class_probability, both.true_class_probability)
+
+
+class _Fake:
+  """Answers what was loaded last: logits [1, 2, 2]."""
+
+  def load(self, arrays):
+    self.logits = arrays[0]
+
+  def answer(self, batch):
+    return tf.constant(self.logits, tf.float32)
+
+  def cost(self, fn, spec):
+    return flops.Cost(0, 0, ())
+
+  def macs_per_task(self, spec):
+    return 0.0
+
+
+def test_an_ensemble_is_the_mean_of_logits_by_hand(tmp_path):
+  state = _state(tmp_path)
+  # The second model is surer, so its mistake on the second target wins.
+  models = [np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[[0.5, 0.0], [0.0, 5.0]]])]
+  for event, logits in enumerate(models):
+    weight_store.WeightStore(tmp_path / "weights", event).save("meta-model", [logits])
+  context = dataclasses.replace(
+      state.context(), store=weight_store.WeightStore(tmp_path / "weights", 2))
+  batch = episodes.Episode(np.zeros([1, 1, 2, 2, 2, 3], np.uint8), np.zeros([1, 1, 2], np.int64),
+                           np.zeros([1, 2, 2, 2, 3], np.uint8), np.array([[1, 0]], np.int64))
+  batches = tf.data.Dataset.from_tensors(episodes.Episode(*map(tf.constant, batch)))
+  found = [cfsl.test(_Fake(), batches, context, 1, chosen).predictions["top1"].tolist()
+           for chosen in ([0], [1], [0, 1])]
+  assert found == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_a_validated_run_stopped_after_every_event_goes_on_the_same(tmp_path):
+  _run(tmp_path / "whole", **_VALIDATED)
+  for stop in range(1, 5):
+    with pytest.raises(KeyboardInterrupt):
+      _run(tmp_path / "parts", stop_after=stop, **_VALIDATED)
+  assert _records(tmp_path / "parts") == _records(tmp_path / "whole")
+
+
+def test_costs_of_a_task(whole):
+  folder, summary = whole
+  test = _records(folder)[-1]
+  # Sums [4, 4] and counts [4], float32, for 4 support images of 12 values.
+  assert test["atm"] == (16 + 4) * 4 / (4 * 12 * 4)
+  # Dense 12 -> 4 on 4 + 8 images, the sums of 2 sets, the distances.
+  assert test["macs_per_task"] == 12 * 12 * 4 + 2 * (4 * 2 * 4) + 8 * 4 * 4
+  assert summary["atm"] == test["atm"]
+
+
+def test_conventions_are_not_mixed(tmp_path):
+  other = _episodes(1)
+  other.convention = "paper_feb"
+  with pytest.raises(ValueError, match="follow the conventions"):
+    _run(tmp_path, episodes_test=other)

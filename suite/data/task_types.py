@@ -1,0 +1,99 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The task settings of continual few-shot learning (Antoniou et al., 2020, section 3).
+
+A task is a sequence of S = num_support_sets support sets. Classes stay for a block of
+I = class_change_interval sets; the next block has other classes. With `overwrite` every set is
+labelled 0 ... way - 1, so a label takes on another class with each block; without, a block's
+classes get labels of their own:
+
+  S = 4, I = 2, way = 3     set 0   set 1   set 2   set 3
+  classes                   a b c   a b c   d e f   d e f
+  labels, overwrite=False   0 1 2   0 1 2   3 4 5   3 4 5
+  labels, overwrite=True    0 1 2   0 1 2   0 1 2   0 1 2
+
+  type   S   I   overwrite
+  FSL    1   1   False      few-shot learning as usual
+  A      n   n   True       more images of the same classes
+  B      n   1   False      new classes with each set
+  C      n   1   True       new classes under the old labels
+  D      n   2   False      new classes with every other set
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+FSL, A, B, C, D = "FSL", "A", "B", "C", "D"
+TYPES = (FSL, A, B, C, D)
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+  """What one task looks like.
+
+  Attributes:
+    way: classes of a support set, at least 2.
+    shot: images of a class in a support set.
+    targets: target images of a class for each support set.
+    num_support_sets: S.
+    class_change_interval: I, a divisor of S.
+    overwrite: whether labels begin at 0 again with each block.
+  """
+
+  way: int = 5
+  shot: int = 1
+  targets: int = 5
+  num_support_sets: int = 1
+  class_change_interval: int = 1
+  overwrite: bool = False
+
+  def __post_init__(self):
+    for name, least in (("way", 2), ("shot", 1), ("targets", 1), ("num_support_sets", 1),
+                        ("class_change_interval", 1)):
+      value = getattr(self, name)
+      if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r}; allowed are integers from {least} on. "
+                         f"Choose {name} >= {least}.")
+    sets, interval = self.num_support_sets, self.class_change_interval
+    if sets % interval:
+      below = sets // interval * interval
+      fitting = " or ".join(str(n) for n in (below, below + interval) if n)
+      raise ValueError(
+          f"num_support_sets={sets} is no multiple of class_change_interval={interval}: the last "
+          f"classes would not stay for {interval} sets. Choose num_support_sets={fitting}, or an "
+          "interval that divides it.")
+
+  @property
+  def num_blocks(self) -> int:
+    """How many times there are new classes, S / I."""
+    return self.num_support_sets // self.class_change_interval
+
+  @property
+  def num_labels(self) -> int:
+    """Different labels in a task."""
+    return self.way * (1 if self.overwrite else self.num_blocks)
+
+  @property
+  def type_name(self) -> str:
+    """FSL, A, B, C, D, or "other"; one set is FSL whichever way it was asked for."""
+    sets, interval = self.num_support_sets, self.class_change_interval
+    if sets == 1:
+      return FSL
+    if self.overwrite:
+      return {sets: A, 1: C}.get(interval, "other")
+    return {1: B, 2: D}.get(interval, "other")
+
+
+def named(type_name: str, num_support_sets: int = 1, *, way: int = 5, shot: int = 1,
+          targets: int = 5) -> Setting:
+  """The setting of a type, for n = num_support_sets: `named("D", 4)` has two blocks of two sets."""
+  n = num_support_sets
+  rules = {FSL: (1, False), A: (max(n, 1), True), B: (1, False), C: (1, True), D: (2, False)}
+  if type_name not in rules:
+    raise ValueError(f"Unknown task type {type_name!r}; allowed are {', '.join(TYPES)}. "
+                     "For any other rhythm make a Setting of your own.")
+  if type_name == FSL and n != 1:
+    raise ValueError(f"Task type FSL has 1 support set, got num_support_sets={n}. Leave it out, or "
+                     f"choose one of {', '.join(TYPES[1:])}.")
+  interval, overwrite = rules[type_name]
+  return Setting(way, shot, targets, n, interval, overwrite)

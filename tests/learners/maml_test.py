@@ -1,0 +1,260 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Among others: the whole meta-gradient against finite differences in float64."""
+
+import types
+
+import gin
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite import gin_parse
+from suite.compute import distribution
+from suite.compute import seeds
+from suite.data import tasks
+from suite.learners import maml
+from suite.models import functional_conv4
+from suite.training import inner_loop
+from suite.training import meta_schedules
+
+WAY, SIZE, CHANNELS = 2, 4, 2
+
+
+def _learner(*, sets=2, seed=0, dtype="float64", training=None, trained=True, **inner):
+  """2 blocks of 3 filters, 2 steps on each set at a rate that moves the answers."""
+  learner = maml.Maml(
+      functional_conv4.Conv4(filters=3, blocks=2, dtype=dtype),
+      inner=inner_loop.InnerLoop(**{"steps": 2, "num_support_sets": sets, "rate": 0.3, **inner}),
+      transform=types.SimpleNamespace(size=SIZE), channels=CHANNELS,
+      training=meta_schedules.MetaTraining(**(training or {})) if trained else None)
+  context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(seed))
+  learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, WAY * sets), context)
+  rng = np.random.default_rng(seed)
+  for variable in learner.variables:  # Off 0 and 1, so that every derivative matters.
+    if "norm" in variable.name or "rates" in variable.name:
+      variable.assign_add(0.1 * rng.normal(size=variable.shape))
+  return learner
+
+
+def _episode(seed=0, sets=2, targets=3):
+  """S sets of one image for each of 2 classes of their own, 3 targets a class; pixels."""
+  rng = np.random.default_rng(seed)
+  shape = [SIZE, SIZE, CHANNELS]
+  return (tf.constant(rng.integers(0, 256, [sets, WAY, *shape])),
+          tf.constant(np.arange(WAY * sets).reshape(sets, WAY)),
+          tf.constant(rng.integers(0, 256, [WAY * sets * targets, *shape])),
+          tf.constant(np.repeat(np.arange(WAY * sets), targets)))
+
+
+def _compiled(learner):
+  """episode -> the meta-loss and its gradients."""
+  @tf.function
+  def compiled(episode):
+    with tf.GradientTape() as tape:
+      loss = learner.meta_loss(episode)
+    gradients = tape.gradient(loss, learner.trainable_variables, unconnected_gradients="zero")
+    return loss, [tf.convert_to_tensor(g) for g in gradients]
+
+  return compiled
+
+
+def _gradients(learner, episode):
+  return _compiled(learner)(episode)
+
+
+@pytest.mark.parametrize("sets, inner, training", [
+    (1, dict(transductive=True), {}),
+    (1, dict(target_row="last"), dict(multi_step_epochs=10)),
+    (2, dict(), {}),
+    (2, dict(norms_by_step=False, last_set_only=True), {}),
+])
+def test_the_meta_gradient_is_right(sets, inner, training, step=1e-6):
+  learner, episode = _learner(sets=sets, training=training, **inner), _episode(sets=sets)
+  compiled, rng = _compiled(learner), np.random.default_rng(1)
+  _, gradients = compiled(episode)
+  # One variable at a time: weights, rates, scales and offsets each have a right gradient.
+  for variable, gradient in zip(learner.trainable_variables, gradients):
+    before, direction = variable.numpy(), rng.normal(size=variable.shape)
+    losses = []
+    for sign in (1, -1):
+      variable.assign(before + sign * step * direction)
+      losses.append(float(compiled(episode)[0]))
+    variable.assign(before)
+    got = float(tf.reduce_sum(gradient * direction))
+    assert got == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=1e-5, abs=2e-8), (
+        variable.name)
+    is_dead = "block" in variable.name and "bias" in variable.name
+    assert is_dead or np.abs(gradient).max() > 1e-6, variable.name
+
+
+def test_float32_has_the_same_meta_gradient():
+  (loss, exact), (loss_32, fused) = (
+      _gradients(_learner(sets=1, dtype=dtype, transductive=True), _episode(sets=1))
+      for dtype in ("float64", "float32"))
+  assert float(loss_32) == pytest.approx(float(loss), rel=1e-4)
+  for a, b in zip(exact, fused):
+    np.testing.assert_allclose(b, a, rtol=1e-2, atol=1e-4)
+
+
+def test_first_order_differs_from_second_and_takes_over_by_epochs():
+  def gradients(updates=(0,), **training):
+    learner = _learner(sets=1, training=dict(updates_per_epoch=10, **training))
+    compiled = _compiled(learner)
+    made = []
+    for count in updates:
+      learner.optimizer.iterations.assign(count)
+      loss, parts = compiled(_episode(sets=1))
+      made.append(np.concatenate([[loss], *(np.ravel(p) for p in parts)]))
+    return made
+
+  (second,), (first,) = gradients(), gradients(second_order=False)
+  assert second[0] == pytest.approx(first[0])
+  assert np.linalg.norm(first - second) > 1e-2 * np.linalg.norm(second)
+  early, late = gradients([19, 20], first_order_epochs=2)
+  np.testing.assert_allclose(early, first, rtol=1e-8, atol=1e-12)
+  np.testing.assert_allclose(late, second, rtol=1e-8, atol=1e-12)
+
+
+def test_the_multi_step_loss_by_hand_and_its_end():
+  learner, episode = _learner(training=dict(multi_step_epochs=4, updates_per_epoch=5)), _episode()
+  images, labels, target_images, target_labels = episode
+  state = learner.initial_state(4)
+  state = learner.adapt(state, images[0], labels[0])
+  inner, net, parameters = learner._inner, learner._net, learner._parameters()
+  states = inner.learn(net, parameters, state, net.prepare(images[1]), labels[1])
+  losses = [float(inner_loop.cross_entropy(target_labels, learner.logits(s, target_images)))
+            for s in states]
+  # Two steps: the first weighs 1/2, 1/4 less of it each epoch.
+  for updates, first in ((0, 0.5), (5, 0.375), (19, 0.125), (20, 0.0)):
+    learner.optimizer.iterations.assign(updates)
+    expected = first * losses[0] + (1 - first) * losses[1]
+    assert float(learner.meta_loss(episode)) == pytest.approx(expected, rel=1e-10)
+
+
+def _logits(learner, episode):
+  images, labels, targets, _ = episode
+  state = learner.initial_state(WAY * images.shape[0])
+  for s in range(images.shape[0]):
+    state = learner.adapt(state, images[s], labels[s])
+  return learner.logits(state, targets)
+
+
+def test_adapting_set_by_set_is_what_the_meta_loss_does():
+  learner, episode = _learner(), _episode()
+  expected = inner_loop.cross_entropy(episode[3], _logits(learner, episode))
+  assert float(learner.meta_loss(episode)) == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_all_support_sets_count_unless_only_the_last_shall():
+  images, labels, targets, _ = _episode()
+  for last_set_only in (False, True):
+    learner = _learner(last_set_only=last_set_only)
+    whole = _logits(learner, (images, labels, targets, None)).numpy()
+    other = tf.concat([255 - images[:1], images[1:]], axis=0)
+    moved = np.abs(_logits(learner, (other, labels, targets, None)).numpy() - whole).max()
+    assert (moved == 0) if last_set_only else (moved > 1e-3)
+
+
+def _train(learner, updates, first=0):
+  compiled = _compiled(learner)
+  for i in range(first, first + updates):
+    _, gradients = compiled(_episode(seed=i, sets=1))
+    learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
+
+
+def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
+  settings = dict(training=dict(
+      updates_per_epoch=1, epochs=4, end_rate=1e-4, weight_decay=1e-2, gradient_limit=10.0,
+      multi_step_epochs=3))
+  whole, first, second = (_learner(**settings, sets=1, seed=s) for s in (0, 0, 7))
+  _train(whole, 4)
+  _train(first, 2)
+  path = tf.train.Checkpoint(learner=first).write(str(tmp_path / "learner"))
+  tf.train.Checkpoint(learner=second).read(path).assert_consumed()
+  _train(second, 2, first=2)
+  assert int(second.optimizer.iterations) == 4
+  for expected, got in zip(whole.variables, second.variables):
+    np.testing.assert_array_equal(expected, got)
+
+
+def test_meta_training_lowers_the_loss_of_its_episode():
+  learner = _learner(sets=1, dtype="float32", training=dict(learning_rate=0.01))
+  losses, compiled = [], _compiled(learner)
+  for _ in range(20):
+    loss, gradients = compiled(_episode(sets=1))
+    learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
+    losses.append(float(loss))
+  assert losses[-1] < 0.8 * losses[0]
+
+
+def test_what_is_trained():
+  def names(**settings):
+    return {v.name.split(":")[0] for v in _learner(**settings).trainable_variables}
+
+  weights = {f"{layer}/{part}" for layer in ("block1", "block2", "head")
+             for part in ("kernel", "bias")}
+  norms = {"norm_scale", "norm_offset"}
+  assert names() == weights | norms | {"inner_rates"}
+  assert names(learn_rates=False) == weights | norms
+  assert not names(trained=False)
+
+
+def test_without_meta_training_it_still_tunes_but_has_no_meta_loss():
+  learner, episode = _learner(trained=False), _episode()
+  assert not hasattr(learner, "optimizer")
+  state = learner.initial_state(4)
+  before = learner.logits(state, episode[2]).numpy()
+  assert np.abs(_logits(learner, episode).numpy() - before).max() > 1e-3
+  with pytest.raises(ValueError, match="without meta-training: set cfsl.run.updates = 0"):
+    learner.meta_loss(episode)
+
+
+def test_weights_are_the_seeds_and_begin_keeps_them():
+  one, same, other = _learner(), _learner(), _learner(seed=1)
+  np.testing.assert_array_equal(one._weights["head/kernel"], same._weights["head/kernel"])
+  assert not np.array_equal(one._weights["head/kernel"], other._weights["head/kernel"])
+  before, optimizer = one._weights["head/kernel"].numpy(), one.optimizer
+  context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(7))
+  one.begin(tasks.Task("next", tasks.SINGLE_LABEL, 4), context)
+  np.testing.assert_array_equal(one._weights["head/kernel"], before)
+  assert one.optimizer is optimizer
+
+
+def test_what_does_not_fit_is_refused():
+  learner = _learner()
+  with pytest.raises(ValueError, match="task of 6 classes, but the head was made for 4"):
+    learner.initial_state(6)
+  with pytest.raises(ValueError, match="Images have 3 channels, the net was made for 2"):
+    learner.adapt(learner.initial_state(4), tf.zeros([2, 4, 4, 3]), tf.constant([0, 1]))
+  with pytest.raises(ValueError, match="shows support set 3, .*extend_rows = True"):
+    state = learner.initial_state(4)
+    for _ in range(3):
+      state = learner.adapt(state, _episode()[0][0], tf.constant([0, 1]))
+  with pytest.raises(ValueError, match="shows support set 3, .*extend_rows = True"):
+    learner.meta_loss(_episode(sets=3))
+
+
+@pytest.mark.parametrize("name, inner, training", [
+    ("maml_cfsl",
+     dict(steps=5, rate=0.01, num_support_sets=2, target_row="next", transductive=True,
+          learn_rates=True, norms_by_step=True, last_set_only=False, extend_rows=False),
+     dict(learning_rate=1e-3, end_rate=None, weight_decay=1e-4, gradient_limit=None,
+          multi_step_epochs=0, first_order_epochs=0, second_order=True, updates_per_epoch=500)),
+    ("maml_plus_plus",
+     dict(steps=5, rate=0.1, num_support_sets=2, target_row="last", transductive=True),
+     dict(learning_rate=1e-3, end_rate=1e-5, epochs=100, weight_decay=0.0, multi_step_epochs=10,
+          first_order_epochs=50, second_order=True))])
+def test_the_shipped_settings(tmp_path, name, inner, training):
+  path = tmp_path / "run.gin"
+  path.write_text("\n".join([
+      "from __gin__ import dynamic_registration", "from suite.data import image_ops",
+      "from suite import experiment",
+      f"include 'gin/learners/{name}.gin'", "NUM_SUPPORT_SETS = 2", "CHANNELS = 1",
+      "TRANSFORM = @image_ops.Plain()", "image_ops.Plain.size = 28",
+      "experiment.run.learners = {'maml': %MAML}"]))
+  gin_parse.parse([path])
+  learner = gin.query_parameter("experiment.run.learners")["maml"].scoped_configurable_fn()()
+  for part, expected in ((learner._inner, inner), (learner._training, training)):
+    assert {k: getattr(part, k) for k in expected} == expected
+  assert learner._net.filters == {"maml_cfsl": 48, "maml_plus_plus": 64}[name]
+  assert learner.transform.size == 28 and learner._channels == 1
