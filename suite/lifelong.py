@@ -17,16 +17,20 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 import numpy as np
 
 from suite.data import accuracy_cache
+from suite.data import sample_counts
 from suite.learners import factor_search
 from suite.learners import learner
 from suite.metrics import answer_sampling
+from suite.metrics import insertion
 from suite.metrics import intervals
+from suite.metrics import ranking
 
 Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
 Predict = Callable[[np.ndarray], np.ndarray]
 CacheError = accuracy_cache.CacheError
 
 DEFAULT_BUDGET = 1024
+_MOST = 0.5
 
 
 class Remembered:
@@ -55,22 +59,47 @@ class Remembered:
 class Reference:
   """A cache, prepared for any number of new models: two passes over its answers.
 
+  Answers that are missing, such as to samples that were inserted by asking some models only, are
+  filled in as Sort & Search predicts them: a sample is solved by the most accurate models, by as
+  many as its own answers say. Models that miss more than half of the answers are left out.
+
   Attributes:
-    models: the names of those that are compared with: all that were evaluated on every sample.
+    models: the names of those that are compared with.
   """
 
   def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0):
     """`groups`: class, domain or anything known of every sample, int [N] each."""
     self.cache = _opened(cache)
-    self.models = self.cache.complete_models()
+    totals = self.cache.totals()
+    known = totals[:, 1] >= max(1, _MOST * self.cache.num_samples)
+    self.models = [name for name, good in zip(self.cache.models, known) if good]
     if len(self.models) < 2:
       raise CacheError(f"{self.cache.folder} has {len(self.models)} models that were evaluated on "
-                       f"all of its {self.cache.num_samples:,} samples; an estimate needs 2. Add "
+                       f"half of its {self.cache.num_samples:,} samples; an estimate needs 2. Add "
                        "some: suite lifelong add-models.")
-    counts, _ = self.cache.counts(self.models)
     self._seed = seed
-    self._factors = factor_search.Reference(
-        counts, lambda samples: self.cache.columns(samples, self.models), groups=groups)
+    self._counts, self._is_whole = self._count(totals[known])
+    accuracies = totals[known, 0] / totals[known, 1]
+    self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
+    self._factors = factor_search.Reference(self._counts, self._columns, groups=groups)
+
+  def _count(self, totals: np.ndarray) -> Tuple[np.ndarray, bool]:
+    """(how many of the models solve each sample [N], as far as is known; whether all is known)."""
+    correct, seen = self.cache.counts(self.models)
+    if seen is None:
+      return correct, True
+    mean = sample_counts.mean_answer(int(totals[:, 0].sum()), int(totals[:, 1].sum()))
+    found = sample_counts.expected(correct, seen, len(self.models), mean)
+    return found.astype(correct.dtype), False
+
+  def _columns(self, samples: np.ndarray) -> np.ndarray:
+    """uint8 [M, n]: answers of the models to samples [n], those that are missing filled in."""
+    answers = self.cache.columns(samples, self.models)
+    if self._is_whole:
+      return answers
+    seen = self.cache.columns(samples, self.models, seen=True)
+    likely = self._rank[:, None] < self._counts[samples]
+    return np.where(seen == 1, answers, likely).astype(np.uint8)
 
   @property
   def num_samples(self) -> int:
@@ -124,6 +153,51 @@ def add_estimated(cache: Cache, name: str, predict: Remembered) -> None:
   for place in np.flatnonzero(np.isin(opened.ids, list(predict.answers))):
     row[place] = predict.answers[str(opened.ids[place])]
   opened.add_models([name], [row])
+
+
+def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
+                  ) -> Dict[str, learner.Estimate]:
+  """Estimates several new models and puts what they answered into the cache.
+
+  Predicted answers are never stored: they would say about others what is only a guess.
+  """
+  reference, found = Reference(cache), {}
+  for name, predict in models.items():
+    remembered = Remembered(predict)
+    found[name] = reference.estimate(remembered, budget)
+    add_estimated(reference.cache, name, remembered)
+  return found
+
+
+def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[List[str]], np.ndarray],
+                   budget: int) -> insertion.Inserted:
+  """Finds how hard new samples are by asking a few models about them, and adds them to the cache.
+
+  Args:
+    cache: of at least two models.
+    ids: of the K new samples.
+    ask: names of models [m] -> their answers 0/1 [m, K].
+    budget: m, how many models are asked; they are spread evenly from the best to the worst.
+  """
+  opened = _opened(cache)
+  totals = opened.totals()
+  found = insertion.insert_samples(
+      totals[:, 0] / np.maximum(1, totals[:, 1]),
+      lambda models: ask([opened.models[model] for model in models]), budget)
+  opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models])
+  return found
+
+
+def metrics(truth: np.ndarray, found: learner.Estimate, cache: Cache) -> Dict[str, float]:
+  """How good an estimate was, once all answers 0/1 [N] of the model are known.
+
+  "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
+  the order of all models of the cache), and the error of the accuracy.
+  """
+  truth = np.asarray(truth)
+  counts = sample_counts.SampleCounts(_opened(cache), keep=False).ranked()
+  return {**ranking.decompose(truth, found.answers, ranking.order_by_count(counts)),
+          "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
 
 def compare(first: learner.Estimate, second: learner.Estimate, num_samples: int

@@ -112,7 +112,7 @@ def test_rank_sorts_by_accuracy_and_marks_what_was_not_evaluated(tmp_path):
   for one in ranked[1:]:
     assert one.accuracy == pytest.approx(exact[one.name])
     assert one.interval == (one.accuracy, one.accuracy)
-  # What is partly evaluated is no reference for others.
+  # What is hardly evaluated is no reference for others.
   assert lifelong.Reference(tmp_path).models == ["a", "b", "c"]
 
 
@@ -127,7 +127,7 @@ def test_bad_budgets_are_refused(tmp_path, budget):
 def test_fewer_than_two_models_are_refused(tmp_path):
   cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
   cache.add_models(["a"], _answers(1, 40, 1), [str(i) for i in range(40)])
-  with pytest.raises(lifelong.CacheError, match="has 1 models that were evaluated on all"):
+  with pytest.raises(lifelong.CacheError, match="has 1 models that were evaluated on half"):
     lifelong.estimate(cache, lambda ids: np.ones(len(ids)), 8)
 
 
@@ -139,3 +139,53 @@ def test_bad_answers_are_refused(tmp_path, answer, message):
   cache.add_models(["a", "b"], _answers(2, 40, 1), [str(i) for i in range(40)])
   with pytest.raises(ValueError, match=message):
     lifelong.estimate(cache, lambda ids: answer, 8)
+
+
+def test_models_are_inserted_with_what_they_answered(tmp_path):
+  answers = _answers(8, 500, 3)
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models([f"m{i}" for i in range(6)], answers[:6], [str(i) for i in range(500)])
+  new = {f"n{i}": lambda ids, i=i: answers[i][ids.astype(int)] for i in (6, 7)}
+  found = lifelong.insert_models(tmp_path, new, 64)
+  cache.refresh()
+  assert cache.models[-2:] == ["n6", "n7"]
+  assert cache.totals()[-1].tolist() == [int(found["n7"].observed_answers.sum()), 64]
+  errors = lifelong.metrics(answers[6], found["n6"], cache)
+  assert errors["total"] == np.mean(found["n6"].answers != answers[6])
+  assert errors["total"] <= errors["aleatoric"] + errors["epistemic"]
+  assert errors["accuracy_error"] == abs(found["n6"].accuracy - answers[6].mean())
+
+
+def test_samples_are_inserted_by_asking_a_few_models(tmp_path):
+  """After it, new models are still compared with all old ones; gaps are filled in by the order."""
+  answers = _answers(11, 700, 4)
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  names = [f"m{i}" for i in range(10)]
+  cache.add_models(names, answers[:10, :500], [str(i) for i in range(500)])
+  asked = []
+
+  def ask(models):
+    asked.extend(models)
+    return np.stack([answers[int(name[1:]), 500:] for name in models])
+
+  found = lifelong.insert_samples(cache, [str(i) for i in range(500, 700)], ask, 4)
+  assert len(asked) == 4 and found.counts.shape == (200,)
+  assert cache.num_samples == 700 and len(cache.complete_models()) == 4
+  reference = lifelong.Reference(cache)
+  assert reference.models == names
+  samples = np.arange(500, 700)
+  filled = reference._columns(samples)
+  for name in asked:
+    np.testing.assert_array_equal(filled[int(name[1:])], answers[int(name[1:]), 500:])
+  missing = [i for i, name in enumerate(names) if name not in asked]
+  guess = np.mean(filled[missing] != answers[:10][missing][:, 500:])
+  constant = np.mean(answers[:10][missing][:, 500:] == 0)
+  assert guess < min(constant, 1 - constant)  # Better than one answer for all.
+  new = reference.estimate(_predict_by_number(answers[10]), 200)
+  assert new.interval[0] <= answers[10].mean() <= new.interval[1]
+  # Columns of an old sample are as they are.
+  np.testing.assert_array_equal(reference._columns(np.arange(5)), answers[:10, :5])
+
+
+def _predict_by_number(row):
+  return lambda ids: row[ids.astype(int)]

@@ -143,9 +143,12 @@ class AccuracyCache:
     everything = np.arange(self.num_samples)
     return np.stack([self.answers(model, everything) for model in chosen])
 
-  def columns(self, samples: np.ndarray, models: Optional[Sequence[Union[int, str]]] = None
-              ) -> np.ndarray:
-    """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly."""
+  def columns(self, samples: np.ndarray, models: Optional[Sequence[Union[int, str]]] = None, *,
+              seen: bool = False) -> np.ndarray:
+    """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly.
+
+    With `seen`: whether they were evaluated on them.
+    """
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     samples = np.asarray(samples, np.int64)
     starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
@@ -155,7 +158,9 @@ class AccuracyCache:
       chosen = where == index
       inside = samples[chosen] - starts[index]
       for line, (batch, row) in enumerate(places):
-        found[line, chosen] = bit_rows.at(self._pieces[batch, index].correct[row], inside)
+        piece = self._pieces[batch, index]
+        bits = piece.seen if seen else piece.correct
+        found[line, chosen] = 1 if bits is None else bit_rows.at(bits[row], inside)
     return found
 
   def totals(self) -> np.ndarray:
