@@ -91,3 +91,10 @@ def test_any_labelled_data_set_can_be_divided(omniglot):
 def test_what_is_not_there_is_refused(arguments, message):
   with pytest.raises(ValueError, match=message):
     cfsl_data.load(*arguments)
+
+
+def test_episodes_over_a_share_of_the_classes(omniglot):
+  made = cfsl_data.episodes("cfsl_omniglot/images", "test", way=2, targets=1, side=9,
+                            counts={"train": 3, "test": 2}, data_dir=omniglot)
+  assert made.episode(0).support_images.shape == (1, 2, 9, 9, 3)
+  assert "divided {'train': 3, 'test': 2} by seed 0" in made.describe()["data"]

@@ -19,8 +19,10 @@ from tfds_builders.parsers import clear_images
 from tfds_builders.parsers import clear_listing
 from tfds_builders.parsers import fixtures
 
+# The layouts of both are the same but for their names.
 _CASES = [(family, row, layout) for family in ("clear10", "clear100")
-          for row in catalog.rows(family) for layout in row.layouts]
+          for row in catalog.rows(family)
+          for layout in row.layouts[:None if family == "clear10" else 1]]
 _TRAIN = [f"bucket_{number:02d}" for number in range(1, 11)]
 
 
