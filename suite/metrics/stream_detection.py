@@ -89,9 +89,9 @@ def curve(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Curve:
   newness, positive = _newness(scores, is_new, high_means)
   order = np.argsort(-newness, kind="stable")
   newness, positive = newness[order], positive[order]
-  ends = np.flatnonzero(np.r_[newness[1:] != newness[:-1], True]) if len(newness) else []
+  ends = np.flatnonzero(np.r_[newness[1:] != newness[:-1], np.ones(min(len(newness), 1), bool)])
   hits = np.cumsum(positive)[ends]
-  return Curve(newness[ends], hits, np.asarray(ends, np.int64) + 1 - hits, int(np.sum(positive)),
+  return Curve(newness[ends], hits, ends + 1 - hits, int(np.sum(positive)),
                int(np.sum(~positive)))
 
 

@@ -1,0 +1,190 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What training on a sequence costs in multiply-adds (MACs), seen in three ways.
+
+With g the MACs of one image through the backbone, n samples answered, and P images in all passes of
+all updates:
+
+    exact      a trained layer's weight gradient costs what its forward pass does; so does the
+               gradient of a layer's input, which is needed only if something below it is trained.
+               The head counts.
+    paper_1x   n g + P g, and P g more for the backward pass if the whole backbone is trained. This
+               gives FLUID's figures for ResNet-18. The head does not count.
+    paper_2x   the same with a backward pass of 2 P g: FLUID's figures for ResNet-50.
+
+Each is given twice. "cached": what no update changes is computed once an image, when it is
+answered, and kept. Then augmentation in updates is not possible. "uncached": every pass runs
+through all layers.
+
+FLUID's paper (Wallingford et al., 2020) has no formula: these were found from its numbers. A net of
+which only some layers are trained counts there as a frozen one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
+
+VIEWS = ("exact", "paper_1x", "paper_2x")
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+  """A layer with weights.
+
+  Attributes:
+    name: its own among the layers.
+    macs: forward, of one image; 0 for one that only scales and shifts.
+    trained: whether updates change it.
+    inputs: the layers whose output reaches it, with none in between; None: the one listed before.
+  """
+
+  name: str
+  macs: int
+  trained: bool = True
+  inputs: Optional[Tuple[str, ...]] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Costs:
+  """MACs of one image.
+
+  Attributes:
+    forward: through all layers.
+    fixed: the part of it that no update changes.
+    weights: gradients of weights.
+    inputs: gradients of inputs.
+  """
+
+  forward: int
+  fixed: int
+  weights: int
+  inputs: int
+
+  @property
+  def cached_pass(self) -> int:
+    """A training pass over stored features."""
+    return self.uncached_pass - self.fixed
+
+  @property
+  def uncached_pass(self) -> int:
+    """A training pass over images."""
+    return self.forward + self.weights + self.inputs
+
+
+def costs(layers: Sequence[Layer]) -> Costs:
+  """Sums over layers that are listed from the image to the output."""
+  moved: Dict[str, bool] = {}  # Whether updates change what comes out of a layer.
+  forward, fixed, weights, inputs = 0, 0, 0, 0
+  for number, layer in enumerate(layers):
+    if layer.name in moved:
+      raise ValueError(f"Two layers are called {layer.name!r}; give each a name of its own.")
+    below = layer.inputs
+    if below is None:
+      below = (layers[number - 1].name,) if number else ()
+    unknown = [name for name in below if name not in moved]
+    if unknown:
+      raise ValueError(f"Layer {layer.name!r} has the input {unknown[0]!r}, which is not listed "
+                       "before it. List layers from the image to the output.")
+    input_moves = any(moved[name] for name in below)
+    moved[layer.name] = layer.trained or input_moves
+    forward += layer.macs
+    fixed += 0 if moved[layer.name] else layer.macs
+    weights += layer.macs if layer.trained else 0
+    inputs += layer.macs if input_moves else 0
+  return Costs(forward, fixed, weights, inputs)
+
+
+def passes(num_samples: int, interval: int, epochs: int) -> int:
+  """P for an update after every `interval` samples, each of `epochs` over all samples so far."""
+  updates = num_samples // interval
+  return passes_over([interval * u for u in range(1, updates + 1)], epochs)
+
+
+def passes_over(stored: Iterable[int], epochs: int) -> int:
+  """P for updates at which so many samples are stored, whenever they are."""
+  return epochs * sum(stored)
+
+
+def views(backbone: Sequence[Layer], head: Sequence[Layer] = (), *, num_samples: int,
+          num_passes: int, teacher_passes: int = 0) -> Dict[str, int]:
+  """MACs of a run: "macs_<view>_cached" and "macs_<view>_uncached" for every view.
+
+  Args:
+    backbone: its layers.
+    head: those after it, on top of the last one of the backbone.
+    num_samples: n, each answered once.
+    num_passes: P.
+    teacher_passes: further forward passes through backbone and head that nothing learns from, as of
+      LwF's teacher; frozen throughout, cached they cost nothing more.
+  """
+  both = costs([*backbone, *head])
+  frozen = costs(backbone)
+  answers = num_samples * both.forward
+  found = {
+      "macs_exact_cached": answers + num_passes * both.cached_pass,
+      "macs_exact_uncached": (
+          answers + num_passes * both.uncached_pass + teacher_passes * both.forward)}
+  all_trained = all(layer.trained for layer in backbone if layer.macs)
+  for factor in (1, 2):
+    answers = num_samples * frozen.forward
+    each = (1 + factor if all_trained else 1) * frozen.forward
+    # The paper's second figure for frozen backbones is that of the answers alone.
+    found[f"macs_paper_{factor}x_cached"] = answers + (num_passes * each if all_trained else 0)
+    found[f"macs_paper_{factor}x_uncached"] = (
+        answers + num_passes * each + teacher_passes * frozen.forward)
+  return found
+
+
+def model_layers(model: Any, trained: Optional[Iterable[str]] = None) -> List[Layer]:
+  """The layers with weights of a functional Keras model: convolutions and dense ones have MACs.
+
+  Args:
+    model: built for images of one size.
+    trained: names of trained layers; None: those whose `trainable` is set and that have anything
+      to train.
+  """
+  found: List[Layer] = []
+  _walk(model, frozenset(), found)
+  if trained is None:
+    return found
+  chosen = set(trained)
+  unknown = sorted(chosen - {layer.name for layer in found})
+  if unknown:
+    raise ValueError(f"{model.name} has no layer {unknown[0]!r} with weights; allowed are "
+                     f"{', '.join(layer.name for layer in found)}.")
+  return [dataclasses.replace(layer, trained=layer.name in chosen) for layer in found]
+
+
+def _walk(model: Any, arriving: FrozenSet[str], found: List[Layer]) -> FrozenSet[str]:
+  """Appends the layers of a model and of those within it; returns which ones its output is of.
+
+  arriving: the layers with weights that the model's input comes from.
+  """
+  sources: Dict[str, FrozenSet[str]] = {}
+  for layer in model.layers:
+    parents = [parent.layer.name for node in layer.inbound_nodes for parent in node.parent_nodes]
+    below = frozenset(name for p in parents if p in sources for name in sources[p])
+    if hasattr(layer, "layers"):
+      sources[layer.name] = _walk(layer, below, found)
+    elif layer.weights:
+      is_trained = bool(layer.trainable and layer.trainable_weights)
+      found.append(Layer(layer.name, _macs(layer), is_trained, tuple(sorted(below))))
+      sources[layer.name] = frozenset([layer.name])
+    else:
+      sources[layer.name] = below if parents else arriving
+  return sources[model.output_names[0]]
+
+
+def _macs(layer: Any) -> int:
+  """Forward MACs of one image."""
+  kernel = getattr(layer, "kernel", None)
+  if kernel is None:
+    heavy = [w.name for w in layer.weights if len(w.shape) > 1]
+    if heavy:
+      raise ValueError(f"No rule for the MACs of {type(layer).__name__} {layer.name!r}, whose "
+                       f"weights are {', '.join(heavy)}. Allowed are convolutions and dense "
+                       "layers; give its cost as a Layer.")
+    return 0
+  # Each output sums the products of one filter, shape [.., C / groups, F].
+  return math.prod(kernel.shape[:-1]) * math.prod(layer.output_shape[1:])

@@ -1,0 +1,133 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Sums of features by class, and answers to many samples as if they had come one at a time.
+
+In a sequence the label of a sample is added before the next is answered. A block of B samples need
+not be a loop: every answer is a function of the sums S and counts n before the block and of the
+samples of the block that came earlier. With queries q_t, keys k_t = a_t q_t (what is added: the
+query itself or its direction) and labels y_t, at step t
+
+    q_t . S_c(t)  = q_t . S_c + sum_{j < t, y_j = c} q_t . k_j
+    n_c(t)        = n_c       + sum_{j < t, y_j = c} 1
+    |S_c(t)|^2    = |S_c|^2   + sum_{j < t, y_j = c} (2 a_j q_j . S_c(j) + |k_j|^2)
+
+The first terms are one product of all queries with all classes. The sums are triangular: a product
+of the masked Gram matrix of the block with the membership of its samples, and running sums over it.
+They touch only the classes that occur in the block. What comes out equals the loop up to rounding:
+about 1e-6 of the squared lengths of queries and centroids in float32. Features must be finite: in a
+block one NaN spoils its neighbours' answers, too. About 128 samples a block are fastest on a CPU.
+
+Letters: B samples, C classes, D features, U classes in the block.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+SIMILARITIES = ("euclidean", "cosine", "dot")
+_LEAST = 1e-12  # Below any length that matters.
+
+
+def check(similarity: str) -> None:
+  if similarity not in SIMILARITIES:
+    raise ValueError(
+        f"Unknown similarity {similarity!r}; allowed are {', '.join(SIMILARITIES)}.")
+
+
+class RunningCentroids(tf.Module):
+  """Sums [C, D] and counts [C] of what was added.
+
+  Logits are minus squared distances to the means ("euclidean"), cosines ("cosine") or products with
+  the means ("dot"), and -inf for classes without a sample.
+
+  Args:
+    num_classes: C.
+    num_features: D.
+    similarity: one of `SIMILARITIES`.
+    normalize: add directions, features divided by their lengths, instead of features.
+  """
+
+  def __init__(self, num_classes: int, num_features: int, similarity: str = "euclidean",
+               normalize: bool = False):
+    super().__init__()
+    check(similarity)
+    self._similarity, self._normalize = similarity, normalize
+    self.sums = tf.Variable(tf.zeros([num_classes, num_features]), trainable=False, name="sums")
+    self.counts = tf.Variable(tf.zeros([num_classes]), trainable=False, name="counts")
+    self.squares = tf.Variable(tf.zeros([num_classes]), trainable=False, name="squares")  # |S|^2.
+
+  def means(self) -> tf.Tensor:
+    """[C, D]; zeros for classes without a sample."""
+    return self.sums / tf.maximum(self.counts, 1.0)[:, None]
+
+  def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds samples [B, D] with labels int64 [B], in their order."""
+    keys = _directions(features) if self._normalize else features
+    self.sums.scatter_add(tf.IndexedSlices(keys, labels))
+    self.counts.scatter_add(tf.IndexedSlices(tf.ones_like(keys[:, 0]), labels))
+    self.squares.scatter_update(
+        tf.IndexedSlices(_squares(tf.gather(self.sums, labels)), labels))
+
+  def answer(self, features: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of samples [B, D]; nothing is added."""
+    queries = self._queries(features)
+    products = tf.matmul(self.sums.read_value(), queries, transpose_b=True)
+    counts, squares = self.counts.read_value(), self.squares.read_value()
+    found = self._logits(products, counts[:, None], squares[:, None], _squares(queries))
+    return tf.transpose(found)
+
+  def answer_and_add(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of samples [B, D], each answered before its label int64 [B] is added."""
+    queries = self._queries(features)
+    keys = _directions(features) if self._normalize else features
+    query_squares, key_squares = _squares(queries), _squares(keys)
+    products = tf.matmul(self.sums.read_value(), queries, transpose_b=True)  # [C, B]
+    counts, squares = self.counts.read_value()[:, None], self.squares.read_value()[:, None]
+    found = self._logits(products, counts, squares, query_squares)
+    # Once more, for the classes of the block alone and with what the block has added by each step.
+    classes, places = tf.unique(labels)
+    member = tf.one_hot(places, tf.size(classes), axis=0, dtype=queries.dtype)  # [U, B]
+    later = _later(tf.size(labels), queries.dtype)
+    products = tf.gather(products, classes) + tf.matmul(
+        member, tf.matmul(keys, queries, transpose_b=True) * later)
+    # |S_c + k|^2 = |S_c|^2 + 2 k . S_c + |k|^2, where k . S_c = (q . S_c) |k| / |q|.
+    own = tf.reduce_sum(products * member, axis=0) * tf.sqrt(
+        tf.math.divide_no_nan(key_squares, query_squares))
+    added = tf.matmul(tf.concat([member, member * (2.0 * own + key_squares)], 0), later)
+    num_added, squares_added = tf.split(added, 2)
+    within = self._logits(products, tf.gather(counts, classes) + num_added,
+                          tf.gather(squares, classes) + squares_added, query_squares)
+    found = tf.tensor_scatter_nd_update(found, classes[:, None], within)
+    self.add(features, labels)
+    return tf.transpose(found)
+
+  def _queries(self, features: tf.Tensor) -> tf.Tensor:
+    return _directions(features) if self._similarity == "cosine" else features
+
+  def _logits(self, products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor,
+              query_squares: tf.Tensor) -> tf.Tensor:
+    """[C, B] from q . S; n and |S|^2, both [C, B] or [C, 1]; and |q|^2, [B]."""
+    some = tf.maximum(counts, 1.0)
+    # -inf for classes without a sample, at no cost of its own.
+    offset = tf.where(counts > 0.0, 0.0, float("inf"))
+    if self._similarity == "cosine":
+      return products * tf.math.rsqrt(tf.maximum(squares, _LEAST)) - offset
+    if self._similarity == "dot":
+      return products * (1.0 / some) - offset
+    offset += squares / tf.square(some)
+    return tf.minimum(products * (2.0 / some) - offset - query_squares, 0.0)
+
+
+def _squares(vectors: tf.Tensor) -> tf.Tensor:
+  """[B, D] -> [B]."""
+  return tf.reduce_sum(tf.square(vectors), axis=1)
+
+
+def _directions(features: tf.Tensor) -> tf.Tensor:
+  """[B, D], each divided by its length; zeros stay zeros."""
+  return features * tf.math.rsqrt(tf.maximum(_squares(features), _LEAST))[:, None]
+
+
+def _later(num: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+  """[j, t]: 1 where step t comes after step j."""
+  steps = tf.range(num)
+  return tf.cast(steps[:, None] < steps, dtype)

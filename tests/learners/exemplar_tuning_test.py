@@ -1,0 +1,157 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Exemplar Tuning: centroids by hand, residuals against a numpy loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.compute import ledger
+from suite.compute import seeds
+from suite.data import experience
+from suite.data import image_ops
+from suite.data import image_set
+from suite.data import tasks
+from suite.learners import exemplar_tuning
+from suite.training import context
+from suite.training import journal
+from suite.training import weight_store
+
+TASK = tasks.Task("t", tasks.SINGLE_LABEL, 4)
+
+
+def first_two(images):
+  """Two features that can be worked by hand: the red channel of the first two pixels."""
+  return tf.cast(images[:, 0, :2, 0], tf.float32)
+
+
+def here(folder):
+  account = ledger.Ledger()
+  return context.Context(
+      event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account))
+
+
+def make(folder, **kwargs):
+  learner = exemplar_tuning.ExemplarTuning(
+      features=first_two, transform=image_ops.Plain(2), **{**dict(batch_size=64), **kwargs})
+  learner.begin(TASK, here(folder))
+  return learner
+
+
+def stream(num=60, seed=0):
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, 3, num)
+  centres = np.array([[3.0, 0.0], [0.0, 3.0], [-2.0, -2.0]])
+  return ((centres[labels] + rng.normal(size=[num, 2])).astype(np.float32),
+          labels.astype(np.int64))
+
+
+def numpy_step(weights, codes, labels, known):
+  """Loss and gradient of the residuals in float64; weights = means + residuals."""
+  logits = np.where(known, codes @ weights.T, -np.inf)
+  exps = np.exp(logits - logits.max(1, keepdims=True))
+  p = exps / exps.sum(1, keepdims=True)
+  loss = -np.mean(np.log(p[np.arange(len(labels)), labels]))
+  return loss, (p - np.eye(len(weights))[labels]).T @ codes / len(labels)
+
+
+def test_without_residuals_logits_are_products_with_mean_directions(tmp_path):
+  learner = make(tmp_path)
+  for code, label in (([3., 4.], 1), ([0., 2.], 1), ([5., 0.], 2)):
+    learner.update(tf.constant(code), tf.constant(label, tf.int64))
+  # Means (.3, .9) and (1, 0); classes 0 and 3 have none.
+  np.testing.assert_allclose(
+      learner.answer(tf.constant([10., 20.])), [-np.inf, 21, 10, -np.inf], rtol=1e-6)
+
+
+def test_one_full_batch_is_gradient_descent_with_momentum(tmp_path):
+  codes, labels = stream()
+  learner = make(tmp_path, epochs=3, learning_rate=0.2, momentum=0.5, weight_decay=0.1)
+  learner.centroids.add(codes, labels)
+  record = learner.tune(tf.constant(codes), tf.constant(labels))
+  means = learner.centroids.means().numpy().astype(np.float64)
+  known = np.array([True, True, True, False])
+  residuals, velocity = np.zeros([4, 2]), np.zeros([4, 2])
+  for _ in range(3):
+    loss, gradient = numpy_step(means + residuals, codes.astype(np.float64), labels, known)
+    velocity = 0.5 * velocity + gradient + 0.1 * residuals
+    residuals -= 0.2 * velocity
+  np.testing.assert_allclose(learner.residuals, residuals, rtol=1e-4, atol=1e-6)
+  assert (learner.residuals.numpy()[3] == 0).all()  # A class without a sample.
+  assert record["train_loss"] == pytest.approx(loss, rel=1e-5)
+  assert record["steps"] == 3 and record["examples"] == 180
+
+
+def test_an_epoch_of_batches_takes_each_sample_once(tmp_path):
+  # Without momentum and with a tiny rate, steps add up as if weights had not moved.
+  codes, labels = stream(num=50)
+  learner = make(tmp_path, epochs=1, learning_rate=1e-4, momentum=0.0, batch_size=16)
+  learner.centroids.add(codes, labels)
+  assert learner.tune(tf.constant(codes), tf.constant(labels))["steps"] == 4
+  means = learner.centroids.means().numpy().astype(np.float64)
+  one = make(tmp_path, epochs=1, learning_rate=1e-4, momentum=0.0, batch_size=50)
+  one.centroids.add(codes, labels)
+  one.tune(tf.constant(codes), tf.constant(labels))
+  loss = numpy_step(means, codes, labels, np.array([True] * 3 + [False]))[0]
+  again = make(tmp_path, epochs=1, learning_rate=0.0, batch_size=16)
+  again.centroids.add(codes, labels)
+  assert again.tune(tf.constant(codes), tf.constant(labels))["train_loss"] == pytest.approx(loss)
+  assert np.linalg.norm(learner.residuals) > 2 * np.linalg.norm(one.residuals)  # Four steps.
+
+
+@pytest.mark.parametrize("size", [1, 13, 60])
+def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
+  codes, labels = stream()
+  turns, blocks = make(tmp_path), make(tmp_path)
+  for learner in (turns, blocks):
+    learner.centroids.add(codes[:20], labels[:20])
+    learner.tune(tf.constant(codes[:20]), tf.constant(labels[:20]))
+  expected = []
+  for code, label in zip(codes, labels):
+    expected.append(turns.answer(tf.constant(code)).numpy())
+    turns.update(tf.constant(code), tf.constant(label))
+  found = np.concatenate([
+      blocks.answer_and_update(tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size]))
+      for i in range(0, 60, size)])
+  np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+  np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
+
+
+def test_stopped_between_phases_and_resumed_it_learns_the_same(tmp_path):
+  codes, labels = stream()
+  whole = make(tmp_path, batch_size=16)
+  whole.centroids.add(codes, labels)
+  whole.tune(tf.constant(codes[:30]), tf.constant(labels[:30]))
+  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "state"))
+  expected = whole.tune(tf.constant(codes), tf.constant(labels))
+  resumed = make(tmp_path, batch_size=16)
+  tf.train.Checkpoint(learner=resumed).read(path).assert_existing_objects_matched()
+  assert resumed.tune(tf.constant(codes), tf.constant(labels)) == expected
+  np.testing.assert_array_equal(resumed.residuals, whole.residuals)
+
+
+def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
+  rng = np.random.default_rng(0)
+  labels = rng.integers(0, 2, 40)
+  images = np.zeros([40, 2, 2, 3], np.uint8)
+  images[:, 0, :2] = (np.array([[6, 5], [5, 6]])[labels] + rng.integers(0, 2, [40, 2]))[:, :, None]
+  data = image_set.ImageSet.from_arrays(
+      "t", images, labels, kind=TASK.kind, num_classes=TASK.num_classes)
+  learner, now = make(tmp_path, learning_rate=0.01, epochs=30), here(tmp_path)
+  delivered = experience.Experience(TASK, data, data, experience.History())
+  first = learner.learn(delivered, now)
+  codes = learner.encode(tf.constant(images))
+  assert first["classes_with_a_mean"] == 2 and first["examples"] == 30 * 40
+  assert now.ledger.totals()["macs"] == 2 * 30 * 40 * 4 * 2
+  assert learner.tune(codes, tf.constant(labels))["train_loss"] < first["train_loss"]
+  assert np.mean(np.argmax(learner.predict(tf.constant(images)), 1) == labels) > 0.7
+
+
+def test_wrong_use_is_named(tmp_path):
+  with pytest.raises(ValueError, match="nothing to tune on"):
+    make(tmp_path).tune(tf.zeros([0, 2]), tf.zeros([0], tf.int64))
+  with pytest.raises(ValueError, match="multi_label; Exemplar Tuning"):
+    make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))

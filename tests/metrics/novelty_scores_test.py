@@ -1,0 +1,116 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Novelty scores by hand, and their directions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from suite.metrics import novelty_scores
+from suite.metrics import stream_detection
+
+LOGITS = np.array([[0.0, math.log(3), 9.0], [2.0, 1.0, 9.0], [0.0, 0.0, 9.0]])
+KNOWN = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
+
+
+def test_scores_look_at_known_classes_only():
+  np.testing.assert_allclose(novelty_scores.max_logit(LOGITS, KNOWN), [math.log(3), 2, -np.inf])
+  np.testing.assert_allclose(
+      novelty_scores.minimum_distance(LOGITS, KNOWN), [-math.log(3), -2, np.inf])
+  with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    np.testing.assert_allclose(novelty_scores.energy(LOGITS, KNOWN), [math.log(4), 2, -np.inf])
+    np.testing.assert_allclose(novelty_scores.max_softmax(LOGITS, KNOWN), [3 / 4, 1, -np.inf])
+
+
+def test_one_mask_for_all_steps():
+  np.testing.assert_allclose(novelty_scores.max_logit(LOGITS, np.array([1, 0, 0])), [0, 2, 0])
+
+
+def test_whole_numbers_and_float32():
+  assert novelty_scores.max_logit(np.array([[1, 5]]), np.array([1, 0])) == [1.0]
+  logits = np.array([[0.5, 0.25]], np.float32)
+  assert novelty_scores.energy(logits, np.ones(2, bool))[0] == pytest.approx(
+      math.log(math.exp(0.5) + math.exp(0.25)), rel=1e-6)
+
+
+def test_temperature():
+  # Logits 0 and log 3 at T = 2: 1 and sqrt 3.
+  total = 1 + 3 ** 0.5
+  assert novelty_scores.energy(LOGITS[:1], KNOWN[0], 2.0)[0] == pytest.approx(2 * math.log(total))
+  assert novelty_scores.max_softmax(LOGITS[:1], KNOWN[0], 2.0)[0] == pytest.approx(3 ** 0.5 / total)
+
+
+def test_large_logits_do_not_overflow():
+  found = novelty_scores.energy(np.array([[-1e6, -1e6], [1e6, -np.inf]]), np.ones(2, bool))
+  np.testing.assert_allclose(found, [-1e6 + math.log(2), 1e6])
+
+
+@pytest.mark.parametrize("name", list(novelty_scores.SCORES))
+def test_every_score_says_known_next_to_a_mean_and_new_far_from_all(name):
+  means, rng = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]), np.random.default_rng(0)
+  near = means[rng.integers(0, 3, 200)] + 0.3 * rng.normal(size=[200, 2])
+  between = np.array([2.0, 2.0]) + 0.3 * rng.normal(size=[20, 2])  # As far from all three.
+  features = np.concatenate([near, between])
+  logits = -np.sum((features[:, None] - means) ** 2, axis=2)
+  scores, high_means = novelty_scores.score(name, logits, np.ones(3, bool))
+  found = stream_detection.pairs(scores, np.arange(220) >= 200, high_means=high_means)
+  assert found.auroc > 0.99
+
+
+def test_an_unknown_score_is_named():
+  with pytest.raises(ValueError, match="score 'entropy'; allowed are max_softmax, max_logit"):
+    novelty_scores.score("entropy", LOGITS, KNOWN)
+
+
+def test_a_nan_of_a_known_class_is_refused_and_others_are_not_looked_at():
+  logits = np.array([[1.0, np.nan]])
+  assert novelty_scores.max_logit(logits, np.array([True, False])) == [1.0]
+  with pytest.raises(ValueError, match="1 of 1 samples have NaN"):
+    novelty_scores.max_logit(logits, np.array([True, True]))
+  with pytest.raises(ValueError, match=r"known of shape \[3\]"):
+    novelty_scores.max_logit(logits, np.ones(3, bool))
+
+
+def test_threshold_by_hand():
+  # d = 2, s = 1/2, r = 1/2 (e^2 - 1): s d log(1 + r/s) = 2; a = e: minus 1.
+  within, between = 0.5, 0.5 * (math.e ** 2 - 1)
+  assert novelty_scores.dp_means_threshold(within, between, 1.0, 2) == pytest.approx(2.0)
+  assert novelty_scores.dp_means_threshold(within, between, math.e, 2) == pytest.approx(1.0)
+
+
+def test_threshold_is_where_both_weights_are_equal():
+  # One class of one sample at m, x so that the prior's |x|^2 term is nothing: x = 0.
+  s, r, a, d = 0.3, 2.0, 0.7, 5
+  t = novelty_scores.dp_means_threshold(s, r, a, d)
+  new = a * (2 * math.pi * (s + r)) ** (-d / 2)
+  old = (2 * math.pi * s) ** (-d / 2) * math.exp(-t / (2 * s))
+  assert new == pytest.approx(old)
+
+
+def test_threshold_falls_with_the_concentration_and_rises_with_the_spread():
+  base = novelty_scores.dp_means_threshold(1.0, 2.0, 1.0, 8)
+  assert base > 0
+  assert novelty_scores.dp_means_threshold(1.0, 2.0, 5.0, 8) < base
+  assert novelty_scores.dp_means_threshold(1.0, 4.0, 1.0, 8) > base
+  with pytest.raises(ValueError, match="within=0"):
+    novelty_scores.dp_means_threshold(0, 1.0, 1.0, 8)
+
+
+def test_variances_of_a_drawn_sample():
+  rng = np.random.default_rng(0)
+  means = 2.0 * rng.normal(size=[200, 50])
+  labels = np.repeat(np.arange(200), 5)
+  within, between = novelty_scores.variances(means[labels] + rng.normal(size=[1000, 50]), labels)
+  assert within == pytest.approx(1.0, rel=0.03) and between == pytest.approx(4.0, rel=0.05)
+
+
+def test_variances_by_hand():
+  # Means 1 and 4, one free sample each: within (1 + 1 + 0 + 0) / 2; between 4.5 - 1 / 2.
+  found = novelty_scores.variances(np.array([[0.], [2.], [4.], [4.]]), np.array([3, 3, 5, 5]))
+  assert found == pytest.approx((1.0, 4.0))
+  with pytest.raises(ValueError, match="2 samples of 2 classes"):
+    novelty_scores.variances(np.zeros([2, 1]), np.array([0, 1]))
