@@ -8,6 +8,8 @@
                                     plain tfds.load against the suite's image set
   python tools/bench.py lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
+  python tools/bench.py clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
+                                    against each of them, and the evaluation; with --threads 1
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
@@ -169,6 +171,11 @@ def lifelong(args: argparse.Namespace) -> None:
   bench_lifelong.run(args.rounds, args.large)
 
 
+def clear(args: argparse.Namespace) -> None:
+  import bench_clear  # pylint: disable=import-outside-toplevel
+  bench_clear.run(args.rounds, args.steps)
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -206,21 +213,22 @@ def describe(threads: Optional[int]) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "onednn": onednn, "suite_json": suite_json}
+          "clear": clear, "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,lifelong,onednn}")
+  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,lifelong,clear,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
-                      help="steps of a round (8 times as many for a pipeline, 20 for data)")
+                      help="steps of a round (8 times as many for a pipeline, 20 for data); "
+                      "clear: epochs")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all)")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
   args = parser.parse_args()
   if args.threads:
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what == "lifelong":
+  if args.what in ("lifelong", "clear"):
     print(describe(args.threads))
   elif args.what != "suite_json":
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

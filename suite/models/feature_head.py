@@ -1,0 +1,37 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A linear classifier on wide features, whose gradient is made the quick way round.
+
+TensorFlow makes the gradient of a kernel [D, C] as x^T d, which transposes the wide x [B, D]; on a
+CPU, with D = 2048 and C = 11, that alone takes two thirds of a training step. (d^T x)^T are the
+same numbers, and what is transposed is small.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Tuple
+
+import tensorflow as tf
+
+
+@tf.custom_gradient
+def product(x: tf.Tensor, kernel: tf.Tensor) -> Tuple[tf.Tensor, Callable[..., Any]]:
+  """[B, D] times [D, C], [B, C]."""
+  def gradient(upstream: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+    return (tf.matmul(upstream, kernel, transpose_b=True),
+            tf.transpose(tf.matmul(upstream, x, transpose_a=True)))
+
+  return tf.matmul(x, kernel), gradient
+
+
+class WideDense(tf.keras.layers.Dense):
+  """`tf.keras.layers.Dense` with a bias and no activation, for inputs [B, D]."""
+
+  def call(self, inputs: tf.Tensor) -> tf.Tensor:
+    return tf.nn.bias_add(product(inputs, tf.convert_to_tensor(self.kernel)), self.bias)
+
+
+def linear(num_classes: int, feature_size: int, *, name: str = "head") -> tf.keras.Model:
+  """As `heads.linear`: [B, feature_size] features -> [B, num_classes] logits, float32."""
+  inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
+  logits = WideDense(num_classes, dtype=tf.float32, name="logits")(inputs)
+  return tf.keras.Model(inputs, logits, name=name)

@@ -1,0 +1,51 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Stochastic gradient descent as PyTorch does it, in one op a variable.
+
+  v <- momentum * v + (gradient + weight_decay * w)
+  w <- w - rate * v
+
+Keras multiplies the gradient by the rate *before* it enters v: after a step of the schedule, what
+v holds is then still of the old rate. CLEAR's experiments ran PyTorch. All variables decay, norms
+and biases too.
+"""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+import tensorflow as tf
+
+
+class Sgd(tf.Module):
+  """Its velocities are variables made at once, for all variables that may ever be updated.
+
+  Args:
+    variables: what it may update.
+    momentum, weight_decay: see the module.
+  """
+
+  def __init__(self, variables: Sequence[tf.Variable], *, momentum: float = 0.9,
+               weight_decay: float = 0.0):
+    super().__init__()
+    self.momentum, self.weight_decay = momentum, weight_decay
+    self.velocities = [
+        tf.Variable(tf.zeros_like(v), trainable=False, name="velocity") for v in variables]
+    self._places = {v.ref(): i for i, v in enumerate(variables)}
+
+  def reset(self) -> None:
+    """Forgets the velocities."""
+    for velocity in self.velocities:
+      velocity.assign(tf.zeros_like(velocity))
+
+  def apply(self, gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
+            rate: tf.Tensor) -> None:
+    """One step at the rate, []; a variable whose gradient is None stays as it is."""
+    for gradient, variable in zip(gradients, variables):
+      if gradient is None:
+        continue
+      gradient = tf.convert_to_tensor(gradient)
+      if self.weight_decay:
+        gradient += self.weight_decay * variable
+      tf.raw_ops.ResourceApplyMomentum(
+          var=variable.handle, accum=self.velocities[self._places[variable.ref()]].handle,
+          lr=rate, grad=gradient, momentum=self.momentum, use_locking=True)
