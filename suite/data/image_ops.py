@@ -142,7 +142,7 @@ class AsStored:
     """uint8 [B, S, S, C] -> the same."""
     if images.shape[1:3] != (self.size, self.size):
       raise ValueError(f"Images have {images.shape[1]} x {images.shape[2]} pixels; AsStored.size "
-                       f"is {self.size}. Set it to their size, or use image_ops.Plain, which resizes.")
+                       f"is {self.size}. Set it to their size, or use image_ops.Plain to resize.")
     return images
 
 
