@@ -10,12 +10,15 @@ venv_install "[dev]"
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
 # Paths among the arguments are meant from the caller's folder or from the checkout.
 arguments=()
+all=yes
 for argument in "$@"; do
   case "$argument" in
     -*) ;;
-    *) if [ ! -e "$ROOT/${argument%%::*}" ] && [ -e "$here/${argument%%::*}" ]; then argument="$here/$argument"; fi ;;
+    *) all=no; if [ ! -e "$ROOT/${argument%%::*}" ] && [ -e "$here/${argument%%::*}" ]; then argument="$here/$argument"; fi ;;
   esac
   arguments+=("$argument")
 done
+# Everything at once is shared out over the cores, whole files, since a file's tests share fixtures.
+if [ "$all" = yes ]; then arguments=(-n auto --maxprocesses 8 --dist loadfile ${arguments[@]+"${arguments[@]}"}); fi
 cd "$ROOT"
 exec "$VENV/bin/python" -m pytest ${arguments[@]+"${arguments[@]}"}
