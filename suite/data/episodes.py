@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Union
 
 from absl import logging
 import numpy as np
@@ -46,6 +46,35 @@ class Episode(NamedTuple):
   target_labels: tf.Tensor
 
 
+class EpisodeWithClasses(NamedTuple):
+  """An `Episode` that also tells which classes of the split its images are of: 0, 1, ...
+
+  Attributes:
+    support_images, support_labels, target_images, target_labels: as of `Episode`.
+    support_classes: int64 [S, way * shot].
+    target_classes: int64 [T].
+  """
+
+  support_images: tf.Tensor
+  support_labels: tf.Tensor
+  target_images: tf.Tensor
+  target_labels: tf.Tensor
+  support_classes: tf.Tensor
+  target_classes: tf.Tensor
+
+
+class Codes(NamedTuple):
+  """What stands for some of the images, N of all of them: features, for example.
+
+  Attributes:
+    codes: [U, ...] for U of the images.
+    places: int32 [N], where each image's code is; anything for the others.
+  """
+
+  codes: tf.Tensor
+  places: tf.Tensor
+
+
 class Episodes:
   """An endless, indexed source of episodes over the images and labels of one split.
 
@@ -58,6 +87,7 @@ class Episodes:
     split: "train", "validation", "test".
     seed: of the whole source.
     convention: one of episode_conventions.CONVENTIONS.
+    with_classes: True: episodes are `EpisodeWithClasses`, to learn what no task asks for.
 
   Attributes:
     setting, convention: as given.
@@ -70,13 +100,13 @@ class Episodes:
 
   def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
                ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
-               convention: str = episode_conventions.SPEC):
+               convention: str = episode_conventions.SPEC, with_classes: bool = False):
     labels = np.asarray(labels, np.int64)
     _check_images(images, labels)
     self.setting, self.convention, self._seed = setting, convention, seed
     self._data, self._split = data, split
     self._ids = _checked_ids(ids, len(labels))
-    classes, counts = np.unique(labels, return_counts=True)
+    _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     source = f"Split {split!r} of {data or 'the images'}"
     self._layout = episode_conventions.layout(convention, setting, counts, source)
     self.labels, self.num_support = self._layout.labels.astype(np.int64), self._layout.num_support
@@ -85,6 +115,7 @@ class Episodes:
       logging.info("%s: %s", source, self.fallback)
     with tf.device("CPU:0"):
       self.images = tf.convert_to_tensor(images)
+      self._classes = tf.constant(classes, tf.int64) if with_classes else None
     # By class, then by id (a number, if there are none).
     order = np.argsort(labels, kind="stable") if ids is None else np.lexsort((self._ids, labels))
     root = seeds_lib.derive(seed, "episodes", data, split)
@@ -119,13 +150,22 @@ class Episodes:
             "fallback": self.fallback, "data": self._data, "split": self._split,
             "episode_seed": self._seed}
 
-  def episode(self, index: int) -> Episode:
+  def episode(self, index: int) -> Union[Episode, EpisodeWithClasses]:
     """Episode `index` as NumPy arrays."""
     episode = self._gather(tf.constant(self.indices(index, 1)))
-    return Episode(*(part[0].numpy() for part in episode))
+    return type(episode)(*(part[0].numpy() for part in episode))
 
-  def batches(self, batch_size: int, *, first_index: int = 0) -> tf.data.Dataset:
-    """Endless batches of B episodes, in order from `first_index`, with static shapes."""
+  def batches(self, batch_size: int, *, first_index: int = 0, codes: Optional[Codes] = None,
+              shard_index: int = 0, num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+    """Endless batches of B episodes, in order from `first_index`, with static shapes.
+
+    Args:
+      batch_size: B, of each shard.
+      first_index: the first episode of all shards.
+      codes: what to put in the place of images.
+      shard_index, num_shards, shards_here: of consecutive batches shard k of so many takes every
+        num_shards-th; here come those of `shards_here` shards from `shard_index` on.
+    """
     if batch_size < 1 or first_index < 0:
       raise ValueError(f"batch_size={batch_size}, first_index={first_index}; a batch has at least "
                        "one episode, and the first episode is 0.")
@@ -139,20 +179,37 @@ class Episodes:
       drawn = episode_draws.draw(episode_draws.GRAPH, self._source, self._layout, numbers)
       return tf.reshape(drawn, [num_batches, batch_size, length])
 
-    gather = tf.autograph.experimental.do_not_convert(self._gather)
+    @tf.autograph.experimental.do_not_convert
+    def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
+      return self._gather(chosen, codes)
+
     dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
     dataset = dataset.map(draw, num_parallel_calls=tf.data.AUTOTUNE).unbatch()
+    if num_shards > shards_here:
+      def is_here(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
+        return (number - shard_index) % num_shards < shards_here
+
+      dataset = dataset.enumerate().filter(is_here).map(lambda _, chosen: chosen)
     dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
     return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
 
-  def _gather(self, chosen: tf.Tensor) -> Episode:
+  def _gather(self, chosen: tf.Tensor, codes: Optional[Codes] = None
+              ) -> Union[Episode, EpisodeWithClasses]:
     """B episodes from the numbers of their images, int [B, S * way * shot + T]."""
     batch, sets, num = chosen.shape[0], self.setting.num_support_sets, self.num_support
-    support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
     labels = np.tile(self.labels, [batch, 1])
-    return Episode(
-        tf.gather(self.images, support), tf.constant(labels[:, :num].reshape(support.shape)),
-        tf.gather(self.images, chosen[:, num:]), tf.constant(labels[:, num:]))
+    source, numbers = self.images, chosen
+    if codes is not None:
+      source, chosen = codes.codes, tf.gather(codes.places, chosen)
+    support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
+    episode = Episode(
+        tf.gather(source, support), tf.constant(labels[:, :num].reshape(support.shape)),
+        tf.gather(source, chosen[:, num:]), tf.constant(labels[:, num:]))
+    if self._classes is None:
+      return episode
+    classes = tf.gather(self._classes, numbers)
+    return EpisodeWithClasses(
+        *episode, tf.reshape(classes[:, :num], support.shape), classes[:, num:])
 
 
 def _keep_freed_memory() -> None:

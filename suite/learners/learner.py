@@ -29,6 +29,7 @@ from suite.data import tasks
 from suite.metrics import answer_sampling
 from suite.metrics import intervals
 from suite.training import context as context_lib
+from suite.training import stored_samples
 
 
 class Learner(Protocol):
@@ -58,19 +59,56 @@ class Learner(Protocol):
 
 
 class StreamLearner(Learner, Protocol):
-  """A learner that can also go one sample at a time. All three functions are traced into a graph.
+  """A learner that also answers single samples, one after the other.
 
-  `learn` is shown the base classes only. The task's C is the number of slots that labels may take.
+  `learn` is shown the base classes only. The task's C is the number of slots that labels may take;
+  which of them are known is the protocol's affair: it looks at the logits of known classes only.
+  All functions of tensors are traced into a graph, with any number of samples B. A learner has what
+  it needs of `InstanceLearner` and `OfflineLearner`, too. Further attributes, all optional:
+
+      mac_layers()     the layers of backbone and head for `mac_views.views`
+      new_below        a float: the novelty score below which a sample is of a new class; fixed by
+                       `learn` or `learn_stored`
   """
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """What no update changes of images [B, H, W, 3]: frozen features [B, ...], or the images."""
+    """What nothing after `learn` changes of images [B, H, W, 3]: features, or the images [B, ...].
 
-  def answer(self, code: tf.Tensor) -> tf.Tensor:
-    """Logits [C] of one sample from its code [...]; only those of known classes are looked at."""
+    A code is of its own image alone, so that many can be made ahead, and is made once.
+    """
 
-  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
-    """Learns from one sample and its label, int64 []; may change the learner's variables."""
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of codes [B, ...], each of its own code alone; changes nothing."""
+
+
+class InstanceLearner(StreamLearner, Protocol):
+  """Learns from each label when it is revealed.
+
+  With `answer_in_turn` many steps are one call. It is not needed: without it, or where labels come
+  late, steps are a compiled loop of `answer` and `update`.
+  """
+
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Learns from codes [B, ...] and labels int64 [B] as if they had come one by one."""
+
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C], each as if the labels before it had been learned from; changes nothing."""
+
+
+class OfflineLearner(StreamLearner, Protocol):
+  """Trains, now and then, on all that has been revealed."""
+
+  def learn_stored(
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
+    """An offline phase, charged to `context.phase`; returns plain values for the record.
+
+    Among them "passes": how many times a sample went forward and backward. "teacher_passes", if
+    there are any: forward only, through a second model.
+    """
+
+  def stored_macs(self, num_stored: int) -> Optional[int]:
+    """MACs of an offline phase over so many samples, for strategies with a budget; may be left out.
+    """
 
 
 class EpisodicLearner(Protocol):
@@ -82,13 +120,20 @@ class EpisodicLearner(Protocol):
 
   Attributes:
     transform: as of `Learner`.
-    trainable_variables: as of any `tf.Module`.
+    variables, trainable_variables: as of any `tf.Module`.
+    transductive: whether an answer may depend on the other target images; for the record.
     optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
-      Needed together with `meta_loss`; a learner that is not meta-trained has neither.
+      Needed together with `meta_loss`, `nothing_seen` and `absorb`; a learner that is not
+      meta-trained has none of them.
   """
 
   transform: Any
+  transductive: bool
   optimizer: tf.keras.optimizers.Optimizer
+
+  @property
+  def variables(self) -> Sequence[tf.Variable]:
+    """What meta-training changes, and running statistics."""
 
   @property
   def trainable_variables(self) -> Sequence[tf.Variable]:
@@ -97,17 +142,34 @@ class EpisodicLearner(Protocol):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the variables, once; the task's C is W."""
 
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """What no episode changes of images [B, H, W, 3], each by itself: their codes [B, ...].
+
+    May be left out: then codes are the images. Where it is there, the images of all validation or
+    test episodes are encoded only once.
+    """
+
   def initial_state(self, num_classes: int) -> Any:
     """The state before the first support set: a structure of tensors of fixed shapes."""
 
-  def adapt(self, state: Any, images: tf.Tensor, labels: tf.Tensor) -> Any:
-    """The state after one support set, images [B, H, W, 3] and labels [B]; the set is gone then."""
+  def adapt(self, state: Any, codes: tf.Tensor, labels: tf.Tensor) -> Any:
+    """The state after one support set, codes [B, ...] and labels [B]; the set is gone then."""
 
-  def logits(self, state: Any, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for images [B, H, W, 3]."""
+  def logits(self, state: Any, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, W] for codes [B, ...]."""
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """The loss of one episode, [], to be minimised by meta-training."""
+  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, Any]:
+    """The loss of one episode of images, [], to be minimised by meta-training; and what it saw.
+
+    What it saw, a structure of tensors or (), is for what gradients do not train, such as running
+    statistics: nothing may be written here, since episodes run side by side.
+    """
+
+  def nothing_seen(self) -> Any:
+    """Zeros in the place of what `meta_loss` saw."""
+
+  def absorb(self, seen: Any) -> None:
+    """After each update: the sum of what `meta_loss` saw in all of its episodes."""
 
 
 class Estimate(NamedTuple):

@@ -3,21 +3,26 @@
 
 A class is the mean embedding of its images so far; logits are minus the squared Euclidean distances
 to these means. The state is a sum and a count a class, so every support set counts, wherever it
-comes, and none needs to be kept. (The learner published with CFSL forgets all sets but the last one
-and takes dot products; this one is as Snell's.)
+comes, and none needs to be kept.
+
+The learner published with CFSL takes dot products (`similarity`) and forgets all sets but the last
+one, whose images it divides by the number of sets (`last_set_only`): that is how its numbers came
+about, and it is there to show just that.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import tensorflow as tf
 
 from suite.data import tasks
-from suite.models import initial
+from suite.models import embedding as embedding_lib
 from suite.training import context as context_lib
 from suite.training import losses
+from suite.training import meta_schedules
 
+SIMILARITIES = ("euclidean", "dot")
 # The logit of a class that was not shown yet: finite, so that no loss becomes NaN.
 _NOT_SHOWN = -1e9
 
@@ -26,78 +31,98 @@ class ProtoNet(tf.Module):
   """An `EpisodicLearner`; D features, W classes of the whole task.
 
   Args:
-    backbone: backbone(image_shape=(H, W, 3)) returns a Keras model, images to features [B, D].
-      It must not keep running statistics: adapt and logits are pure, episodes run side by side.
+    embedding: images [B, H, W, C] to features [B, D], see `suite.models.embedding`.
     transform: image preparation; its `size` is H = W.
-    learning_rate: of Adam, for meta-training.
+    training: how it is meta-trained: rate, cosine, decay and clamp; None: as by default.
     channels: C of the prepared images.
+    similarity: "euclidean", minus the squared distance, or "dot".
+    last_set_only: the defect: only the last set counts, divided by the number of sets.
 
   Attributes:
     optimizer: of the meta-training, so that a checkpoint of the learner holds its moments.
   """
 
-  def __init__(self, backbone: Callable[..., tf.keras.Model], *, transform: Any,
-               learning_rate: float = 1e-3, channels: int = 3):
+  transductive = False
+
+  def __init__(self, embedding: Any, *, transform: Any,
+               training: Optional[meta_schedules.MetaTraining] = None,
+               channels: int = 3, similarity: str = "euclidean", last_set_only: bool = False):
     super().__init__()
+    if similarity not in SIMILARITIES:
+      raise ValueError(f"ProtoNet.similarity is {similarity!r}; allowed are "
+                       f"{', '.join(SIMILARITIES)}.")
     self.transform, self._channels = transform, channels
-    self._backbone_fn, self._learning_rate = backbone, learning_rate
-    self._backbone: Any = None
+    self._embedding = embedding
+    self._training = training or meta_schedules.MetaTraining()
+    self._similarity, self._last_set_only = similarity, last_set_only
+    self._num_classes = 0
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes embedding and optimizer, once: all tasks share them."""
-    self._num_classes = task.num_classes
-    if self._backbone is not None:
+    if self._num_classes:
       return
-    with context.distribution.scope():
-      self._backbone = self._build()
-      # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
-      self.optimizer = tf.keras.optimizers.Adam(self._learning_rate, jit_compile=False)
-      self.optimizer.build(self.trainable_variables)
-    seed = context.seeds.integer("initial weights")
-    self._backbone.set_weights(initial.initial_weights(self._build, seed))
-
-  def _build(self) -> tf.keras.Model:
+    self._num_classes = task.num_classes
     size = self.transform.size
-    backbone = self._backbone_fn(image_shape=(size, size, self._channels))
-    if backbone.non_trainable_weights:
-      raise ValueError(
-          f"Backbone {backbone.name!r} keeps running statistics "
-          f"({backbone.non_trainable_weights[0].name}, ...), which episodes that run side by side "
-          "cannot share. Use one without, for example conv4.conv4.norm = 'group'.")
-    return backbone
+    with context.distribution.scope():
+      self._embedding.make(context.seeds.integer("initial weights"), (size, size, self._channels))
+      self.optimizer = self._training.optimizer()
+      self.optimizer.build(self.trainable_variables)
+    self._features = self.encode(tf.zeros([1, size, size, self._channels])).shape[-1]
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Features [B, D] of images [B, H, W, C]."""
+    return self._embedding.encode(images)
 
   def initial_state(self, num_classes: int) -> Dict[str, tf.Tensor]:
     """Nothing was shown: "sums" [W, D] and "counts" [W] of embeddings by class, all 0."""
-    size = self._backbone.output_shape[-1]
-    return {"sums": tf.zeros([num_classes, size]), "counts": tf.zeros([num_classes])}
+    return {"sums": tf.zeros([num_classes, self._features]), "counts": tf.zeros([num_classes])}
 
   def adapt(
-      self, state: Dict[str, tf.Tensor], images: tf.Tensor, labels: tf.Tensor
+      self, state: Dict[str, tf.Tensor], codes: tf.Tensor, labels: tf.Tensor
   ) -> Dict[str, tf.Tensor]:
-    """Adds one support set, images [B, H, W, 3] and labels [B]."""
+    """Adds one support set, features [B, D] and labels [B]."""
     is_class = tf.one_hot(labels, state["counts"].shape[0])  # [B, W]
-    sums = tf.matmul(is_class, self._backbone(images), transpose_a=True)
-    return {"sums": state["sums"] + sums,
-            "counts": state["counts"] + tf.reduce_sum(is_class, axis=0)}
+    sums, shown = tf.matmul(is_class, codes, transpose_a=True), tf.reduce_sum(is_class, axis=0)
+    counts = state["counts"] + shown
+    if self._last_set_only:
+      mean = sums / tf.maximum(shown, 1.0)[:, None]
+      return {"sums": tf.where(shown[:, None] > 0.0, mean, state["sums"]), "counts": counts}
+    return {"sums": state["sums"] + sums, "counts": counts}
 
-  def logits(self, state: Dict[str, tf.Tensor], images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for images [B, H, W, 3]: -|embedding - prototype|^2."""
+  def logits(self, state: Dict[str, tf.Tensor], codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, W] for features [B, D]."""
     prototypes = state["sums"] / tf.maximum(state["counts"], 1.0)[:, None]  # [W, D]
-    features = self._backbone(images)  # [B, D]
-    squares = [tf.reduce_sum(x ** 2, axis=1) for x in (features, prototypes)]  # [B], [W]
-    products = tf.matmul(features, prototypes, transpose_b=True)
-    distances = squares[0][:, None] + squares[1] - 2.0 * products
-    return tf.where(state["counts"] > 0.0, -distances, _NOT_SHOWN)
+    products = tf.matmul(codes, prototypes, transpose_b=True)
+    if self._similarity == "dot":
+      similarities = products
+    else:
+      squares = [tf.reduce_sum(x ** 2, axis=1) for x in (codes, prototypes)]  # [B], [W]
+      similarities = 2.0 * products - squares[0][:, None] - squares[1]
+    return tf.where(state["counts"] > 0.0, similarities, _NOT_SHOWN)
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Mean cross-entropy [] of the target images after all support sets.
+  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
+    """Mean cross-entropy [] of the target images after all support sets, and what norms saw.
+
+    Every support set is normalised as a batch of its own, and so are the targets.
 
     Args:
-      episode: S support sets, images [S, B, H, W, 3] and labels [S, B]; T targets, images
-        [T, H, W, 3] and labels [T].
+      episode: S support sets, images [S, B, H, W, C] and labels [S, B]; T targets, images
+        [T, H, W, C] and labels [T].
     """
     support_images, support_labels, images, labels = episode
-    state = self.initial_state(self._num_classes)
+    state, every = self.initial_state(self._num_classes), []
     for s in range(support_images.shape[0]):
-      state = self.adapt(state, support_images[s], support_labels[s])
-    return tf.reduce_mean(losses.softmax_cross_entropy(labels, self.logits(state, images)))
+      codes, seen = self._embedding.train(support_images[s])
+      state = self.adapt(state, codes, support_labels[s])
+      every.append(seen)
+    codes, seen = self._embedding.train(images)
+    loss = losses.softmax_cross_entropy(labels, self.logits(state, codes))
+    return tf.reduce_mean(loss), embedding_lib.add(*every, seen)
+
+  def nothing_seen(self) -> embedding_lib.Seen:
+    """Zeros in the place of what `meta_loss` saw."""
+    return self._embedding.nothing_seen()
+
+  def absorb(self, seen: embedding_lib.Seen) -> None:
+    """Moves the running statistics of the norms."""
+    self._embedding.absorb(seen)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -146,6 +146,13 @@ def _affine(x, mean, variance, scale, offset) -> tf.Tensor:
   return x * factor + (offset - mean * factor)
 
 
+def scaled(images: tf.Tensor, pixel_range: Tuple[float, float], dtype: Any = tf.float32
+           ) -> tf.Tensor:
+  """Pixels 0..255 of any type to floats, 0 and 255 to the ends of the range."""
+  low, high = pixel_range
+  return tf.cast(images, dtype) * ((high - low) / 255.0) + low
+
+
 @dataclasses.dataclass(frozen=True)
 class Conv4:
   """The net of a learner: sizes, how pixels are scaled, and the functions above.
@@ -173,8 +180,7 @@ class Conv4:
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
     """Pixels 0..255 of any type to what `apply` takes."""
-    low, high = self.pixel_range
-    return tf.cast(images, self.dtype) * ((high - low) / 255.0) + low
+    return scaled(images, self.pixel_range, self.dtype)
 
   def apply(self, weights: Weights, norms_row: Norms, images: tf.Tensor,
             statistics: Optional[Statistics] = None) -> tf.Tensor:

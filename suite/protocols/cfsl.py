@@ -16,14 +16,17 @@ after the last support set, over the bytes of all support images of the task as 
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.data import episodes as episodes_lib
@@ -32,13 +35,15 @@ from suite.learners import learner as learner_lib
 from suite.metrics import episodic
 from suite.protocols import run_state
 from suite.training import context as context_lib
+from suite.training import episode_graphs
 from suite.training import evaluation
 from suite.training import scoring
 from suite.training import weight_store
 
 _MODEL = "meta-model"
 _TEST_BATCH = 8  # Test episodes of one call, which run at once.
-_PARALLEL = 2  # Training episodes that run at once: each holds all that its gradient needs.
+_ENCODED_TEST_BATCH = 50  # The same if images were encoded before: then they are small.
+_ENCODING_BATCH = 256  # Images encoded by one call.
 
 
 def run(
@@ -55,6 +60,7 @@ def run(
     validation_episodes: int = 600,
     validate_every: int = 1,
     ensemble: int = 5,
+    episodes_at_once: int = 2,
 ) -> Dict[str, Any]:
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
 
@@ -63,36 +69,42 @@ def run(
     state: where the run is.
     episodes_train, episodes_test: of classes that are not in the other.
     updates, updates_per_event: meta-updates in all, and between two saved states.
-    tasks_per_update: episodes of an update.
+    tasks_per_update: episodes of an update, shared out over the replicas.
     test_episodes: how many are tested on, the first ones.
     episodes_validation: of further classes; None: the last model is tested.
     validation_episodes: the first so many of them are looked at, always the same.
     validate_every: so many events apart.
     ensemble: how many of the models that did best on validation answer together.
+    episodes_at_once: training episodes that run side by side on a replica, each with all that its
+      gradient needs.
   """
   _check(state, (episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
+  if updates:
+    state.distribution.check_batch(tasks_per_update)
   task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
+  counter = None if state.distribution.is_single else copy.deepcopy(learner)
   state.resume(learner, begin=[task])
-  graphs, num_parts = Graphs(learner, task.num_classes), updates // updates_per_event
+  graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
+                              distribution=state.distribution)
   # The run's seed says where in the endless sequence of training episodes it begins.
   first = state.seeds.integer("training episodes") << 31
+  num_parts, cost = updates // updates_per_event, None
   for event in range(state.done, num_parts + 1):
     logging.info("Event %d/%d", event + 1, num_parts + 1)
     context, predictions = state.context(), None
     if event < num_parts:
       done = event * updates_per_event
-      batches = episodes_train.batches(
-          tasks_per_update, first_index=first + done * tasks_per_update).take(updates_per_event)
-      record = meta_train(graphs, _prepared(batches, learner), context, done)
+      feed = _Feed(episodes_train, learner, tasks_per_update, first + done * tasks_per_update)
+      cost = cost or _update_cost(graphs, feed, counter, task, context)
+      record = meta_train(graphs, feed, context, done, updates_per_event, cost)
       if episodes_validation is not None and (event + 1) % validate_every == 0:
-        record.update(validate(graphs, _first(episodes_validation, validation_episodes, learner),
-                               context, validation_episodes))
-        context.store.save(_MODEL, [v.numpy() for v in learner.trainable_variables])
+        record.update(validate(graphs, learner, episodes_validation, context, validation_episodes))
+        context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
-      record, predictions = test(graphs, _first(episodes_test, test_episodes, learner), context,
-                                 test_episodes, models)
-      record.update(models=models, atm=graphs.across_task_memory(episodes_test))
+      record, predictions = test(graphs, learner, episodes_test, context, test_episodes, models)
+      record.update(models=models, atm=graphs.across_task_memory(episodes_test),
+                    transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
   return summarise(state.records)
 
@@ -109,16 +121,53 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
           **ledger_lib.costs(last)}
 
 
+class _Feed(NamedTuple):
+  """Where the training episodes of an event come from: `size` an update, from `first` on."""
+
+  episodes: episodes_lib.Episodes
+  learner: learner_lib.EpisodicLearner
+  size: int
+  first: int
+
+  def batches(self, distribution: distribution_lib.Distribution) -> Any:
+    """Endless; each holds the episodes of an update, or a replica's share of them."""
+    if distribution.is_single:
+      return self._prepared(self.size)
+    share = self.size // distribution.num_replicas
+    return distribution.dataset(lambda **shard: self._prepared(share, **shard))
+
+  def spec(self) -> episodes_lib.Episode:
+    """Of all episodes of an update."""
+    return self._prepared(self.size).element_spec
+
+  def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
+    return _prepared(self.episodes.batches(size, first_index=self.first, **shard), self.learner)
+
+
+def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
+                 counter: Optional[learner_lib.EpisodicLearner], task: tasks.Task,
+                 context: context_lib.Context) -> flops.Cost:
+  """Of one update, counted on one device: it does not depend on the number of replicas.
+
+  Args:
+    counter: a copy of the learner that has not begun, if there are several.
+  """
+  if counter is not None:
+    counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
+    graphs = episode_graphs.Graphs(counter, task.num_classes)
+  return graphs.cost(graphs.update, feed.spec())
+
+
 def meta_train(
-    graphs: Graphs, batches: tf.data.Dataset, context: context_lib.Context, first_update: int
+    graphs: episode_graphs.Graphs, feed: _Feed, context: context_lib.Context, first_update: int,
+    updates: int, cost: flops.Cost
 ) -> Dict[str, Any]:
-  """One update for each batch of episodes, charged to "meta_train"."""
-  spec = batches.element_spec
-  cost = graphs.cost(graphs.update, spec)
+  """So many updates at `cost` each, charged to "meta_train"."""
   losses: List[float] = []
   began = time.monotonic()
-  for batch in batches:
-    losses.append(float(graphs.update(batch)))
+  batches = iter(feed.batches(context.distribution))
+  while len(losses) < updates:
+    losses.append(float(graphs.update(next(batches))))
     update = first_update + len(losses)
     if not math.isfinite(losses[-1]):
       raise FloatingPointError(
@@ -128,16 +177,18 @@ def meta_train(
   cost *= len(losses)
   context.ledger.charge(
       "meta_train", flops=cost.flops, macs=cost.macs, steps=len(losses),
-      examples=len(losses) * _num_images(spec), seconds=time.monotonic() - began)
+      examples=len(losses) * _num_images(feed.spec()), seconds=time.monotonic() - began)
   return {"kind": "train", "role": "meta_train", "updates": first_update + len(losses),
           "loss": float(np.mean(losses))}
 
 
 def validate(
-    graphs: Graphs, batches: tf.data.Dataset, context: context_lib.Context, num_episodes: int
+    graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
+    episodes: episodes_lib.Episodes, context: context_lib.Context, num_episodes: int
 ) -> Dict[str, Any]:
   """Accuracy of the model as it is, charged to "validate"."""
-  logits, labels = _answers(graphs, batches, context, num_episodes, "validate")
+  questions = _Questions(graphs, learner, episodes, num_episodes)
+  logits, labels = questions.ask(context, "validate")
   return {"validation_accuracy": float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
 
@@ -148,49 +199,77 @@ def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int
 
 
 def test(
-    graphs: Graphs, batches: tf.data.Dataset, context: context_lib.Context, num_episodes: int,
+    graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
+    episodes: episodes_lib.Episodes, context: context_lib.Context, num_episodes: int,
     models: Sequence[int] = ()
 ) -> evaluation.Evaluation:
   """Accuracy over the first `num_episodes` episodes, charged to "predict"; labels stay here.
 
   Args:
-    graphs, context: of this event.
-    batches: of test episodes.
+    graphs, learner, context: of this event.
+    episodes: of the test classes.
     num_episodes: how many count.
     models: events whose saved models answer together by their mean logits; (): as it is.
   """
-  every = []
+  questions, every = _Questions(graphs, learner, episodes, num_episodes), []
   for event in models or (None,):
     if event is not None:
       graphs.load(context.store.load(weight_store.Entry(event, _MODEL)))
-    logits, labels = _answers(graphs, batches, context, num_episodes, "predict")
+    logits, labels = questions.ask(context, "predict")
     every.append(logits)
   record, predictions = _score(np.mean(every, axis=0), labels)
-  record["macs_per_task"] = graphs.macs_per_task(batches.element_spec)
+  record["macs_per_task"] = questions.macs_per_task()
   return evaluation.Evaluation(record, predictions)
 
 
-def _answers(graphs: Graphs, batches: tf.data.Dataset, context: context_lib.Context,
-             num_episodes: int, phase: str) -> Tuple[np.ndarray, np.ndarray]:
-  """Logits [N, T, W] and labels [N, T] of the first N episodes."""
-  spec = batches.element_spec
-  num_batches = -(-num_episodes // spec.target_labels.shape[0])
-  # Episodes beyond the last one wanted are computed and paid for, too, and dropped below.
-  cost = graphs.cost(graphs.answer, spec[:3]) * num_batches
-  logits, labels = [], []
-  began = time.monotonic()
-  for batch in batches.take(num_batches):
-    logits.append(graphs.answer(batch[:3]).numpy())
-    labels.append(batch.target_labels.numpy())
-  context.ledger.charge(
-      phase, flops=cost.flops, macs=cost.macs, examples=num_batches * _num_images(spec),
-      seconds=time.monotonic() - began)
-  return np.concatenate(logits)[:num_episodes], np.concatenate(labels)[:num_episodes]
+class _Questions:
+  """The first N episodes of a source, asked in batches of B, their images encoded once a model."""
 
+  def __init__(self, graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
+               episodes: episodes_lib.Episodes, num_episodes: int):
+    self._graphs, self._learner, self._episodes = graphs, learner, episodes
+    self._num, self._encodes = num_episodes, hasattr(learner, "encode")
+    self._size = min(_ENCODED_TEST_BATCH if self._encodes else _TEST_BATCH, num_episodes)
+    self._num_batches = -(-num_episodes // self._size)
+    self._spec: Any = None
 
-def _first(episodes: episodes_lib.Episodes, num: int, learner: learner_lib.EpisodicLearner
-           ) -> tf.data.Dataset:
-  return _prepared(episodes.batches(min(_TEST_BATCH, num)), learner)
+  def ask(self, context: context_lib.Context, phase: str) -> Tuple[np.ndarray, np.ndarray]:
+    """Logits [N, T, W] and labels [N, T]."""
+    began, logits, labels = time.monotonic(), [], []
+    batches, cost = self._batches()
+    self._spec = spec = batches.element_spec
+    # Episodes beyond the last one wanted are computed and paid for, too, and dropped below.
+    cost += self._graphs.cost(self._graphs.answer, spec[:3]) * self._num_batches
+    for batch in batches.take(self._num_batches):
+      logits.append(self._graphs.answer(batch[:3]).numpy())
+      labels.append(batch.target_labels.numpy())
+    context.ledger.charge(
+        phase, flops=cost.flops, macs=cost.macs, examples=self._num_batches * _num_images(spec),
+        seconds=time.monotonic() - began)
+    return np.concatenate(logits)[:self._num], np.concatenate(labels)[:self._num]
+
+  def macs_per_task(self) -> Optional[float]:
+    """Of one task by itself, whose images are encoded for it alone; once something was asked."""
+    encoded = self._encoding_cost(1) if self._encodes else None
+    return self._graphs.macs_per_task(self._spec, encoded)
+
+  def _batches(self) -> Tuple[tf.data.Dataset, flops.Cost]:
+    """The episodes as the learner takes them, and what encoding their images has cost."""
+    if not self._encodes:
+      return _prepared(self._episodes.batches(self._size), self._learner), flops.ZERO
+    used = np.unique(self._episodes.indices(0, self._num_batches * self._size))
+    places = np.zeros(self._episodes.images.shape[0], np.int32)
+    places[used] = np.arange(len(used))
+    size = min(_ENCODING_BATCH, len(used))
+    rows = np.resize(used, [-(-len(used) // size), size])  # Padded.
+    codes = tf.concat([self._graphs.encode(tf.gather(self._episodes.images, r)) for r in rows], 0)
+    coded = episodes_lib.Codes(codes, tf.constant(places))
+    cost = self._encoding_cost(size) * len(rows)
+    return self._episodes.batches(self._size, codes=coded), cost
+
+  def _encoding_cost(self, batch_size: int) -> flops.Cost:
+    shape = [batch_size, *self._episodes.images.shape[1:]]
+    return self._graphs.cost(self._graphs.encode, tf.TensorSpec(shape, tf.uint8))
 
 
 def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
@@ -202,97 +281,6 @@ def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)
   record = {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task)}
   return evaluation.Evaluation(record, predictions)
-
-
-class Graphs:
-  """What is compiled: a meta-update and the answers to test episodes, many episodes in one graph.
-
-  A batch is an `Episode` of B: support images [B, S, N, H, W, 3] and labels [B, S, N], target
-  images [B, T, H, W, 3] and labels [B, T].
-
-  Args:
-    learner: for `update` it needs `meta_loss` and an `optimizer`.
-    num_classes: W, of a whole task.
-  """
-
-  def __init__(self, learner: learner_lib.EpisodicLearner, num_classes: int):
-    self._learner, self._num_classes = learner, num_classes
-    self.update = tf.function(self._update)
-    self.answer = tf.function(self._answer)
-
-  def cost(self, fn: Any, spec: Any) -> flops.Cost:
-    return flops.count(fn.get_concrete_function(spec))
-
-  def load(self, arrays: Sequence[np.ndarray]) -> None:
-    """Puts a saved model in the place of the learner's."""
-    for variable, array in zip(self._learner.trainable_variables, arrays):
-      variable.assign(array)
-
-  def macs_per_task(self, spec: episodes_lib.Episode) -> Optional[float]:
-    """Of learning one task and answering it, meta-training apart; None if it cannot be counted."""
-    macs = self.cost(self.answer, spec[:3]).macs
-    return None if macs is None else macs / spec.target_labels.shape[0]
-
-  def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
-    """Bytes of the state after all support sets over those of the support images as float32."""
-    def last_state(images: tf.Tensor, labels: tf.Tensor) -> Any:
-      state = self._learner.initial_state(self._num_classes)
-      return self._learner.adapt(state, self._learner.transform.evaluate(images), labels)
-
-    shape = episodes.images.shape[1:]
-    per_set = episodes.setting.way * episodes.setting.shot
-    kept = tf.function(last_state).get_concrete_function(
-        tf.TensorSpec([per_set, *shape], tf.uint8), tf.TensorSpec([per_set], tf.int64))
-    held = sum(part.shape.num_elements() * part.dtype.size
-               for part in tf.nest.flatten(kept.structured_outputs))
-    return held / (4 * episodes.num_support * int(np.prod(shape)))
-
-  def _update(self, batch: episodes_lib.Episode) -> tf.Tensor:
-    """One step down the mean meta-loss of B episodes, which is returned, [].
-
-    Each episode's gradient is taken where its loss is made: the intermediate results of only
-    `_PARALLEL` episodes are held at once, and the loop itself is not differentiated.
-    """
-    variables = self._learner.trainable_variables
-    if batch.target_labels.shape[0] == 1:
-      loss, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
-    else:
-      made = tf.float32, [tf.TensorSpec(v.shape, v.dtype) for v in variables]
-      parts = tf.map_fn(self._gradients, batch, fn_output_signature=made,
-                        parallel_iterations=_PARALLEL)
-      loss, gradients = tf.nest.map_structure(lambda part: tf.reduce_mean(part, axis=0), parts)
-    self._learner.optimizer.apply_gradients(zip(gradients, variables))
-    return loss
-
-  def _gradients(self, episode: episodes_lib.Episode) -> Tuple[tf.Tensor, List[tf.Tensor]]:
-    """The meta-loss of one episode, and its gradient for each variable; 0 for those it misses."""
-    variables = self._learner.trainable_variables
-    with tf.GradientTape() as tape:
-      loss = self._learner.meta_loss(episode)
-    gradients = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return tf.cast(loss, tf.float32), [tf.convert_to_tensor(g) for g in gradients]
-
-  def _answer(self, batch: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Logits [B, T, W] for the targets, whose labels are not even handed in."""
-    return tf.map_fn(self._answer_one, batch, fn_output_signature=tf.float32,
-                     parallel_iterations=_TEST_BATCH)
-
-  def _answer_one(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Shows the support sets one after the other, each to the state that the others left."""
-    support_images, support_labels, images = episode
-    num_sets = support_images.shape[0]
-
-    def adapt(s, state):
-      return s + 1, self._learner.adapt(state, support_images[s], support_labels[s])
-
-    # A loop in the graph, so that a graph for many sets is no larger than one for two.
-    state = self._learner.initial_state(self._num_classes)
-    if num_sets == 1:
-      _, state = adapt(0, state)
-    else:
-      _, state = tf.while_loop(lambda s, _: s < num_sets, adapt, (tf.constant(0), state),
-                               parallel_iterations=1, maximum_iterations=num_sets)
-    return tf.cast(self._learner.logits(state, images), tf.float32)
 
 
 def _prepared(
@@ -329,6 +317,3 @@ def _check(state: run_state.RunState, parts: Sequence[Optional[episodes_lib.Epis
   if len({part.convention for part in given}) > 1:
     raise ValueError(f"Episodes follow the conventions {[part.convention for part in given]}; a "
                      "number from a mixture means nothing. Choose one for all.")
-  if not state.distribution.is_single:
-    raise ValueError(f"cfsl runs on one device so far, got {state.distribution.describe()}. "
-                     "Use --strategy one_device.")

@@ -179,3 +179,29 @@ def test_only_images_in_bytes_are_taken(images, labels):
 def test_bad_batches_are_refused(values):
   with pytest.raises(ValueError, match="a batch has at least one episode"):
     _source().batches(**values)
+
+
+def test_shards_take_turns_batch_by_batch():
+  source = _source()
+  whole = source.batches(2, first_index=4)
+  expected = [next(it).target_images.numpy() for it in [iter(whole)] for _ in range(8)]
+  for shard in range(3):
+    mine = iter(source.batches(2, first_index=4, shard_index=shard, num_shards=3))
+    for turn in range(2):
+      np.testing.assert_array_equal(next(mine).target_images, expected[3 * turn + shard])
+  two = iter(source.batches(2, first_index=4, shard_index=1, num_shards=4, shards_here=2))
+  for k in (1, 2, 5, 6):
+    np.testing.assert_array_equal(next(two).target_images, expected[k])
+
+
+def test_codes_take_the_place_of_images():
+  source = _source()
+  used = np.unique(source.indices(0, 3))
+  places = np.full(len(LABELS), -1, np.int32)
+  places[used] = np.arange(len(used))
+  # The code of an image is its class and its number.
+  codes = episodes.Codes(tf.gather(source.images, used)[:, 0, 0, :2], tf.constant(places))
+  coded, plain = (next(iter(source.batches(3, codes=c))) for c in (codes, None))
+  np.testing.assert_array_equal(coded.support_images, plain.support_images[..., 0, 0, :2])
+  np.testing.assert_array_equal(coded.target_images, plain.target_images[..., 0, 0, :2])
+  np.testing.assert_array_equal(coded.target_labels, plain.target_labels)

@@ -12,6 +12,8 @@ from suite.data import image_ops
 from suite.data import tasks
 from suite.learners import protonet
 from suite.models import conv4
+from suite.models import embedding
+from suite.models import proto_conv4
 
 
 def _pixels(image_shape):
@@ -24,8 +26,9 @@ def _dense(image_shape):
       tf.keras.Input(image_shape), tf.keras.layers.Flatten(), tf.keras.layers.Dense(4)])
 
 
-def _learner(backbone=_pixels, num_classes=3, seed=0, size=1):
-  learner = protonet.ProtoNet(backbone, transform=image_ops.Plain(size))
+def _learner(backbone=_pixels, num_classes=3, seed=0, size=1, **settings):
+  learner = protonet.ProtoNet(
+      embedding.KerasEmbedding(backbone), transform=image_ops.Plain(size), **settings)
   context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(seed))
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, num_classes), context)
   return learner
@@ -39,8 +42,12 @@ def _images(*pixels):
 def _after(learner, *sets):
   state = learner.initial_state(3)
   for pixels, labels in sets:
-    state = learner.adapt(state, _images(*pixels), tf.constant(labels, tf.int64))
+    state = learner.adapt(state, learner.encode(_images(*pixels)), tf.constant(labels, tf.int64))
   return state
+
+
+def _logits(learner, state, images):
+  return learner.logits(state, learner.encode(images))
 
 
 def test_prototypes_and_logits_by_hand():
@@ -50,7 +57,7 @@ def test_prototypes_and_logits_by_hand():
   np.testing.assert_array_equal(state["counts"], [2, 1, 0])
   # Prototypes (3, 0, 0) and (0, 1, 0): (3, 1, 0) is 1 from the first, 9 from the second. Class 2
   # was not shown.
-  logits = learner.logits(state, _images((3, 1, 0), (0, 0, 2)))
+  logits = _logits(learner, state, _images((3, 1, 0), (0, 0, 2)))
   np.testing.assert_allclose(logits, [[-1, -9, -1e9], [-13, -5, -1e9]])
 
 
@@ -58,8 +65,8 @@ def test_the_first_support_set_still_counts_after_the_second():
   learner = _learner()
   second = [(4, 0, 0), (0, 8, 0)], [0, 2]
   query = _images((3, 0, 0))
-  before = learner.logits(_after(learner, ([(2, 0, 0), (0, 1, 0)], [0, 1]), second), query)
-  after = learner.logits(_after(learner, ([(0, 0, 0), (0, 5, 0)], [0, 1]), second), query)
+  before = _logits(learner, _after(learner, ([(2, 0, 0), (0, 1, 0)], [0, 1]), second), query)
+  after = _logits(learner, _after(learner, ([(0, 0, 0), (0, 5, 0)], [0, 1]), second), query)
   # Class 0 is in both sets: its prototype is (3, 0, 0), then (2, 0, 0). Class 1 is in set 1 only.
   np.testing.assert_allclose(before, [[0, -10, -73]])
   np.testing.assert_allclose(after, [[-1, -34, -73]])
@@ -69,8 +76,8 @@ def test_the_order_of_support_sets_does_not_matter():
   learner = _learner(_dense)
   sets = ([(2, 7, 1), (4, 0, 9)], [0, 1]), ([(1, 5, 2), (6, 3, 3)], [2, 1])
   query = _images((3, 1, 4), (1, 5, 9))
-  np.testing.assert_allclose(learner.logits(_after(learner, *sets), query),
-                             learner.logits(_after(learner, *sets[::-1]), query), rtol=1e-5)
+  np.testing.assert_allclose(_logits(learner, _after(learner, *sets), query),
+                             _logits(learner, _after(learner, *sets[::-1]), query), rtol=1e-5)
 
 
 def test_the_meta_loss_by_hand():
@@ -78,14 +85,14 @@ def test_the_meta_loss_by_hand():
   support = tf.stack([_images((3, 0, 0)), _images((0, 1, 0))])  # [S=2, B=1, 1, 1, 3]
   episode = support, tf.constant([[0], [1]]), _images((3, 1, 0)), tf.constant([0])
   # Logits -1, -9 and "not shown": -log(e^-1 / (e^-1 + e^-9)).
-  assert float(learner.meta_loss(episode)) == pytest.approx(math.log1p(math.exp(-8)), rel=1e-4)
+  assert float(learner.meta_loss(episode)[0]) == pytest.approx(math.log1p(math.exp(-8)), rel=1e-4)
 
 
 def test_a_class_that_was_not_shown_spoils_no_gradient():
   learner = _learner(_dense)
   episode = _images((3, 0, 0))[None], tf.constant([[0]]), _images((3, 1, 0)), tf.constant([2])
   with tf.GradientTape() as tape:
-    loss = learner.meta_loss(episode)
+    loss, _ = learner.meta_loss(episode)
   gradients = tape.gradient(loss, learner.trainable_variables)
   assert all(np.isfinite(g).all() for g in [loss, *gradients])
 
@@ -121,5 +128,46 @@ def test_running_statistics_are_refused_and_the_nets_of_the_suite_will_do():
   with pytest.raises(ValueError, match="'conv4' keeps running statistics .*norm = 'group'"):
     _learner(net("batch"), size=4)
   learner = _learner(net("group"), size=4)
-  state = learner.adapt(learner.initial_state(3), tf.zeros([2, 4, 4, 3]), tf.constant([0, 1]))
-  assert learner.logits(state, tf.zeros([5, 4, 4, 3])).shape == [5, 3]
+  codes = learner.encode(tf.zeros([2, 4, 4, 3]))
+  state = learner.adapt(learner.initial_state(3), codes, tf.constant([0, 1]))
+  assert _logits(learner, state, tf.zeros([5, 4, 4, 3])).shape == [5, 3]
+
+
+def test_dot_products_and_the_papers_defect_by_hand():
+  sets = ([(2, 0, 0), (4, 0, 0)], [0, 1]), ([(0, 1, 0), (0, 6, 0)], [0, 1])
+  query = _images((1, 2, 0))
+  dots = _learner(similarity="dot")
+  # Prototypes (1, .5, 0) and (2, 3, 0).
+  np.testing.assert_allclose(_logits(dots, _after(dots, *sets), query), [[2, 8, -1e9]])
+  defect = _learner(similarity="dot", last_set_only=True)
+  # The last set's images over the number of sets: (0, .5, 0) and (0, 3, 0).
+  np.testing.assert_allclose(_logits(defect, _after(defect, *sets), query), [[1, 6, -1e9]])
+
+
+def test_with_the_defect_only_the_last_set_counts_and_without_it_all_do():
+  first = [([(9, 0, 3), (4, 4, 0)], [0, 1]), ([(1, 1, 1), (0, 0, 8)], [0, 1])]
+  last = [(0, 1, 0), (0, 6, 0)], [0, 1]
+  query = _images((1, 2, 0))
+  for is_defect in (True, False):
+    learner = _learner(last_set_only=is_defect)
+    one, other = (_logits(learner, _after(learner, before, last), query) for before in first)
+    assert np.array_equal(one, other) == is_defect
+
+
+def test_an_unknown_similarity_is_refused():
+  with pytest.raises(ValueError, match="'cosine'; allowed are euclidean, dot"):
+    _learner(similarity="cosine")
+
+
+def test_norms_see_every_support_set_and_the_targets_apart():
+  net = proto_conv4.ProtoConv4(filters=2, blocks=1)
+  learner = protonet.ProtoNet(embedding.Embedding(net), transform=image_ops.Plain(4))
+  context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(0))
+  learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, 2), context)
+  images = tf.random.stateless_uniform([2, 2, 4, 4, 3], (1, 2), maxval=255.0)
+  targets = tf.random.stateless_uniform([3, 4, 4, 3], (3, 4), maxval=255.0)
+  labels = tf.constant([[0, 1], [0, 1]])
+  _, seen = learner.meta_loss((images, labels, targets, tf.constant([0, 1, 1])))
+  parts = [learner._embedding.train(x)[1] for x in (images[0], images[1], targets)]
+  np.testing.assert_allclose(seen.mean, sum(part.mean for part in parts), rtol=1e-5)
+  assert float(seen.count) == 2 + 2 + 3

@@ -7,17 +7,19 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.compute import flops
 from suite.data import episodes
 from suite.data import image_ops
 from suite.data import predictions
 from suite.data import task_types
 from suite.data import tasks
 from suite.learners import protonet
+from suite.models import embedding
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.training import episode_graphs
+from suite.training import meta_schedules
 from suite.training import weight_store
 
 SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
@@ -27,6 +29,7 @@ class Constant(tf.Module):
   """Knows nothing, answers class 0, cannot be meta-trained."""
 
   transform = image_ops.Plain(2)
+  transductive = False
 
   def begin(self, task, context):
     pass
@@ -48,7 +51,9 @@ def _dense(image_shape):
 
 
 def _protonet(**settings):
-  return protonet.ProtoNet(_dense, transform=image_ops.Plain(2), **settings)
+  training = meta_schedules.MetaTraining(**settings)
+  return protonet.ProtoNet(
+      embedding.KerasEmbedding(_dense), transform=image_ops.Plain(2), training=training)
 
 
 def _episodes(seed=0, way=2, num_support_sets=2):
@@ -118,11 +123,11 @@ def test_records_add_up(whole):
   # 2 updates of 3 episodes of 4 + 8 images.
   assert [r["examples_meta_train"] for r in train] == [72, 144]
   assert train[0]["flops"] * 2 == train[1]["flops"] > 0
-  # Dense 12 -> 4 on 12 images forward; 4 x 2 x 4 products for the sums of each of 2 sets;
-  # 8 x 4 x 4 for the distances.
-  forward = 12 * 12 * 4 + 2 * (4 * 2 * 4) + 8 * 4 * 4
-  # 8 + 8 episodes were computed for the 10 that were asked for, and that is what is paid.
-  assert test["macs_predict"] == 16 * forward and test["examples_predict"] == 16 * 12
+  # Dense 12 -> 4, once for each image that occurs; in each of 10 episodes 4 x 2 x 4 products for
+  # the sums of each of 2 sets, 8 x 4 x 4 for the distances.
+  used = len(np.unique(_episodes(1).indices(0, 10)))
+  assert test["macs_predict"] == used * 12 * 4 + 10 * (2 * (4 * 2 * 4) + 8 * 4 * 4)
+  assert test["examples_predict"] == 10 * 12 and not test["transductive"]
   assert test["seen"] == 10 * 8 and test["num_tasks"] == 10
   assert test["accuracy"] == pytest.approx(test["correct"] / 80) == pytest.approx(1 - test["error"])
   assert summary["accuracy"] == test["accuracy"] and summary["flops"] == test["flops"]
@@ -161,10 +166,19 @@ def _begun(folder):
   return learner
 
 
+def _encoded(learner, batch):
+  def encode(images):
+    codes = learner.encode(tf.reshape(images, [-1, *images.shape[-3:]]))
+    return tf.reshape(codes, [*images.shape[:-3], -1])
+
+  return batch._replace(support_images=encode(batch.support_images),
+                        target_images=encode(batch.target_images))
+
+
 def test_many_episodes_in_one_graph_answer_as_one_by_one(tmp_path):
   learner = _begun(tmp_path)
-  batch = next(iter(_episodes().batches(5)))
-  together = cfsl.Graphs(learner, 4).answer(batch[:3])
+  batch = _encoded(learner, next(iter(_episodes().batches(5))))
+  together = episode_graphs.Graphs(learner, 4).answer(batch[:3])
   for i in range(5):
     state = learner.initial_state(4)
     for s in range(2):
@@ -175,12 +189,12 @@ def test_many_episodes_in_one_graph_answer_as_one_by_one(tmp_path):
 
 def test_every_support_set_moves_the_answers(tmp_path):
   learner = _begun(tmp_path)
-  images, labels, targets, _ = next(iter(_episodes().batches(1)))
-  answer = cfsl.Graphs(learner, 4).answer
+  images, labels, targets, _ = _encoded(learner, next(iter(_episodes().batches(1))))
+  answer = episode_graphs.Graphs(learner, 4).answer
   whole = answer((images, labels, targets)).numpy()[0]  # [T, W]
   for s, classes in ((0, [0, 1]), (1, [2, 3])):
     other = images.numpy()
-    other[:, s] = 255 - other[:, s]
+    other[:, s] += 1.0
     moved = np.abs(answer((other, labels, targets)).numpy()[0] - whole).max(axis=0) > 1e-3
     assert np.flatnonzero(moved).tolist() == classes
 
@@ -209,8 +223,8 @@ def test_the_best_models_on_validation_answer_together(tmp_path):
   best = sorted(range(3), key=lambda event: (-accuracies[event], event))[:2]
   assert test["models"] == best == cfsl.best_models(train, 2)
   assert summary["best_validation_accuracy"] == max(accuracies)
-  # 6 validation episodes of 12 images, 3 times; 10 test episodes (2 batches of 8) by 2 models.
-  assert test["examples_validate"] == 3 * 6 * 12 and test["examples_predict"] == 2 * 16 * 12
+  # 6 validation episodes of 12 images, 3 times; 10 test episodes by 2 models.
+  assert test["examples_validate"] == 3 * 6 * 12 and test["examples_predict"] == 2 * 10 * 12
   _run(tmp_path / "one", **{**_VALIDATED, "ensemble": 1})
   one = _records(tmp_path / "one")[-1]
   assert one["models"] == best[:1]
@@ -219,36 +233,31 @@ def test_the_best_models_on_validation_answer_together(tmp_path):
   assert not np.array_equal(first.true_class_probability, both.true_class_probability)
 
 
-class _Fake:
-  """Answers what was loaded last: logits [1, 2, 2]."""
+class _Fixed(Constant):
+  """Answers every episode with the logits [T, W] that were loaded last."""
 
-  def load(self, arrays):
-    self.logits = arrays[0]
+  def __init__(self, num_targets):
+    super().__init__()
+    self.table = tf.Variable(tf.zeros([num_targets, 4]))
 
-  def answer(self, batch):
-    return tf.constant(self.logits, tf.float32)
-
-  def cost(self, fn, spec):
-    return flops.Cost(0, 0, ())
-
-  def macs_per_task(self, spec):
-    return 0.0
+  def logits(self, state, images):
+    return tf.convert_to_tensor(self.table)
 
 
 def test_an_ensemble_is_the_mean_of_logits_by_hand(tmp_path):
-  state = _state(tmp_path)
-  # The second model is surer, so its mistake on the second target wins.
-  models = [np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[[0.5, 0.0], [0.0, 5.0]]])]
-  for event, logits in enumerate(models):
-    weight_store.WeightStore(tmp_path / "weights", event).save("meta-model", [logits])
+  state, learner = _state(tmp_path), _Fixed(8)
+  # On the first target the first model is surer, on the second the second.
+  models = [np.zeros([8, 4], np.float32) for _ in range(2)]
+  models[0][0, 1], models[0][1, 0] = 2.0, 1.0
+  models[1][0, 0], models[1][1, 1] = 1.0, 5.0
+  for event, table in enumerate(models):
+    weight_store.WeightStore(tmp_path / "weights", event).save("meta-model", [table])
   context = dataclasses.replace(
       state.context(), store=weight_store.WeightStore(tmp_path / "weights", 2))
-  batch = episodes.Episode(np.zeros([1, 1, 2, 2, 2, 3], np.uint8), np.zeros([1, 1, 2], np.int64),
-                           np.zeros([1, 2, 2, 2, 3], np.uint8), np.array([[1, 0]], np.int64))
-  batches = tf.data.Dataset.from_tensors(episodes.Episode(*map(tf.constant, batch)))
-  found = [cfsl.test(_Fake(), batches, context, 1, chosen).predictions["top1"].tolist()
+  graphs = episode_graphs.Graphs(learner, 4)
+  found = [cfsl.test(graphs, learner, _episodes(1), context, 1, chosen).predictions["top1"][:2]
            for chosen in ([0], [1], [0, 1])]
-  assert found == [[1, 0], [0, 1], [1, 1]]
+  assert [list(top) for top in found] == [[1, 0], [0, 1], [1, 1]]
 
 
 def test_a_validated_run_stopped_after_every_event_goes_on_the_same(tmp_path):
@@ -274,3 +283,34 @@ def test_conventions_are_not_mixed(tmp_path):
   other.convention = "paper_feb"
   with pytest.raises(ValueError, match="follow the conventions"):
     _run(tmp_path, episodes_test=other)
+
+
+def test_encoding_images_once_answers_as_encoding_them_in_every_episode(tmp_path):
+  class OneByOne(Constant):
+    """The same learner without `encode`: its codes are the images."""
+
+    def __init__(self, learner):
+      super().__init__()
+      self._learner = learner
+
+    def begin(self, task, context):
+      self._learner.begin(task, context)
+
+    def initial_state(self, num_classes):
+      return self._learner.initial_state(num_classes)
+
+    def adapt(self, state, images, labels):
+      return self._learner.adapt(state, self._learner.encode(images), labels)
+
+    def logits(self, state, images):
+      return self._learner.logits(state, self._learner.encode(images))
+
+  summaries = [_run(tmp_path / name, learner, updates=0, test_episodes=60)
+               for name, learner in (("once", _protonet()), ("each", OneByOne(_protonet())))]
+  once, each = (predictions.load(tmp_path / name / "predictions" / "0000.parquet")
+                for name in ("once", "each"))
+  np.testing.assert_array_equal(once.top1, each.top1)
+  np.testing.assert_allclose(once.true_class_probability, each.true_class_probability, rtol=1e-4)
+  # Of a task alone the cost is the same; in all, far less was computed.
+  assert summaries[0]["macs_per_task"] == summaries[1]["macs_per_task"]
+  assert summaries[0]["macs_predict"] < summaries[1]["macs_predict"]
