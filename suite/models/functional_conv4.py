@@ -23,6 +23,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models import norms
+from suite.models import twice_norm
 
 Weights = Dict[str, tf.Tensor]
 LEAK = 0.01
@@ -131,7 +132,7 @@ def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
   The fused kernel knows no float64; `tf.nn.moments` would stop a gradient (see norms.py).
   """
   if x.dtype == tf.float32:
-    return tf.compat.v1.nn.fused_batch_norm(x, scale, offset, epsilon=norms.EPSILON)[0]
+    return twice_norm.batch_norm(x, scale, offset)
   return _affine(x, *moments(x), scale, offset)
 
 

@@ -32,9 +32,11 @@ class Graphs:
     self._learner, self._num_classes, self._at_once = learner, num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
-    self.update = tf.function(self._update if alone else self._update_everywhere)
-    self.answer = tf.function(self._answer)
-    self.encode = tf.function(self._encode)
+    # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
+    update = self._update if alone else self._update_everywhere
+    self.update = tf.function(update, autograph=False)
+    self.answer = tf.function(self._answer, autograph=False)
+    self.encode = tf.function(self._encode, autograph=False)
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
     """Of one call of a graph above, on one device."""
