@@ -1,0 +1,367 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""tools/curate.py from generated images to a data set that our builder reads, and what it refuses.
+
+440 images of 16 x 16 pixels, 40 a bucket: of each of 10 classes three of its own hue, which drifts
+in time, and ten grey ones. Features are histograms of hue, queries the hues.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import csv
+import html.parser
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+from PIL import Image
+import pytest
+import tensorflow_datasets as tfds
+
+import tfds_builders
+from tfds_builders.parsers import clear_images
+from tfds_builders.parsers import clear_metadata
+
+TOOL = pathlib.Path(__file__).parents[2] / "tools" / "curate.py"
+NAMES = ["baseball", "bus", "camera", "cosplay", "dress", "hockey", "laptop", "racing", "soccer",
+         "sweater"]
+BINS, PER_CLASS, GREY, BUCKETS = 40, 3, 10, 11
+CLEAR_10 = ["BACKGROUND", *NAMES]
+
+
+@pytest.fixture(name="tool", scope="module")
+def _tool():
+  spec = importlib.util.spec_from_file_location("curate", TOOL)
+  module = importlib.util.module_from_spec(spec)
+  before = list(sys.path)
+  spec.loader.exec_module(module)
+  sys.path[:] = before
+  return module
+
+
+def _pixels(label, bucket, number):
+  """uint8 [16, 16, 3]: a hue of the class that drifts by a bin in ten buckets, or grey."""
+  rng = np.random.default_rng([NAMES.index(label) if label else 99, bucket, number])
+  if not label:
+    return np.repeat(rng.integers(0, 256, (16, 16, 1)), 3, axis=2).astype(np.uint8)
+  hue = (NAMES.index(label) + 0.25 + bucket / 40) / len(NAMES)
+  base = np.array(colorsys.hsv_to_rgb(hue, 1, 1)) * 215
+  return np.clip(base + rng.integers(0, 40, (16, 16, 3)), 0, 255).astype(np.uint8)
+
+
+def _histogram(pixels):
+  """float32 [BINS + 1]: shares of hues, and of what has none."""
+  values = pixels.reshape(-1, 3) / 255.0
+  hues = np.array([colorsys.rgb_to_hsv(*one)[:2] for one in values[::4]])
+  coloured = hues[:, 1] > 0.1
+  bins = np.minimum((hues[coloured, 0] * BINS).astype(int), BINS - 1)
+  return np.append(np.bincount(bins, minlength=BINS), (~coloured).sum()).astype(np.float32)
+
+
+def _queries():
+  """[10, BINS + 1]: the four bins of each hue; grey is least like all, by a little."""
+  found = np.full((len(NAMES), BINS + 1), 0.001, np.float32)
+  for number in range(len(NAMES)):
+    found[number, 4 * number:4 * number + 4] = 1
+  found[:, -1] = -0.01
+  return found
+
+
+@pytest.fixture(name="source", scope="module")
+def _source(tmp_path_factory):
+  """A folder of images, their table and features, and queries; lines are in no order of time."""
+  folder = tmp_path_factory.mktemp("source")
+  (folder / "photos").mkdir()
+  rows, features = [], []
+  for bucket in range(BUCKETS):
+    for place, label in enumerate([*NAMES * PER_CLASS, *[""] * GREY]):
+      name, pixels = f"{bucket}{place:02d}", _pixels(label, bucket, place)
+      file = f"photos/{name}.{'png' if place % 2 else 'jpg'}"
+      Image.fromarray(pixels).save(folder / file, quality=95)
+      rows.append([name, 1_072_915_200 + bucket * 30_000_000 + place, file, f"a {label} & more"])
+      features.append(_histogram(pixels))
+  order = np.random.default_rng(0).permutation(len(rows))
+  with open(folder / "images.csv", "w", newline="", encoding="utf-8") as file:
+    csv.writer(file).writerows([["id", "timestamp", "path", "TITLE"], *(rows[i] for i in order)])
+  np.save(folder / "a.npy", np.stack(features)[order[:300]])
+  np.save(folder / "b.npy", np.stack(features)[order[300:]])
+  np.save(folder / "queries.npy", _queries())
+  (folder / "queries.csv").write_text(
+      "class,prompt\n" + "".join(f'{name},"{name}, a photo"\n' for name in NAMES))
+  return folder
+
+
+def _run(tool, work, step, *arguments):
+  return tool.main([step, str(work), *map(str, arguments)])
+
+
+def _select(tool, work, source):
+  assert not _run(tool, work, "buckets", "--table", source / "images.csv", "--features",
+                  source / "a.npy", source / "b.npy")
+  assert not _run(tool, work, "queries", "--queries", source / "queries.csv", "--query-features",
+                  source / "queries.npy", "--share", 3 / 40, "--background", 1)
+
+
+def _lines(path):
+  with open(path, encoding="utf-8", newline="") as file:
+    return list(csv.DictReader(file))
+
+
+class _Sheet(html.parser.HTMLParser):
+  """What a reviewer's browser reads: the key of the sheet and the ids of its cards."""
+
+  def __init__(self, path):
+    super().__init__()
+    self.main, self.ids, self.pictures = {}, [], []
+    self.feed(path.read_text(encoding="utf-8"))
+
+  def handle_starttag(self, tag, attrs):
+    found = dict(attrs)
+    if tag == "main":
+      self.main = found
+    elif tag == "li":
+      self.ids.append(found["data-id"])
+    elif tag == "img":
+      self.pictures.append(found["src"])
+
+
+def _vote(work, folder, reviewer, vote_of):
+  """Writes a reviewer's files as the pages do; `vote_of(bucket, class, id)`."""
+  (folder / reviewer).mkdir(parents=True)
+  for path in sorted((work / "sheets").glob("*_*.html")):
+    sheet = _Sheet(path)
+    head = [sheet.main["data-key"], reviewer, sheet.main["data-bucket"], sheet.main["data-label"]]
+    with open(folder / reviewer / f"{path.stem}.csv", "w", newline="", encoding="utf-8") as file:
+      csv.writer(file).writerows(
+          [["sheet", "reviewer", "bucket", "class", "id", "vote"],
+           *([*head, name, vote_of(int(head[2]), head[3], name)] for name in sheet.ids)])
+
+
+@pytest.fixture(name="reviewed", scope="module")
+def _reviewed(tool, source, tmp_path_factory):
+  """A curation up to the votes: one soccer image is rejected by two, one laptop flagged by one."""
+  work = tmp_path_factory.mktemp("curation") / "work"
+  _select(tool, work, source)
+  assert not _run(tool, work, "sheets", "--pixels", 32)
+  first = {place: next(line["id"] for line in _lines(work / "queries" / "candidates.csv")
+                       if (line["bucket"], line["class"]) == place)
+           for place in (("4", "soccer"), ("5", "laptop"))}
+  for reviewer in ("ann", "bob", "cid"):
+    def vote_of(bucket, label, name, reviewer=reviewer):
+      if name == first["4", "soccer"] and reviewer != "ann":
+        return "reject"
+      return "flag" if name == first["5", "laptop"] and reviewer == "cid" else "accept"
+
+    _vote(work, work.parent / "votes", reviewer, vote_of)
+  assert not _run(tool, work, "votes", work.parent / "votes")
+  return work, first
+
+
+def test_the_tool_starts_without_tensorflow():
+  program = ("import runpy, sys; runpy.run_path(sys.argv[1], run_name='curate'); "
+             "sys.exit('tensorflow' in sys.modules)")
+  assert not subprocess.run([sys.executable, "-c", program, str(TOOL)], check=False).returncode
+
+
+def test_buckets_and_candidates_are_what_was_painted(reviewed):
+  work, _ = reviewed
+  assert [(line["bucket"], line["size"], line["first_id"], line["last_id"])
+          for line in _lines(work / "buckets" / "ranges.csv")] == [
+              (f"{bucket}", "40", f"{bucket}00", f"{bucket}39") for bucket in range(BUCKETS)]
+  found = {}
+  for line in _lines(work / "queries" / "candidates.csv"):
+    found.setdefault((int(line["bucket"]), line["class"]), []).append(line["id"])
+  assert sorted(found) == [(bucket, name) for bucket in range(1, 11) for name in CLEAR_10]
+  for (bucket, name), ids in found.items():
+    places = sorted(int(one[len(str(bucket)):]) for one in ids)
+    if name == "BACKGROUND":
+      assert places == list(range(30, 40))
+    else:
+      assert places == [NAMES.index(name) + 10 * copy for copy in range(3)]
+  assert not _lines(work / "queries" / "ambiguous.csv")
+
+
+def test_sheets_hold_the_candidates_and_their_pictures(reviewed):
+  work, _ = reviewed
+  pages = sorted(path.name for path in (work / "sheets").glob("*_*.html"))
+  assert len(pages) == 110 and pages[0] == "01_BACKGROUND.html"
+  sheet = _Sheet(work / "sheets" / "10_bus.html")
+  assert sheet.main["data-bucket"] == "10" and sheet.main["data-label"] == "bus"
+  assert sorted(sheet.ids) == ["1001", "1011", "1021"]
+  assert all(one.startswith("data:image/jpeg;base64,") for one in sheet.pictures)
+
+
+def test_votes_are_composed(reviewed):
+  work, first = reviewed
+  rejected, = _lines(work / "votes" / "rejected.csv")
+  assert rejected == {"bucket": "4", "class": "soccer", "id": first["4", "soccer"], "accept": "1",
+                      "reject": "2", "flag": "0", "votes": "ann:accept bob:reject cid:reject"}
+  flagged, = _lines(work / "votes" / "another_look.csv")
+  assert (flagged["id"], flagged["flag"]) == (first["5", "laptop"], "1")
+  assert len(_lines(work / "votes" / "accepted.csv")) == 10 * (30 + 10) - 2
+  counts = json.loads((work / "votes" / "manifest.json").read_text())["counts"]
+  assert counts["reviewers"] == ["ann", "bob", "cid"] and counts["unanimous"] == 398
+  assert counts["pairwise"] == round((398 + 2 / 3) / 400, 6)
+
+
+def test_our_builder_reads_the_archives(tool, reviewed, tmp_path):
+  work, first = reviewed
+  assert not _run(tool, work, "export", "--test-per-class", 1, "--bucket-0", "--again")
+  before = tfds_builders.mirror.state()
+  tfds_builders.mirror.use(work / "export", trust=True)  # Ours is not the published archive.
+  try:
+    builder = tfds_builders.build("clear10/images", tmp_path)
+  finally:
+    tfds_builders.mirror.restore(before)
+  records = {split: list(tfds.as_numpy(builder.as_dataset(split=split)))
+             for split in builder.info.splits}
+  assert builder.info.features["label"].names == CLEAR_10
+  assert len(records["bucket_00"]) == 40
+  assert {int(one["label"]) for one in records["bucket_00"]} == {-1}
+  for bucket in range(1, 11):
+    lost = (bucket == 4) + (bucket == 5)
+    assert len(records[f"bucket_{bucket:02d}"]) == 40 - lost - 11
+    assert len(records[f"test_bucket_{bucket:02d}"]) == 11
+  laptops = [one for one in records["bucket_05"] if int(one["label"]) == CLEAR_10.index("laptop")]
+  assert len(laptops) == 1 and not laptops[0]["id"].decode().endswith(first["5", "laptop"])
+  image = np.asarray(laptops[0]["image"], np.float64).mean(axis=(0, 1))
+  number = int(laptops[0]["id"].decode().rsplit("/", 1)[1][1:])
+  np.testing.assert_allclose(image, _pixels("laptop", 5, number).mean(axis=(0, 1)), atol=3)
+
+
+def test_the_parsers_read_what_is_known_of_images(tool, reviewed):
+  work, _ = reviewed
+  assert not _run(tool, work, "export", "--again")
+  path = work / "export" / "clear10-train-image-only.zip"
+  facts = {one.key: one for one in clear_metadata.parse({"a": path}, edition="present")}
+  found = {one.key: one for one in clear_images.parse({"a": path}, edition="present")}
+  assert len(found) == len(facts) == 398
+  bus = facts["03/bus/301"]
+  assert bus.extra["uploaded"] == 1_072_915_200 + 3 * 30_000_000 + 1
+  assert bus.extra["title"] == "a bus & more" and bus.extra["place"] == found["03/bus/301"].extra[
+      "place"]
+
+
+def test_the_same_curation_is_the_same_bytes(tool, source, reviewed, tmp_path):
+  work, _ = reviewed
+  assert not _run(tool, work, "export", "--again")
+  second = tmp_path / "elsewhere"
+  _select(tool, second, source)
+  assert not _run(tool, second, "sheets", "--pixels", 32)
+  assert not _run(tool, second, "votes", work.parent / "votes")
+  assert not _run(tool, second, "export")
+  for step in ("buckets", "queries", "sheets", "votes", "export"):
+    ours, theirs = (json.loads((one / step / "manifest.json").read_text())["outputs"]
+                    for one in (work, second))
+    assert ours == theirs
+
+
+def test_steps_are_not_done_twice_and_status_says_what_is_done(tool, reviewed, source, capsys):
+  work, _ = reviewed
+  before = (work / "queries" / "manifest.json").stat().st_mtime_ns
+  _select(tool, work, source)
+  assert (work / "queries" / "manifest.json").stat().st_mtime_ns == before
+  capsys.readouterr()
+  assert not _run(tool, work, "status")
+  lines = capsys.readouterr().out.splitlines()
+  assert lines[:5] == ["encode   not done, or not needed", "buckets  done", "queries  done",
+                       "sheets   done", "votes    done"]
+
+
+def _fails(tool, capsys, work, step, *arguments):
+  capsys.readouterr()
+  assert _run(tool, work, step, *arguments) == 1
+  return capsys.readouterr().err
+
+
+def test_steps_refuse_what_does_not_match(tool, reviewed, source, tmp_path, capsys):
+  work, _ = reviewed
+  text = _fails(tool, capsys, tmp_path / "new", "sheets")
+  assert "Step 'queries' is not done" in text and "curate.py queries" in text
+  shutil.copytree(work, tmp_path / "moved" / "work")  # Paths are as seen from the folder.
+  text = _fails(tool, capsys, tmp_path / "moved" / "work", "export", "--again", "--bucket-0")
+  assert "images.csv cannot be read" in text
+  text = _fails(tool, capsys, work, "queries", "--queries", source / "queries.csv",
+                "--query-features", source / "queries.npy", "--share", "0.1")
+  assert "share=0.075 (now 0.1)" in text and "--again" in text
+
+
+def test_changes_behind_the_back_are_noticed(tool, source, tmp_path, capsys):
+  shutil.copytree(source, tmp_path / "source")
+  source, work = tmp_path / "source", tmp_path / "work"
+  _select(tool, work, source)
+  assert not _run(tool, work, "sheets", "--pixels", 8)
+  for reviewer in ("a", "b", "c"):
+    _vote(work, tmp_path / "votes", reviewer, lambda *_: "accept")
+  assert not _run(tool, work, "votes", tmp_path / "votes")
+  victim = _lines(work / "votes" / "accepted.csv")[0]["id"]
+  path, = (source / "photos").glob(f"{victim}.*")
+  shutil.copy(next((source / "photos").glob("000.*")), path)
+  text = _fails(tool, capsys, work, "export")
+  assert f"{path} is not the image that was reviewed" in text and not (work / "export").exists()
+  path.unlink()
+  assert "image files are not there" in _fails(tool, capsys, work, "sheets", "--again", "--links")
+  with open(source / "images.csv", "a", encoding="utf-8") as file:
+    file.write("x,1,photos/x.png,\n")
+  assert "images.csv is not what step 'buckets' was made from" in _fails(
+      tool, capsys, work, "sheets", "--again", "--links")
+  assert "441 images, but there are 440 feature vectors" in _fails(
+      tool, capsys, tmp_path / "other", "buckets", "--table", source / "images.csv", "--features",
+      source / "a.npy", source / "b.npy")
+  assert [path.name for path in (tmp_path / "other").iterdir()] == [".lock"]
+
+
+def test_a_class_that_nobody_accepts_is_an_error(tool, source, tmp_path, capsys):
+  work = tmp_path / "work"
+  _select(tool, work, source)
+  assert not _run(tool, work, "sheets", "--links")
+  assert _Sheet(work / "sheets" / "01_bus.html").pictures[0].startswith("../")
+  for reviewer in ("a", "b", "c"):
+    _vote(work, tmp_path / "votes", reviewer, lambda bucket, label, _: (
+        "reject" if label == "bus" or (bucket, label) == (3, "dress") else "accept"))
+  assert not _run(tool, work, "votes", tmp_path / "votes")
+  text = _fails(tool, capsys, work, "export")
+  assert "Nothing was accepted of the classes 'bus'. Ask for them in other words" in text
+  assert "fewer than 4 reviewers" in _fails(
+      tool, capsys, work, "votes", tmp_path / "votes", "--minimum", 4, "--again")
+  shutil.rmtree(tmp_path / "votes" / "c")
+  text = _fails(tool, capsys, work, "votes", tmp_path / "votes", "--again")
+  assert "400 of 400 images have fewer than 3 reviewers" in text
+
+
+def test_flagged_images_come_back_by_a_decision(tool, reviewed, source, tmp_path):
+  work, first = reviewed
+  second = tmp_path / "work"
+  _select(tool, second, source)
+  assert not _run(tool, second, "sheets", "--links")
+  decisions = tmp_path / "decisions.csv"
+  decisions.write_text(f"bucket,class,id,decision\n5,laptop,{first['5', 'laptop']},accept\n")
+  assert not _run(tool, second, "votes", work.parent / "votes", "--decisions", decisions)
+  assert not _lines(second / "votes" / "another_look.csv")
+  assert len(_lines(second / "votes" / "accepted.csv")) == 399
+  assert not _run(tool, second, "export", "--format", "tar")
+  found = clear_images.parse({"a": second / "export" / "clear10-train-image-only.tar"},
+                             edition="present")
+  assert sum(1 for _ in found) == 399
+
+
+def test_features_of_a_keras_model_serve_as_well(tool, source, tmp_path):
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  inputs = tf.keras.Input((16, 16, 3))
+  tf.keras.Model(inputs, tf.keras.layers.GlobalAveragePooling2D()(inputs)).save(
+      tmp_path / "mean.keras")
+  work = tmp_path / "work"
+  arguments = ("--table", source / "images.csv", "--weights", tmp_path / "mean.keras")
+  assert not _run(tool, work, "encode", *arguments)
+  assert not _run(tool, work, "buckets", "--table", source / "images.csv", "--num", 2)
+  (tmp_path / "q.csv").write_text("class,id\nbus,001\ncamera,002\ncamera,012\n")
+  assert not _run(tool, work, "queries", "--queries", tmp_path / "q.csv", "--share", 0.02,
+                  "--background", 0, "--first", 0)
+  found = _lines(work / "queries" / "candidates.csv")
+  assert {line["class"] for line in found} == {"bus", "camera"}
+  best = next(line for line in found if line["class"] == "bus" and line["bucket"] == "0")
+  assert best["id"] == "001" and best["score"] == "1.000000000"
