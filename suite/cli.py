@@ -24,7 +24,9 @@ from absl import logging
 import suite
 from suite import data_commands
 from suite import gin_files
+from suite import gin_parse
 from suite import lifelong_commands
+from suite import table
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
@@ -92,6 +94,10 @@ def _add_run(commands, parents: List[argparse.ArgumentParser]) -> None:
   run.add_argument("--devices", type=_positive, metavar="N",
                    help="GPUs, or logical CPU devices where there is no GPU (all there are)")
   run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
+  run.add_argument("--jobs", type=_positive, metavar="N",
+                   help="of a table: cells that run at the same time (1)")
+  run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
+                   help="of a table: the part to run, with * and ?; several times for more")
   run.set_defaults(do=_run)
 
 
@@ -111,11 +117,15 @@ def _positive(text: str) -> int:
 
 def _run(args) -> int:
   name, path = gin_files.find(args.run)
+  if table.is_table(path):
+    return _run_table(args, name, path)
+  if args.jobs or args.only:
+    raise gin_files.ConfigError(f"--jobs and --only are of tables, and {name} is one run. "
+                                "Leave them out.")
   paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
   gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
   data_commands.say_where_data_is(args)
   from suite import experiment
-  from suite import gin_parse
   gin_parse.parse(paths, args.gin_param)
   run = gin_parse.configured(experiment.run, dict(
       workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
@@ -125,6 +135,35 @@ def _run(args) -> int:
   if report:  # Only the chief of several workers has one.
     print(report)
   return 0
+
+
+def _run_table(args, name: str, path: pathlib.Path) -> int:
+  own, of_cells = table.divide(path, args.gin_param)
+  gin_parse.parse([path], own)
+  data_commands.say_where_data_is(args)
+  for extra in args.gin_file:
+    gin_files.find_file(extra, "--gin_file")
+  run = gin_parse.configured(table.run, dict(
+      workdir=args.workdir or os.path.join("runs", name), title=name, jobs=args.jobs or 1,
+      only=args.only, params=of_cells, extra_files=args.gin_file, flags=_flags_of_cells(args),
+      command=args.command))
+  result = run()
+  print(result.report)
+  if result.failed:
+    print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
+  return 1 if result.failed else 0
+
+
+def _flags_of_cells(args) -> List[str]:
+  if args.strategy == "multi_worker":
+    raise gin_files.ConfigError(
+        "--strategy multi_worker is for one run that every machine starts; a table starts its runs "
+        "itself. Leave it out: the same command on every machine shares the table.")
+  flags_given = ["--strategy", args.strategy]
+  for flag in ("data_dir", "mirror", "devices"):
+    if getattr(args, flag):
+      flags_given += [f"--{flag}", str(getattr(args, flag))]
+  return [*flags_given, *(["--profile"] if args.profile else [])]
 
 
 def _list(args) -> int:

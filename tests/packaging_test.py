@@ -62,7 +62,9 @@ def test_the_wheel_holds_every_gin_file_as_suite_gin(wheel):
 
 def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
   beside = files_under("tfds_builders", BESIDE_BUILDERS)
-  missing = (beside | files_under("suite/data/tables", (".csv",))) - set(wheel.namelist())
+  tables = [files_under(folder, (".csv",)) for folder in ("suite/data/tables", "suite/reporting")]
+  assert all(tables)
+  missing = beside.union(*tables) - set(wheel.namelist())
   assert not missing
 
 

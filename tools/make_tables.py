@@ -13,7 +13,7 @@ import argparse
 import json
 import pathlib
 import sys
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,9 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.reporting import figures
+from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
 from suite.reporting import tables
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
@@ -29,13 +31,17 @@ _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision
 
 def main(arguments: Sequence[str] | None = None) -> int:
   args = _parser().parse_args(arguments)
+  whole = [d for d in args.dirs if table_dir.is_table(d)]
+  single = [d for d in args.dirs if d not in whole]
   try:
-    runs = runs_lib.load(args.dirs)
+    runs = runs_lib.load(single) if single else []
+    made = [*(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
   except (OSError, ValueError) as error:
     print(f"make_tables: {error}", file=sys.stderr)
     return 1
-  drawn = [] if args.output is None else _draw(runs, args.output)
-  text = page(runs, title=args.title, figure_names=[path.name for path in drawn])
+  drawn = [] if args.output is None else _draw(runs, whole, args.output)
+  ways = [*(_provenance_of_table(d) for d in whole), *map(_provenance, _by_environment(runs))]
+  text = page(made, ways, title=args.title, figure_names=[path.name for path in drawn])
   if args.output is None:
     print(text, end="")
   else:
@@ -44,31 +50,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
   return 0
 
 
-def page(runs: Sequence[runs_lib.Run], *, title: str, figure_names: Sequence[str] = ()) -> str:
-  """The whole page in Markdown."""
+def page(made: Sequence[tables.Table], ways: Sequence[str], *, title: str,
+         figure_names: Sequence[str] = ()) -> str:
+  """The whole page in Markdown; `ways` say how the runs were made."""
   head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]
   shown = [f"![{pathlib.Path(name).stem}]({name})\n" for name in figure_names]
-  made = ["## How the runs were made\n", *(_provenance(group) for group in _by_environment(runs))]
-  return "\n".join([*head, *(table.markdown() for table in tables.build(runs)), *shown, *made])
+  return "\n".join([*head, *(table.markdown() for table in made), *shown,
+                    "## How the runs were made\n", *ways])
 
 
 def _parser() -> argparse.ArgumentParser:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("dirs", nargs="+", type=pathlib.Path, metavar="DIR",
-                      help="a run, or a --workdir that holds runs")
+                      help="a run, a --workdir that holds runs, or one of a whole table")
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
   return parser
 
 
-def _draw(runs: Sequence[runs_lib.Run], output: pathlib.Path) -> list[pathlib.Path]:
-  """Error against FLOPs of the runs with a headline score, and every accuracy matrix."""
+def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path
+          ) -> list[pathlib.Path]:
+  """Costs of whole tables, error against FLOPs of runs with a headline score, every matrix."""
   drawn: dict[pathlib.Path, Any] = {}
   for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
     points = [figures.Point(run.label, run.last("flops"), run.summary["mean_error"])
               for run in runs if _has_headline(run) and _stream(run) == stream]
     name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
     drawn[output.with_name(f"{name}.svg")] = figures.error_against_flops(points, title=stream)
+  for directory in whole:
+    costs = [figures.Costs(*line) for line in paper_table.costs(directory)]
+    if costs:
+      name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
+      drawn[output.with_name(f"{name}.svg")] = figures.costs_against_support_sets(costs)
   for run in runs:
     if "accuracy_matrix" in run.summary:
       acc = np.array(run.summary["accuracy_matrix"], dtype=float)  # None becomes NaN.
@@ -104,9 +117,27 @@ def _provenance(runs: Sequence[runs_lib.Run]) -> str:
             for name in _ENVIRONMENT if name in environment]
   packages = environment.get("packages") or {}
   if packages:
-    versions = ", ".join(f"{name} {version or 'absent'}" for name, version in packages.items())
-    lines.append(f"- versions: {versions}")
+    lines.append(f"- versions: {_versions(packages)}")
   return "\n".join(lines) + "\n"
+
+
+def _provenance_of_table(directory: pathlib.Path) -> str:
+  """The command, and what its cells do not differ in; where they do, everything they have."""
+  table = table_dir.read(directory)
+  lines = [f"**{table.title}**\n", f"- command: `{_shown(table.command)}`",
+           f"- seeds: `{', '.join(map(str, table.seeds))}`"]
+  environments = table.environments()
+  for name in _ENVIRONMENT[1:]:
+    values = dict.fromkeys(_shown(e.get(name)) for e in environments)
+    if name != "seed" and values:
+      lines.append(f"- {name.replace('_', ' ')}: {', '.join(f'`{value}`' for value in values)}")
+  lines += [f"- versions: {versions}" for versions in dict.fromkeys(
+      _versions(e.get("packages") or {}) for e in environments)]
+  return "\n".join(lines) + "\n"
+
+
+def _versions(packages: Mapping[str, Any]) -> str:
+  return ", ".join(f"{name} {version or 'absent'}" for name, version in packages.items())
 
 
 def _shown(value: Any) -> str:

@@ -77,6 +77,48 @@ def error_against_flops(
   return figure
 
 
+class Costs(NamedTuple):
+  """What a task costs a learner: (support sets, MACs or None, ATM or None) by task type."""
+
+  name: str
+  task_type: str
+  points: Sequence[tuple[int, float | None, float | None]]
+
+
+def costs_against_support_sets(lines: Iterable[Costs], *, title: str = "") -> figure_lib.Figure:
+  """Figure 3 of CFSL: multiply-adds of a task, and across-task memory, for longer and longer tasks.
+
+  A colour is a learner, a marker a task type. What is unknown is left out.
+  """
+  lines = list(lines)
+  names = list(dict.fromkeys(line.name for line in lines))
+  types = list(dict.fromkeys(line.task_type for line in lines))
+  with _style():
+    figure, left = _new("", width=9.6, height=3.8)
+    left.set_subplotspec(figure.add_gridspec(1, 2)[0])
+    right = figure.add_subplot(1, 2, 2)
+    for axes, place, label in ((left, 1, "MACs of a task"), (right, 2, "Across-task memory (ATM)")):
+      for line in lines:
+        known = [(p[0], p[place]) for p in line.points if p[place]]
+        i, j = names.index(line.name), types.index(line.task_type)
+        axes.plot(*(zip(*known) if known else ([], [])), color=COLOURS[i % len(COLOURS)],
+                  marker=MARKERS[j % len(MARKERS)], markersize=5, linewidth=1.2,
+                  linestyle=("-", "--", ":", "-.")[j % 4], label=f"{line.name}, {line.task_type}")
+      axes.set_xscale("log")
+      axes.set_yscale("log")
+      ticks = sorted({p[0] for line in lines for p in line.points})
+      axes.set_xticks(ticks, [str(t) for t in ticks])
+      axes.xaxis.set_minor_locator(ticker.NullLocator())
+      axes.set_xlabel("Support sets of a task (NSS)")
+      axes.set_ylabel(label)
+      axes.grid(True, which="major")
+    left.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
+    if lines:
+      right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
+
+
 def accuracy_matrix(
     acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None) -> figure_lib.Figure:
   """Heat map of accuracies [T, T] in [0, 1], trained downwards, tested rightwards; NaN is grey."""

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, Sequence
 from suite.metrics import stream
 from suite.reporting import quantities
 from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
@@ -59,13 +60,23 @@ class Table:
 
 
 def report(dirs: Iterable[str | os.PathLike]) -> str:
-  """All runs in the directories as text, one table a protocol and stream."""
-  return "\n".join(table.text() for table in build(runs_lib.load(dirs)))
+  """All runs in the directories as text, one table a protocol and stream; a paper's table whole."""
+  return "\n".join(table.text() for table in load(dirs))
 
 
 def markdown(dirs: Iterable[str | os.PathLike]) -> str:
   """The same in Markdown."""
-  return "\n".join(table.markdown() for table in build(runs_lib.load(dirs)))
+  return "\n".join(table.markdown() for table in load(dirs))
+
+
+def load(dirs: Iterable[str | os.PathLike]) -> list[Table]:
+  """The tables of directories: whole ones of a paper first, then those of single runs."""
+  from suite.reporting import paper_table  # It makes such tables, too.
+  dirs = list(dirs)
+  whole = [d for d in dirs if table_dir.is_table(d)]
+  single = [d for d in dirs if d not in whole]
+  found = [table for d in whole for table in paper_table.build(d)]
+  return found + (build(runs_lib.load(single)) if single else [])
 
 
 def build(runs: Sequence[runs_lib.Run]) -> list[Table]:

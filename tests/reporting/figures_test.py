@@ -100,3 +100,19 @@ def test_nothing_global_is_left_changed(tmp_path):
 def test_pyplot_is_not_imported():
   code = "import sys, suite.reporting.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
   subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_costs_are_lines_of_colour_and_marker_on_two_axes():
+  lines = [figures.Costs("proto", "B", [(1, 1e6, 0.08), (640, 6e8, 0.08)]),
+           figures.Costs("maml", "B", [(1, 2e6, 16.0), (640, None, 0.1)])]
+  left, right = figures.costs_against_support_sets(lines, title="Figure 3").axes
+  assert [list(line.get_ydata()) for line in left.get_lines()] == [[1e6, 6e8], [2e6]]
+  assert [list(line.get_ydata()) for line in right.get_lines()] == [[0.08, 0.08], [16.0, 0.1]]
+  assert [tick.get_text() for tick in left.get_xticklabels()] == ["1", "640"]
+  assert [t.get_text() for t in right.get_legend().get_texts()] == ["proto, B", "maml, B"]
+  assert left.get_lines()[0].get_color() != left.get_lines()[1].get_color()
+  assert left.get_lines()[0].get_marker() == left.get_lines()[1].get_marker()
+
+
+def test_no_costs_draw_too(tmp_path):
+  figures.save(figures.costs_against_support_sets([]), tmp_path / "a.svg")

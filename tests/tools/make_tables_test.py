@@ -106,3 +106,35 @@ def test_it_runs_as_a_script_from_anywhere(workdir, tmp_path):
   done = subprocess.run([sys.executable, str(TOOL), str(workdir)], cwd=tmp_path, check=True,
                         capture_output=True, text=True)
   assert done.stdout.startswith("# Results\n")
+
+
+def test_a_whole_table_has_its_figure_and_one_provenance(tool, tmp_path):
+  folder = tmp_path / "w"
+  for seed in (0, 1):
+    for sets in (1, 3):
+      cell = folder / "proto" / f"B_{sets}" / str(seed)
+      (cell / "x").mkdir(parents=True)
+      (cell / "x" / "summary.json").write_text(json.dumps({
+          "accuracy": 0.5, "num_support_sets": sets, "task_type": "B" if sets > 1 else "FSL",
+          "macs_per_task": 1e6 * sets, "atm": 0.08}))
+      (cell / "environment.json").write_text(json.dumps(
+          {**ENVIRONMENT, "command": f"cell {seed}", "seed": seed, "learners": ["x"]}))
+  (folder / "table.json").write_text(json.dumps({
+      "title": "cfsl/mine", "command": "suite run cfsl/mine", "rows": ["proto"],
+      "columns": ["B 1", "B 3"], "seeds": [0, 1], "measures": {"accuracy": "accuracy"}}))
+  page = tmp_path / "mine.md"
+  assert tool.main([str(folder), "--output", str(page)]) == 0
+  text = page.read_text()
+  assert "| proto | 50.00 ±0.00 | 50.00 ±0.00 |" in text
+  assert "![mine](mine.svg)" in text and (tmp_path / "mine.svg").exists()
+  assert text.endswith("""\
+**cfsl/mine**
+
+- command: `suite run cfsl/mine`
+- seeds: `0, 1`
+- device: `1 CPU`
+- python: `unknown`
+- platform: `Linux`
+- git revision: `unknown`
+- versions: tensorflow 2.15.1, keras-cv absent
+""")

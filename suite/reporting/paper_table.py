@@ -1,0 +1,172 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The report of a whole table: ours over seeds, the paper's values below, what it cost.
+
+  86.12 ±0.31        mean and standard deviation (n - 1) over seeds
+  86.12 ±0.31 (2/3)  two of three seeds are finished
+  86.12 [0.45]       one seed: half of the 95% interval over its tasks, if the run has one
+  -                  nothing is finished
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+
+import numpy as np
+
+from suite.metrics import episodic
+from suite.reporting import paper_values
+from suite.reporting import quantities
+from suite.reporting import table_dir
+from suite.reporting import tables
+
+_INTERVAL = "_interval_95"
+_MATRIX = "matrix"
+_FSL = "FSL"
+
+
+class Line(NamedTuple):
+  """A line of the table: by column, the summaries of one learner by seed."""
+
+  label: str
+  cells: Mapping[str, Mapping[int, Mapping[str, Any]]]
+
+
+def build(directory: str | os.PathLike) -> list[tables.Table]:
+  """The scores; what was spent, if the table asks for it; whole matrices beside the paper's."""
+  table = table_dir.read(directory)
+  lines = list(_lines(table))
+  return [_scores(table, lines), *_costs(table, lines),
+          *(_matrix(table, lines, *names) for names in table.matrices)]
+
+
+def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, Any, Any]]]]:
+  """What `figures.Costs` are made of; [] if no learner has tasks of several lengths."""
+  points: dict[tuple[str, str], dict[int, tuple[int, Any, Any]]] = {}
+  for line in _lines(table_dir.read(directory)):
+    for by_seed in line.cells.values():
+      for s in by_seed.values():
+        if s.get("num_support_sets"):
+          length = s["num_support_sets"]
+          points.setdefault((line.label, str(s.get("task_type"))), {})[length] = (
+              length, s.get("macs_per_task"), s.get("atm"))
+  found = []
+  for (label, task_type), by_length in points.items():
+    if task_type != _FSL or len({t for name, t in points if name == label}) == 1:
+      # A task of one set is of every type.
+      every = {**points.get((label, _FSL), {}), **by_length}
+      found.append((label, task_type, [every[length] for length in sorted(every)]))
+  return found if any(len(lengths) > 1 for _, _, lengths in found) else []
+
+
+def _lines(table: table_dir.TableDir) -> Iterator[Line]:
+  """A row of the table is one line, or one a learner if its runs hold several."""
+  for row in table.rows:
+    learners = table.learners(row)
+    for learner in learners or [""]:
+      cells = {c: table.summaries(row, c, learner) if learner else {} for c in table.columns}
+      yield Line(f"{row} {learner}" if len(learners) > 1 else row, cells)
+
+
+def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> tables.Table:
+  paper = paper_values.scores(table.paper) if table.paper else None
+  shown = _shown(table, lines, paper)
+  rows, conventions = [], {}
+  for line in lines:
+    rows.append([line.label, *(
+        _ours(line.cells[column], measure, len(table.seeds)) for column, measure in shown)])
+    values = {} if paper is None else {
+        key: paper.values[(line.label, *key)] for key in shown
+        if (line.label, *key) in paper.values}
+    if values:
+      rows.append(["  paper", *(str(values.get(key, quantities.NOTHING)) for key in shown)])
+    conventions.update({column: v.convention for (column, _), v in values.items() if v.convention})
+  measures = len(table.measures) > 1
+  header = [f"{column} {table.measures[measure]}" if measures else column
+            for column, measure in shown]
+  total = len(table.rows) * len(table.columns) * len(table.seeds)
+  notes = [f"{table.num_finished()} of {total} runs are finished. In percent: mean ±standard "
+           "deviation over seeds; [half of the 95% interval over tasks] where there is one seed."]
+  notes += _convention_notes(lines, conventions)
+  notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
+  return tables.Table(title=table.title, header=["", *header], rows=rows, notes=notes)
+
+
+def _shown(table: table_dir.TableDir, lines: Sequence[Line], paper: paper_values.Scores | None
+           ) -> list[tuple[str, str]]:
+  """(column, measure) of all that are, or may come to be, known."""
+  labels = {line.label for line in lines}
+  printed = {key[1:] for key in paper.values if key[0] in labels} if paper else set()
+  shown = []
+  for column in table.columns:
+    finished = [s for line in lines for s in line.cells[column].values()]
+    open_yet = not finished and column not in {c for c, _ in printed}
+    shown += [(column, measure) for measure in table.measures
+              if open_yet or (column, measure) in printed
+              or any(s.get(measure) is not None for s in finished)]
+  return shown
+
+
+def _ours(by_seed: Mapping[int, Mapping[str, Any]], measure: str, num_seeds: int) -> str:
+  known = [s for s in by_seed.values() if s.get(measure) is not None]
+  if not known:
+    return quantities.NOTHING
+  over = episodic.over_seeds([100 * s[measure] for s in known])
+  text, spread = f"{over['accuracy']:.2f}", over["accuracy_std_over_seeds"]
+  if len(known) > 1:
+    text += f" ±{spread:.2f}"
+  elif known[0].get(measure + _INTERVAL) is not None:
+    text += f" [{100 * known[0][measure + _INTERVAL]:.2f}]"
+  return text if len(known) == num_seeds else f"{text} ({len(known)}/{num_seeds})"
+
+
+def _convention_notes(lines: Sequence[Line], printed: Mapping[str, str]) -> list[str]:
+  """By which rules tasks were drawn; numbers of different ones are not of the same benchmark."""
+  ours = {column: s["convention"] for line in lines for column, by_seed in line.cells.items()
+          for s in by_seed.values() if s.get("convention")}
+  return [f"{whose} follow the conventions {_by_value(found)}." if len(set(found.values())) > 1 else
+          f"{whose} follow the convention {next(iter(found.values()))}."
+          for whose, found in (("Ours", ours), ("The paper's", printed)) if found]
+
+
+def _by_value(found: Mapping[str, str]) -> str:
+  """"feb (FSL, A 3), apr (D 4)"."""
+  columns: dict[str, list[str]] = {}
+  for column, value in found.items():
+    columns.setdefault(value, []).append(column)
+  return ", ".join(f"{value} ({', '.join(names)})" for value, names in columns.items())
+
+
+def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[tables.Table]:
+  """Means over seeds; a line for each cost that a learner's summaries have, [] if none has."""
+  rows = []
+  for line in lines:
+    for cost in table.costs:
+      values = {c: [s[cost] for s in by_seed.values() if s.get(cost) is not None]
+                for c, by_seed in line.cells.items()}
+      if any(values.values()):
+        rows.append([line.label, cost, *(
+            quantities.by_name(cost, float(np.mean(found))) if found else quantities.NOTHING
+            for found in values.values())])
+  return [tables.Table(title=f"{table.title}: costs", header=["", "", *table.columns], rows=rows,
+                       num_left=2)] if rows else []
+
+
+def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label: str, name: str
+            ) -> tables.Table:
+  """Accuracies after each bucket, ours as means over seeds."""
+  notes, printed = paper_values.matrix(name)
+  found = [s[_MATRIX] for line in lines if line.label == label
+           for s in line.cells[column].values()]
+  ours = np.mean(np.array(found, dtype=float), axis=0) if found else None
+  rows = []
+  for i, values in enumerate(printed):
+    cells = [quantities.NOTHING] * len(values)
+    if ours is not None and ours.shape == (len(printed), len(values)):
+      cells = [quantities.NOTHING if np.isnan(a) else f"{100 * a:.2f}" for a in ours[i]]
+    rows += [[f"trained up to {i + 1}", *cells], ["  paper", *values]]
+  return tables.Table(
+      title=f"{table.title}: {label}, {column}, accuracy by bucket in percent",
+      header=["", *(str(j + 1) for j in range(len(printed[0])))], rows=rows,
+      notes=[f"Ours: mean over seeds, {len(found)} of them.",
+             *(f"Paper: {note}" for note in notes)])

@@ -1,0 +1,101 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A whole table on disk: what it shows in table.json, its runs in ROW/COLUMN/SEED."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+from typing import Any, Mapping, Sequence
+
+FILE = "table.json"
+ENVIRONMENT = "environment.json"
+SUMMARY = "summary.json"
+
+
+def is_table(directory: str | os.PathLike) -> bool:
+  return (pathlib.Path(directory) / FILE).is_file()
+
+
+def folder_name(label: str) -> str:
+  """A label as a shell takes it without quotes: "B 3" is B_3."""
+  return re.sub(r"[^\w.+-]+", "_", label)
+
+
+def is_finished(cell: pathlib.Path) -> bool:
+  """Whether all learners of a run directory have their summaries."""
+  learners = _read_json(cell / ENVIRONMENT).get("learners", [])
+  return bool(learners) and all((cell / name / SUMMARY).exists() for name in learners)
+
+
+@dataclasses.dataclass(frozen=True)
+class TableDir:
+  """What table.json says.
+
+  Attributes:
+    folder: the work directory. title: the run's name. command: what the user typed.
+    rows, columns: labels, in order. seeds: of every cell.
+    measures: what the main table shows, shares that are printed as percent: name in the runs'
+      summaries -> heading, which is left away where there is one measure only.
+    costs: further values of summaries, in a second table.
+    paper: whose values stand below ours, a file of `paper_values`; None: nobody's.
+    matrices: (column, line of the main table, file of `paper_values`) of whole accuracy matrices.
+  """
+
+  folder: pathlib.Path
+  title: str
+  command: str
+  rows: Sequence[str]
+  columns: Sequence[str]
+  seeds: Sequence[int]
+  measures: Mapping[str, str]
+  costs: Sequence[str] = ()
+  paper: str | None = None
+  matrices: Sequence[Sequence[str]] = ()
+
+  def cell(self, row: str, column: str, seed: int) -> pathlib.Path:
+    return self.folder / folder_name(row) / folder_name(column) / str(seed)
+
+  def text(self) -> str:
+    """The text of table.json."""
+    values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+    return json.dumps({k: v for k, v in values.items() if k != "folder"}, indent=1) + "\n"
+
+  def learners(self, row: str) -> list[str]:
+    """All learners that cells of a row have begun to run, in their order; [] if none has."""
+    every = [name for column in self.columns for seed in self.seeds
+             for name in _read_json(self.cell(row, column, seed) / ENVIRONMENT).get("learners", [])]
+    return list(dict.fromkeys(every))
+
+  def summaries(self, row: str, column: str, learner: str) -> dict[int, dict[str, Any]]:
+    """By seed, of those that are finished."""
+    found = {seed: _read_json(self.cell(row, column, seed) / learner / SUMMARY)
+             for seed in self.seeds}
+    return {seed: summary for seed, summary in found.items() if summary}
+
+  def num_finished(self) -> int:
+    return sum(is_finished(self.cell(r, c, s))
+               for r in self.rows for c in self.columns for s in self.seeds)
+
+  def environments(self) -> list[dict[str, Any]]:
+    """Of every cell that was begun."""
+    every = (_read_json(self.cell(r, c, s) / ENVIRONMENT)
+             for r in self.rows for c in self.columns for s in self.seeds)
+    return [environment for environment in every if environment]
+
+
+def read(directory: str | os.PathLike) -> TableDir:
+  folder = pathlib.Path(directory)
+  return TableDir(folder, **_read_json(folder / FILE))
+
+
+def _read_json(path: pathlib.Path) -> dict[str, Any]:
+  if not path.exists():
+    return {}
+  try:
+    return json.loads(path.read_text(encoding="utf-8"))
+  except ValueError as error:
+    raise ValueError(f"{path} is not JSON ({error}). It was damaged; delete it and run the same "
+                     "command again, which makes it anew.") from error

@@ -1,0 +1,139 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Reports of whole tables made of summaries written by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suite.reporting import paper_table
+from suite.reporting import table_dir
+from suite.reporting import tables
+
+SCORES = {"in_domain": "In", "next_domain": "Next"}
+
+
+def _table(folder, **changes):
+  values = {"title": "cfsl/table2", "command": "suite run cfsl/table2",
+            "rows": ["omniglot_protonet", "mine"], "columns": ["FSL", "D 4"], "seeds": [0, 1, 2],
+            "measures": {"accuracy": "accuracy"}, "costs": ["macs_per_task", "atm"],
+            "paper": "cfsl_table2", **changes}
+  made = table_dir.TableDir(folder, **values)
+  (folder / table_dir.FILE).write_text(made.text())
+  return made
+
+
+def _cell(table, row, column, seed, *, learners=("x",), **summary):
+  cell = table.cell(row, column, seed)
+  for name in learners:
+    (cell / name).mkdir(parents=True)
+    (cell / name / "summary.json").write_text(json.dumps(summary))
+  (cell / "environment.json").write_text(json.dumps({"learners": list(learners)}))
+
+
+@pytest.fixture(name="cfsl")
+def _cfsl(tmp_path):
+  table = _table(tmp_path)
+  for seed, accuracy in enumerate((0.96, 0.98, 0.97)):
+    _cell(table, "omniglot_protonet", "FSL", seed, accuracy=accuracy, accuracy_interval_95=0.003,
+          convention="spec", macs_per_task=3e8, atm=0.08, num_support_sets=1, task_type="FSL")
+  for seed, accuracy in enumerate((0.5, 0.52)):
+    _cell(table, "omniglot_protonet", "D 4", seed, accuracy=accuracy, convention="spec",
+          macs_per_task=12e8, atm=0.08, num_support_sets=4, task_type="D")
+  _cell(table, "mine", "FSL", 1, accuracy=0.5, accuracy_interval_95=0.004, convention="spec",
+        macs_per_task=None, atm=1.5, num_support_sets=1, task_type="FSL")
+  return tmp_path
+
+
+def test_ours_over_seeds_and_the_papers_below(cfsl):
+  scores, costs = paper_table.build(cfsl)
+  # Of 96, 98 and 97: mean 97, deviations -1, 1, 0, so std 1; of 50 and 52: the root of 2.
+  assert [scores.header, *scores.rows] == [
+      ["", "FSL", "D 4"],
+      ["omniglot_protonet", "97.00 ±1.00", "51.00 ±1.41 (2/3)"],
+      ["  paper", "98.52 ±0.04", "48.98"],
+      ["mine", "50.00 [0.40] (1/3)", "-"]]
+  assert scores.notes[0].startswith("6 of 12 runs are finished. In percent: mean ±standard")
+  assert scores.notes[1:3] == [
+      "Ours follow the convention spec.",
+      "The paper's follow the conventions paper_feb (FSL), paper_apr (D 4)."]
+  assert "commit 39025a3" in " ".join(scores.notes[3:])
+  assert [costs.header, *costs.rows] == [
+      ["", "", "FSL", "D 4"],
+      ["omniglot_protonet", "macs_per_task", "300 MMAC", "1.20 GMAC"],
+      ["omniglot_protonet", "atm", "0.0800", "0.0800"],
+      ["mine", "atm", "1.5000", "-"]]
+
+
+def test_the_report_of_a_directory_is_that_of_its_table(cfsl):
+  text = tables.report([cfsl])
+  assert text.startswith("cfsl/table2\n") and "cfsl/table2: costs" in text
+  assert "| omniglot_protonet | 97.00 ±1.00 | 51.00 ±1.41 (2/3) |" in tables.markdown([cfsl])
+
+
+def test_a_table_that_nobody_has_begun_shows_its_form(tmp_path):
+  _table(tmp_path)
+  scores, = paper_table.build(tmp_path)
+  assert scores.rows == [["omniglot_protonet", "-", "-"], ["  paper", "98.52 ±0.04", "48.98"],
+                         ["mine", "-", "-"]]
+  assert not any("Ours follow" in note for note in scores.notes)
+
+
+def test_mixed_conventions_are_told(tmp_path):
+  table = _table(tmp_path, paper=None, costs=[])
+  _cell(table, "mine", "FSL", 0, accuracy=0.5, convention="spec")
+  _cell(table, "mine", "D 4", 0, accuracy=0.5, convention="paper_apr")
+  scores, = paper_table.build(tmp_path)
+  assert scores.notes[-1] == "Ours follow the conventions spec (FSL), paper_apr (D 4)."
+
+
+def test_costs_are_gathered_by_learner_and_task_type(cfsl):
+  # A task of one set belongs to every type.
+  assert paper_table.costs(cfsl) == [
+      ("omniglot_protonet", "D", [(1, 3e8, 0.08), (4, 12e8, 0.08)]),
+      ("mine", "FSL", [(1, None, 1.5)])]
+
+
+def test_runs_of_several_learners_make_a_line_each(tmp_path):
+  table = _table(tmp_path, title="clear/table1", rows=["linear"], columns=["iid", "streaming"],
+                 seeds=[0, 1], measures=SCORES, costs=[], paper="clear_table1")
+  for seed in (0, 1):
+    _cell(table, "linear", "iid", seed, learners=("er", "joint"), in_domain=0.9 + seed / 100,
+          next_domain=0.8)
+    _cell(table, "linear", "streaming", seed, learners=("er", "joint"), in_domain=None,
+          next_domain=0.7)
+  scores, = paper_table.build(tmp_path)
+  assert [scores.header, *scores.rows] == [
+      ["", "iid In", "iid Next", "streaming Next"],  # The protocol has no in-domain score there.
+      ["linear er", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"],
+      ["  paper", "91.7", "90.9", "91.4"],
+      ["linear joint", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"]]
+
+
+def test_a_matrix_stands_beside_the_papers(tmp_path):
+  table = _table(tmp_path, rows=["linear"], columns=["iid"], seeds=[0, 1], paper=None, costs=[],
+                 matrices=[["iid", "linear ft_biased", "clear_figure6"]])
+  whole = [[0.5 + i / 100 + j / 1000 for j in range(10)] for i in range(10)]
+  for seed in (0, 1):
+    _cell(table, "linear", "iid", seed, learners=("er", "ft_biased"), accuracy=0.5,
+          matrix=[[a + seed / 10 for a in row] for row in whole])
+  _, figure6 = paper_table.build(tmp_path)
+  assert figure6.header == ["", *map(str, range(1, 11))]
+  assert figure6.rows[2][:3] == ["trained up to 2", "56.00", "56.10"]  # (51 + 61) / 2
+  assert figure6.rows[3][:3] == ["  paper", "91.42", "90.63"]
+  assert figure6.notes[0] == "Ours: mean over seeds, 2 of them."
+
+
+def test_a_matrix_of_another_size_cannot_stand_there(tmp_path):
+  table = _table(tmp_path, rows=["linear"], columns=["iid"], seeds=[0], paper=None, costs=[],
+                 matrices=[["iid", "linear", "clear_figure6"]])
+  _cell(table, "linear", "iid", 0, matrix=[[0.5, None], [0.5, 0.5]])
+  _, figure6 = paper_table.build(tmp_path)
+  assert figure6.rows[0][1:] == ["-"] * 10
+
+
+def test_a_damaged_summary_is_named(cfsl):
+  (cfsl / "mine" / "FSL" / "1" / "x" / "summary.json").write_text("{")
+  with pytest.raises(ValueError, match=r"summary\.json is not JSON"):
+    paper_table.build(cfsl)
