@@ -1,0 +1,47 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import importlib.util
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+from suite.data import episodes
+from suite.data import task_types
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(name="tool", scope="module")
+def _tool():
+  path = ROOT / "tools" / "make_episode_page.py"
+  spec = importlib.util.spec_from_file_location("make_episode_page", path)
+  module = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(module)
+  return module
+
+
+def _source(kind, n, convention):
+  labels = np.repeat(np.arange(12), 20)
+  setting = task_types.named(kind, n, way=2, targets=1)
+  made = episodes.Episodes(np.zeros([240, 1, 1, 1], np.uint8), labels, setting,
+                           convention=convention)
+  return made, labels
+
+
+def test_a_class_of_two_labels_is_guessed(tool):
+  # D under paper_apr: every class has two labels, and its images are the same in both sets.
+  assert tool.ceiling(*_source("D", 2, "paper_apr"), 20) == (0.5, 0.0)
+  assert tool.ceiling(*_source("D", 2, "spec"), 20) == (1.0, 0.0)
+
+
+def test_a_target_that_was_shown_is_found(tool):
+  most, leaked = tool.ceiling(*_source("A", 3, "paper_feb"), 200)
+  # Each of 3 x 2 targets is one of the 2 other draws' images by 1 in 20 each.
+  assert most == 1.0 and leaked == pytest.approx(2 / 20, abs=0.02)
+
+
+@pytest.mark.skipif(not os.environ.get("LIFELONG_DATA_DIR"),
+                    reason="$LIFELONG_DATA_DIR with a prepared cfsl_omniglot is not set")
+def test_the_page_is_what_the_prepared_data_give(tool):
+  assert tool.main(["--check", "--data_dir", os.environ["LIFELONG_DATA_DIR"]]) == 0
