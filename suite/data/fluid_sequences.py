@@ -145,7 +145,7 @@ class Stream:
   def sequence(self, images: np.ndarray) -> sequences.Sequence:
     """For the protocol; images: those of the whole data set, in its order."""
     return sequences.Sequence(images[self.index], self.labels, list(self.ids), self.num_base,
-                              num_classes=len(self.classes))
+                              num_classes=len(self.classes), segments=self.segments)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -2,42 +2,88 @@
 """Sequences of single samples (FLUID): x_t is delivered, a prediction is due, then y_t is revealed.
 
 Classes below `num_base_classes` are known from pretraining; the others are met in the sequence.
+Labels leave a sequence through `reveal` only, and only when they are due: after the answer to their
+own sample, or some steps later where labels are delayed.
 """
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Tuple, Union
 from typing import Sequence as Strings
 
 import numpy as np
 
 
 class NotDeliveredError(LookupError):
-  """A label was asked for before its sample was delivered."""
+  """A label was asked for before it was due."""
 
 
 class Sequence:
   """T samples in order; a label is given out only after its sample.
 
+  Args:
+    images: uint8 [T, H, W, 3].
+    labels: [T], 0..num_classes-1.
+    ids: [T], each its own.
+    num_base_classes, num_classes: see below; the largest label plus one if the latter is not given.
+    segments: int [T], the part of a non-stationary sequence that each sample belongs to.
+    delays: int [T], steps between a sample and its label; 0: right after the answer.
+
   Attributes:
     num_base_classes: classes 0..num_base_classes-1 are the base classes.
     num_classes: base and novel classes together.
     ids: str [T].
+    segments: int64 [T].
+    due: int64 [T], the step after whose answer each label is revealed.
+    order: int64 [T], samples in the order in which their labels come.
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
-               num_base_classes: int, num_classes: Optional[int] = None):
-    if not len(images) == len(labels) == len(ids):
+               num_base_classes: int, num_classes: Optional[int] = None, *,
+               segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0):
+    if not len(images) == len(labels) == len(ids) or not len(ids):
       raise ValueError(f"Got {len(images)} images, {len(labels)} labels and {len(ids)} ids; "
-                       "a sequence has as many of each.")
+                       "a sequence has as many of each, and at least one.")
     self.num_base_classes = num_base_classes
     self.num_classes = int(np.max(labels)) + 1 if num_classes is None else num_classes
     self.ids = np.asarray(ids)
     self._images, self._labels = images, np.asarray(labels, np.int64)
+    self.segments = np.zeros(len(ids), np.int64) if segments is None else np.asarray(segments)
+    self.due = np.arange(len(ids)) + delays
+    self.order = np.argsort(self.due, kind="stable")
+    self._due = self.due[self.order]
     self._num_delivered = 0
+    self._check(delays)
+
+  def _check(self, delays: Union[int, np.ndarray]) -> None:
+    low, high = int(np.min(self._labels)), int(np.max(self._labels))
+    if low < 0 or high >= self.num_classes:
+      raise ValueError(f"Labels run from {low} to {high}, but the sequence is declared to have "
+                       f"{self.num_classes} classes; allowed are 0..{self.num_classes - 1}. Map "
+                       "the labels, or declare more classes.")
+    if not 0 <= self.num_base_classes <= self.num_classes:
+      raise ValueError(f"{self.num_base_classes} of {self.num_classes} classes are declared base "
+                       "classes; allowed are 0 to all of them.")
+    names, counts = np.unique(self.ids, return_counts=True)
+    if len(names) < len(self.ids):
+      raise ValueError(f"Id {names[np.argmax(counts)]!r} stands {np.max(counts)} times in the "
+                       "sequence; each sample comes once and has an id of its own.")
+    if np.min(delays) < 0 or len(self.segments) != len(self):
+      raise ValueError(f"Got delays from {np.min(delays)} and {len(self.segments)} segments; a "
+                       f"label comes 0 or more steps late, and {len(self)} samples have as many "
+                       "segments.")
 
   def __len__(self) -> int:
     return len(self._images)
+
+  def delayed(self, delays: Union[int, np.ndarray]) -> Sequence:
+    """The same sequence, nothing delivered yet, its labels so many steps late."""
+    return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
+                    self.num_classes, segments=self.segments, delays=delays)
+
+  def images(self, start: int, stop: int) -> np.ndarray:
+    """Samples start..stop-1, uint8 [B, H, W, 3], to be prepared ahead; none counts as delivered."""
+    return self._images[start:stop]
 
   def deliver(self, t: int) -> np.ndarray:
     """Sample t, uint8 [H, W, 3]; it and all samples before it count as delivered."""
@@ -46,16 +92,62 @@ class Sequence:
     self._num_delivered = max(self._num_delivered, t + 1)
     return self._images[t]
 
+  def rewind(self, num: int) -> None:
+    """Only the first `num` samples count as delivered: what was computed ahead of them is void."""
+    self._num_delivered = min(self._num_delivered, num)
+
   def reveal(self, t: int) -> int:
-    """The label of sample t, once that has been delivered."""
-    if not 0 <= t < self._num_delivered:
-      raise NotDeliveredError(f"The label of sample {t} is revealed after the sample is delivered; "
-                              f"{self._num_delivered} samples have been delivered so far.")
+    """The label of sample t, once that has been delivered and the delay is over."""
+    if not 0 <= t < len(self) or self.due[t] >= self._num_delivered:
+      late = self.due[t] - t if 0 <= t < len(self) else 0
+      raise NotDeliveredError(
+          f"The label of sample {t} is revealed after the sample is delivered"
+          f"{f', {late} steps later' if late else ''}; {self._num_delivered} samples have been "
+          "delivered so far. Ask for it after the answer is given.")
     return int(self._labels[t])
+
+  def reveal_next(self, start: int, stop: int) -> np.ndarray:
+    """Labels of samples order[start:stop], which must all be due: int64 [M]."""
+    if stop > start:
+      self.reveal(int(self.order[stop - 1]))  # The last to come; raises if it is not due.
+    return self._labels[self.order[start:stop]]
+
+  @property
+  def is_immediate(self) -> bool:
+    """Whether every label comes right after its sample's answer."""
+    return bool(np.all(self.due == np.arange(len(self))))
+
+  def num_revealed(self, num_answered: int) -> int:
+    """How many labels have come when so many samples have been answered: order[:this]."""
+    return int(np.searchsorted(self._due, num_answered))
+
+  def revealed_by(self, start: int, stop: int) -> np.ndarray:
+    """How many labels have come after each of the steps start..stop-1, int64 [B]."""
+    return np.searchsorted(self._due, np.arange(start + 1, stop + 1))
+
+  def step_of(self, num_revealed: int) -> int:
+    """The step after which so many labels have come; beyond all if that is after the end."""
+    return int(self._due[num_revealed - 1]) if num_revealed <= len(self) else len(self)
+
+  def truth(self, start: int, stop: int) -> np.ndarray:
+    """Labels of delivered samples, due or not, [B]; for scoring, not for learners."""
+    if stop > self._num_delivered:
+      raise NotDeliveredError(f"Sample {stop - 1} cannot be scored yet; {self._num_delivered} "
+                              "samples have been delivered so far.")
+    return self._labels[start:stop]
 
   def class_counts(self) -> np.ndarray:
     """Images of each class in the whole sequence, [C]; for scoring (head, tail), not learners."""
     return np.bincount(self._labels, minlength=self.num_classes)
+
+
+def delays(num: int, delay: Union[int, Tuple[int, int]], seed: Tuple[int, int]) -> np.ndarray:
+  """How many steps late each label comes, [num]: always `delay`, or drawn from (least, most)."""
+  least, most = (delay, delay) if isinstance(delay, int) else delay
+  if not 0 <= least <= most:
+    raise ValueError(f"A label delay of {delay}; give a number of steps, 0 or more, or (least, "
+                     "most) of a random one.")
+  return np.random.default_rng(seed).integers(least, most + 1, num)
 
 
 def zipf_mandelbrot_counts(num_classes: int, total: int, *, offset: float = 2.0) -> np.ndarray:

@@ -1,19 +1,21 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Nearest class mean (NCM) by distance or angle, exact in blocks of a sequence.
 
-As `NearestMean` with a choice of similarity, for sequences of single samples: `answer_and_update`
+As `NearestMean` with a choice of similarity, for sequences of single samples: `answer_in_turn`
 takes a block of samples at once and gives the answers of `answer` and `update` in turn, to within
 rounding (see `suite/training/running_centroids.py`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List, Tuple
 
 import tensorflow as tf
 
+from suite.compute import mac_views
 from suite.data import tasks
 from suite.training import context as context_lib
+from suite.training import frozen_backbone
 from suite.training import running_centroids
 from suite.training import scoring
 
@@ -25,7 +27,7 @@ def pixels(images: tf.Tensor) -> tf.Tensor:
 
 
 class Centroids(tf.Module):
-  """A `StreamLearner`. All tasks of the same key add to the same means.
+  """An `InstanceLearner`. All tasks of the same key add to the same means.
 
   Args:
     transform: image preparation; its `size` is H = W.
@@ -82,14 +84,20 @@ class Centroids(tf.Module):
     """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
     return self._features(images)
 
-  def answer(self, code: tf.Tensor) -> tf.Tensor:
-    """Logits [C] for the features [D] of one sample."""
-    return self.centroids.answer(code[None])[0]
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for features [B, D]; -inf for classes without a sample."""
+    return self.centroids.answer(codes)
 
-  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
-    """Adds the features [D] of one sample to the mean of class `label`, int64 []."""
-    self.centroids.add(code[None], label[None])
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds features [B, D] to the means of their classes, int64 [B]."""
+    self.centroids.add(codes, labels)
 
-  def answer_and_update(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
-    return self.centroids.answer_and_add(codes, labels)
+    return self.centroids.answer_in_turn(codes, labels)
+
+  def mac_layers(self) -> Tuple[List[mac_views.Layer], List[mac_views.Layer]]:
+    """Layers of the backbone, and the centroids."""
+    macs = int(tf.size(self.centroids.sums))
+    return (frozen_backbone.layers(self._features),
+            [mac_views.Layer("centroids", macs, trained=False)])

@@ -14,21 +14,27 @@ The authors' code has no Exemplar Tuning; this is made from the paper.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import tensorflow as tf
 
+from suite.compute import flops
+from suite.compute import mac_views
+from suite.compute import seeds as seeds_lib
 from suite.data import tasks
 from suite.training import context as context_lib
+from suite.training import frozen_backbone
 from suite.training import running_centroids
 from suite.training import scoring
+from suite.training import stored_samples
 from suite.training.memories import draws
 
 _ORDER = 30  # The purpose of its draws.
 
 
 class ExemplarTuning(tf.Module):
-  """A `StreamLearner` for one sequence, and for base classes before it.
+  """An `InstanceLearner` and `OfflineLearner` for one sequence, and for base classes before it.
 
   Args:
     transform: image preparation; its `size` is H = W.
@@ -49,6 +55,7 @@ class ExemplarTuning(tf.Module):
     self._learning_rate, self._momentum = learning_rate, momentum
     self._weight_decay = weight_decay
     self._built = False
+    self._step_costs: Dict[int, flops.Cost] = {}
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if task.kind != tasks.SINGLE_LABEL:
@@ -59,7 +66,8 @@ class ExemplarTuning(tf.Module):
     size = self.transform.size
     num_features = self._features(tf.zeros([1, size, size, 3], tf.uint8)).shape[1]
     shape = [task.num_classes, num_features]
-    self._seed = context.seeds.pair("exemplar tuning")
+    # Of the run, not of the event: a run that goes on begins in another event.
+    self._seed = seeds_lib.derive(context.seeds.seed, "exemplar tuning")
     self.centroids = running_centroids.RunningCentroids(
         task.num_classes, num_features, similarity="dot", normalize=True)
     self.residuals = tf.Variable(tf.zeros(shape), trainable=True, name="residuals")
@@ -78,31 +86,49 @@ class ExemplarTuning(tf.Module):
     labels = tf.cast(outputs.labels, tf.int64)
     self.centroids.add(codes, labels)
     record = self.tune(codes, labels)
-    macs = self.macs_of(record["examples"])
     # An addition for each feature of a sample, and four to make it a direction.
-    context.ledger.charge(context.phase, flops=2 * macs + 5 * outputs.values.size, macs=macs,
+    cost = self._phase_cost(len(outputs.labels)) + flops.Cost(5 * outputs.values.size, 0)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           examples=record["examples"], steps=record["steps"])
     return {"classes_with_a_mean": int(tf.math.count_nonzero(self.centroids.counts)), **record}
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    codes = self.encode(images)
-    return self.centroids.answer(codes) + self._residual_part(codes)
+    return self.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
     return self._features(images)
 
-  def answer(self, code: tf.Tensor) -> tf.Tensor:
-    """Logits [C] for the features [D] of one sample; -inf for classes without one."""
-    return (self.centroids.answer(code[None]) + self._residual_part(code[None]))[0]
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for features [B, D]; -inf for classes without a sample."""
+    exemplars = self.centroids.means() + self.residuals
+    return tf.matmul(codes, exemplars, transpose_b=True) + self._offset()
 
-  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
-    """Adds the direction of the features [D] to the centroid of class `label`, int64 []."""
-    self.centroids.add(code[None], label[None])
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds the directions of features [B, D] to the centroids of their classes, int64 [B]."""
+    self.centroids.add(codes, labels)
 
-  def answer_and_update(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
-    return self.centroids.answer_and_add(codes, labels) + self._residual_part(codes)
+    return self.centroids.answer_in_turn(codes, labels) + self._residual_part(codes)
+
+  def learn_stored(
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
+    """An offline phase of the residuals."""
+    began, num = time.monotonic(), len(stored.labels)
+    record = self.tune(tf.constant(stored.codes), tf.constant(stored.labels))
+    cost = self._phase_cost(num)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=record["steps"],
+                          examples=record["examples"], seconds=time.monotonic() - began)
+    return {"passes": record["examples"], "train_loss": record["train_loss"]}
+
+  def stored_macs(self, num_stored: int) -> Optional[int]:
+    return self.macs_of(self._epochs * num_stored)
+
+  def mac_layers(self) -> Tuple[List[mac_views.Layer], List[mac_views.Layer]]:
+    """Layers of the backbone, and centroids with residuals."""
+    macs = self.residuals.shape.num_elements()
+    return frozen_backbone.layers(self._features), [mac_views.Layer("exemplars", macs)]
 
   def tune(self, codes: tf.Tensor, labels: tf.Tensor) -> Dict[str, Any]:
     """One offline phase: trains the residuals on stored codes [N, D], labels int64 [N]."""
@@ -116,8 +142,25 @@ class ExemplarTuning(tf.Module):
 
   def macs_of(self, examples: int) -> int:
     """MACs of an offline phase over stored features: a forward pass and the weights' gradient."""
-    num_classes, num_features = self.residuals.shape
-    return 2 * examples * int(num_classes) * int(num_features)
+    return 2 * examples * self.residuals.shape.num_elements()
+
+  def _phase_cost(self, num_stored: int) -> flops.Cost:
+    """Of an offline phase over so many features, its last batches being what is left over."""
+    whole, rest = divmod(num_stored, self._batch_size)
+    cost = self._step_cost(self._batch_size) * whole if whole else flops.ZERO
+    return (cost + (self._step_cost(rest) if rest else flops.ZERO)) * self._epochs
+
+  def _step_cost(self, rows: int) -> flops.Cost:
+    if rows not in self._step_costs:
+      shape = self.residuals.shape
+      self._step_costs[rows] = flops.count(tf.function(self._step).get_concrete_function(
+          tf.TensorSpec([rows, shape[1]]), tf.TensorSpec([rows], tf.int64),
+          tf.TensorSpec(shape), tf.TensorSpec(shape[:1])))
+    return self._step_costs[rows]
+
+  def _offset(self) -> tf.Tensor:
+    """0 for classes with a sample, -inf for others, [C]."""
+    return tf.where(self.centroids.counts > 0.0, 0.0, -float("inf"))
 
   def _residual_part(self, codes: tf.Tensor) -> tf.Tensor:
     return tf.matmul(codes, self.residuals.read_value(), transpose_b=True)
@@ -125,8 +168,7 @@ class ExemplarTuning(tf.Module):
   def _phase(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns the mean loss of the last epoch."""
     num = tf.size(labels)
-    means, offset = self.centroids.means(), tf.where(
-        self.centroids.counts > 0.0, 0.0, -float("inf"))
+    means, offset = self.centroids.means(), self._offset()
     total = tf.constant(0.0)
     for _ in tf.range(self._epochs):
       # Order is a function of the seed and the number of the epoch: a resumed run has the same.

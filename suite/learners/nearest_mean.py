@@ -84,16 +84,18 @@ class NearestMean(tf.Module):
     """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
     return self._features(images)
 
-  def answer(self, code: tf.Tensor) -> tf.Tensor:
-    """Logits [C] for the features [D] of one sample."""
-    return self._logits(code[None])[0]
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for features [B, D]."""
+    return self._logits(codes)
 
-  def update(self, code: tf.Tensor, label: tf.Tensor) -> None:
-    """Moves the mean of class `label`, int64 [], towards the features [D] of one sample."""
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Moves the mean of each class in int64 [B] towards its features of [B, D], one by one."""
     means, counts = self._means[self._key], self._counts[self._key]
-    counts.scatter_add(tf.IndexedSlices(tf.ones([1]), label[None]))
-    step = (code - means[label]) / counts[label]
-    means.scatter_add(tf.IndexedSlices(step[None], label[None]))
+    for i in tf.range(tf.size(labels)):
+      label = labels[i]
+      counts.scatter_add(tf.IndexedSlices(tf.ones([1]), label[None]))
+      step = (codes[i] - means[label]) / counts[label]
+      means.scatter_add(tf.IndexedSlices(step[None], label[None]))
 
   def _logits(self, codes: tf.Tensor) -> tf.Tensor:
     """[B, D] -> [B, C]; |x - m|^2 = |x|^2 - 2 x.m + |m|^2 makes it one matrix product."""

@@ -44,9 +44,18 @@ def joined(parts: Sequence[Answers]) -> Answers:
   return Answers(*(np.concatenate([np.asarray(p[i], np.int64) for p in parts]) for i in range(3)))
 
 
-def open_correct(answers: Answers, known: Iterable[int], num_classes: int) -> np.ndarray:
-  """Which answers among K + 1 are right: bool [n]; known: the base classes."""
-  is_new = online.first_sights(answers.labels, known)
+def open_correct(answers: Answers, known: Iterable[int], num_classes: int,
+                 is_new: Optional[np.ndarray] = None) -> np.ndarray:
+  """Which answers among K + 1 are right: bool [n].
+
+  Args:
+    answers: n steps. num_classes: C.
+    known: the base classes.
+    is_new: bool [n], where "new" is right; at first sights if not given, which is so unless labels
+      come late.
+  """
+  if is_new is None:
+    is_new = online.first_sights(answers.labels, known)
   return np.asarray(answers.open) == np.where(is_new, num_classes, answers.labels)
 
 
@@ -121,11 +130,13 @@ def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int]
 
 
 def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshold: int = 50,
-           head_is: str = ">", num_occurrences: int = 20) -> dict[str, object]:
+           head_is: str = ">", num_occurrences: int = 20, is_new: Optional[np.ndarray] = None
+           ) -> dict[str, object]:
   """All scores of a run by name: those of open answers, "closed": the same of closed ones."""
   known = [int(c) for c in known]
   scores: dict[str, object] = {}
-  right = {"open": open_correct(answers, known, num_classes), "closed": closed_correct(answers)}
+  right = {"open": open_correct(answers, known, num_classes, is_new),
+           "closed": closed_correct(answers)}
   for name, correct in right.items():
     accuracies, counts = by_occurrence(correct, answers.labels, known, num=num_occurrences)
     found = {

@@ -2,30 +2,29 @@
 """FLUID (Wallingford et al., 2020): one sample at a time, from a sequence with old and new classes.
 
 At step t of the sequence: sample x_t is delivered, the learner answers with one of the K classes
-known so far or with "new", then y_t is revealed and the learner may update. A class is known from
-pretraining (the base classes) or from the step at which its label was first revealed. Both accuracy
-and compute are scored.
+known so far or with "new", then the labels that are due are revealed (y_t, unless labels come late)
+and the learner may learn from them one by one. After each label an update strategy may ask for an
+offline phase on all that is stored. A class is known from pretraining (the base classes) or from
+the step after which its label was first revealed. Both accuracy and compute are scored.
 
-    answer    the known class with the largest logit, or "new" if that logit is below a threshold;
-              right if it is y_t, or "new" at the first sight of a class
-    closed    the same without "new", wrong at every first sight (what the authors' code reports)
+    answer    the known class with the largest logit, or "new" if the novelty score is below a
+              threshold; right if it is y_t, or "new" while y_t's class is not known
+    closed    the same without "new" (what the authors' code reports)
 
-Steps run in blocks, for speed only: a block is one compiled loop in which the label of a sample
-goes to the learner after its answer has come out, so every answer is that of one step at a time,
-whatever the block size.
+Steps run in blocks, for speed only: see `suite/training/stream_steps.py`. The events of a run are
+the base classes, then records of up to `record_every` steps, and an offline phase wherever the
+strategy wants one; all that is needed to go on stands in them.
 """
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import time
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from absl import logging
 import numpy as np
-import tensorflow as tf
 
-from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.data import experience
 from suite.data import image_set
@@ -33,9 +32,14 @@ from suite.data import sequences
 from suite.data import streams
 from suite.data import tasks
 from suite.learners import learner as learner_lib
-from suite.metrics import classification
-from suite.metrics import online
+from suite.metrics import stream_log
 from suite.protocols import run_state
+from suite.training import stream_decisions
+from suite.training import stream_records
+from suite.training import stream_steps
+from suite.training import update_strategies
+
+_NEVER = update_strategies.Never()
 
 
 def run(
@@ -44,190 +48,209 @@ def run(
     state: run_state.RunState,
     sequence: sequences.Sequence,
     base: Optional[image_set.ImageSet] = None,
+    update: update_strategies.Strategy = _NEVER,
     validation_share: float = 0.1,
-    block_size: int = 50,
-    new_below: float = -math.inf,
+    label_delay: Union[int, Tuple[int, int]] = 0,
+    record_every: int = 500,
+    block_size: int = 128,
+    encode_batch: int = 64,
+    novelty_score: str = "max_logit",
+    new_below: Optional[float] = None,
     head_above: int = 50,
+    head_is: str = ">",
+    window: int = 500,
 ) -> Dict[str, Any]:
   """Runs the sequence from where `state` is; returns the summary (see `summarise`).
 
   Args:
     base: training images of the base classes, learned before the first step and charged to
       "pretrain"; without them no class is known at first, and all are novel.
+    update: when to train on what is stored, for learners that can.
     validation_share: the part of `base` that is delivered as its validation split.
-    block_size: steps in one compiled call and in one record.
-    new_below: a largest logit below this is answered with "new". Where logits are minus squared
-      distances it is -d^2 for the least distance d of a new class.
-    head_above: classes with more samples than this in the sequence are head, the others tail.
+    label_delay: steps between an answer and its label, or (least, most) of a random delay.
+    record_every: steps in one record, at most.
+    block_size: steps tried in one compiled call; makes no difference to the answers.
+    encode_batch: samples encoded at once.
+    novelty_score: one of `stream_log.NOVELTY_SCORES`, high for known classes.
+    new_below: a novelty score below this is answered with "new". Where logits are minus squared
+      distances it is -d^2 for the least distance d of a new class. None: the learner's own
+      `new_below`, if it has one; else no such answer while a class is known.
+    head_above, head_is: classes with > (or >=) so many samples in the sequence are head.
+    window: steps; see `stream_log.summary`.
   """
+  novelty = stream_log.Novelty(novelty_score, new_below)
+  _check(learner, sequence, base, record_every, block_size)
+  if label_delay:
+    sequence = sequence.delayed(
+        sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
+  decisions = stream_decisions.StreamDecisions(update, learner, sequence)
   task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   state.resume(learner, begin=[task] * min(state.done, 1))
-  steps, blocks = _Steps(learner, task.num_classes), _blocks(len(sequence), block_size)
-  num_before = int(base is not None)
-  for event in range(state.done, num_before + len(blocks)):
-    predictions = None
-    if base is not None and event == 0:
-      context = state.context(phase="pretrain")
-      learner.begin(task, context)
-      split = base.split(validation_share, seed=state.seeds.integer("validation"))
-      delivered = experience.Experience(task, *split, experience.History())
-      record = {"kind": streams.TRAIN, "train_size": delivered.train.size,
-                "validation_size": delivered.validation.size, **learner.learn(delivered, context)}
+  if base is not None and not state.done:
+    _learn_base(learner, state, task, base, validation_share)
+  known = _known(sequence, base)
+  events = _Run(learner, state, sequence, task, decisions, known, encode_batch)
+  while True:
+    if events.update_is_due():
+      events.learn_stored()
+    elif events.steps.num_answered < len(sequence):
+      events.predict(
+          record_every=record_every, block_size=block_size, window=window, novelty=novelty)
     else:
-      learner.begin(task, state.context())
-      block = blocks[event - num_before]
-      logging.info("Steps %d to %d of %d", block.start, block.stop, len(sequence))
-      logits, labels = steps.run(sequence, block, state.ledger)
-      known = known_before(labels, known_classes(state.records, sequence, base))
-      record, predictions = score(logits, labels, known, new_below)
-      record = {"kind": streams.PREDICT, "first_step": block.start, **record,
-                **_so_far(record, state.records)}
-      predictions["ids"] = sequence.ids[block.start:block.stop]
-    state.commit({"protocol": "fluid", "task": task.name, "task_key": task.key,
-                  "num_classes": task.num_classes, **record}, predictions)
-  return summarise(state.records, sequence, base, head_above)
+      break
+  return summarise(state.records, sequence, known, threshold=head_above, head_is=head_is,
+                   window=window, novelty_score=novelty_score)
 
 
-def _blocks(num_steps: int, block_size: int) -> Sequence[range]:
-  if block_size < 1:
-    raise ValueError(f"block_size={block_size}; a block has at least one step.")
-  return [range(s, min(s + block_size, num_steps)) for s in range(0, num_steps, block_size)]
+def _check(learner: Any, sequence: sequences.Sequence, base: Optional[image_set.ImageSet],
+           record_every: int, block_size: int) -> None:
+  missing = [name for name in ("encode", "answer") if not hasattr(learner, name)]
+  if missing:
+    raise ValueError(
+        f"{type(learner).__name__} cannot answer one sample at a time: it has no "
+        f"{', '.join(missing)}. Take a learner that has, for example NearestMean, or add them "
+        "(see StreamLearner).")
+  if min(record_every, block_size) < 1:
+    raise ValueError(f"record_every={record_every} and block_size={block_size}; a record and a "
+                     "block have at least one step each.")
+  if base is None:
+    return
+  if not sequence.num_base_classes:
+    raise ValueError(f"{base.name!r} is given as base classes, but the sequence has none. Leave "
+                     "base out, or take a sequence with base classes.")
+  if base.num_classes != sequence.num_classes or base.labels.max() >= sequence.num_base_classes:
+    raise ValueError(
+        f"{base.name!r} has {base.num_classes} classes and labels up to {base.labels.max()}; the "
+        f"sequence has {sequence.num_classes}, of which the first {sequence.num_base_classes} are "
+        "base classes. Give images of those alone, with the sequence's own labels.")
 
 
-class _Steps:
-  """A block of steps in one compiled call."""
-
-  def __init__(self, learner: learner_lib.StreamLearner, num_classes: int):
-    missing = [name for name in ("encode", "answer", "update") if not hasattr(learner, name)]
-    if missing:
-      raise ValueError(
-          f"{type(learner).__name__} cannot learn one sample at a time: it has no "
-          f"{', '.join(missing)}. Take a learner that has, for example NearestMean, or add them "
-          "(see StreamLearner).")
-    self._learner, self._num_classes = learner, num_classes
-    self.block = tf.function(self._block)
-    self._costs: Dict[Tuple[int, ...], Tuple[flops.Cost, flops.Cost]] = {}
-
-  def _block(self, images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C]; label t is not touched before answer t is there."""
-    codes = self._learner.encode(images)
-    logits = tf.TensorArray(tf.float32, images.shape[0], element_shape=[self._num_classes])
-    for t in tf.range(images.shape[0]):
-      logits = logits.write(t, self._learner.answer(codes[t]))
-      self._learner.update(codes[t], labels[t])
-    return logits.stack()
-
-  def run(self, sequence: sequences.Sequence, block: range, ledger: ledger_lib.Ledger
-          ) -> Tuple[np.ndarray, np.ndarray]:
-    """Logits [B, C] and labels [B] of the steps of a block."""
-    began = time.monotonic()
-    images = self._learner.transform.evaluate(np.stack([sequence.deliver(t) for t in block]))
-    labels = np.array([sequence.reveal(t) for t in block], np.int64)
-    logits = self.block(images, tf.constant(labels)).numpy()
-    predict, train = self.cost(images)
-    # One clock for both: answers and updates take turns inside the call.
-    ledger.charge("predict", flops=predict.flops, macs=predict.macs, examples=len(block),
-                  seconds=time.monotonic() - began)
-    ledger.charge("train", flops=train.flops, macs=train.macs, examples=len(block))
-    return logits, labels
-
-  def cost(self, images: tf.Tensor) -> Tuple[flops.Cost, flops.Cost]:
-    """What the answers and what the updates of a block cost."""
-    shape = tuple(images.shape)
-    if shape not in self._costs:
-      encode = tf.function(self._learner.encode).get_concrete_function(
-          tf.TensorSpec(images.shape, images.dtype))
-      code = tf.TensorSpec(encode.output_shapes[1:], encode.output_dtypes)
-      answer = tf.function(self._learner.answer).get_concrete_function(code)
-      update = tf.function(self._learner.update).get_concrete_function(
-          code, tf.TensorSpec([], tf.int64))
-      self._costs[shape] = (
-          flops.count(encode) + flops.count(answer) * shape[0], flops.count(update) * shape[0])
-    return self._costs[shape]
+def _learn_base(learner: Any, state: run_state.RunState, task: tasks.Task,
+                base: image_set.ImageSet, validation_share: float) -> None:
+  """The first event: the base classes."""
+  context = state.context(phase="pretrain")
+  learner.begin(task, context)
+  split = base.split(validation_share, seed=state.seeds.integer("validation"))
+  delivered = experience.Experience(task, *split, experience.History())
+  state.commit({**_about(task), "kind": streams.TRAIN, "train_size": delivered.train.size,
+                "validation_size": delivered.validation.size, **learner.learn(delivered, context)})
 
 
-def known_classes(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence,
-                  base: Optional[image_set.ImageSet]) -> np.ndarray:
-  """Which classes are known after these records: bool [C]."""
-  known = np.arange(sequence.num_classes) < _num_base(sequence, base)
-  for record in records:
-    known[record.get("labels", [])] = True
-  return known
+def _about(task: tasks.Task) -> Dict[str, Any]:
+  return {"protocol": "fluid", "task": task.name, "task_key": task.key,
+          "num_classes": task.num_classes}
 
 
-def _num_base(sequence: sequences.Sequence, base: Optional[image_set.ImageSet]) -> int:
-  return 0 if base is None else sequence.num_base_classes
+class _Run:
+  """A run after its base classes; each method is one event. What it goes on from are records."""
+
+  def __init__(self, learner: Any, state: run_state.RunState, sequence: sequences.Sequence,
+               task: tasks.Task, decisions: stream_decisions.StreamDecisions, known: np.ndarray,
+               encode_batch: int):
+    self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
+    learner.begin(task, state.context())
+    self._decisions = decisions
+    self._log = stream_log.from_records(stream_records.of_steps(state.records))
+    num_answered = len(self._log.labels)
+    self.steps = stream_steps.StreamSteps(learner, sequence, known, num_answered, encode_batch)
+    self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
+                           self._log.correct(task.num_classes), self.steps.known)
+
+  def update_is_due(self) -> bool:
+    """Whether the steps so far ended with a decision to update."""
+    return bool(self._state.records) and self._state.records[-1].get("update", False)
+
+  def learn_stored(self) -> None:
+    """An offline phase."""
+    state = self._state
+    phases, before = stream_records.of_phases(state.records), state.ledger.totals()
+    # Its draws are of the phase, not of the event: they do not depend on the length of records.
+    context = dataclasses.replace(
+        state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
+    self._learner.begin(self._task, context)
+    stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
+    logging.info("Offline phase %d, on %d samples", len(phases) + 1, len(stored.labels))
+    record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
+              "stored": len(stored.labels), "reason": state.records[-1]["reason"],
+              **self._learner.learn_stored(stored, context)}
+    self._decisions.updated(self.steps.num_revealed)
+    state.commit({
+        **_about(self._task), "kind": streams.TRAIN, **record,
+        **stream_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
+
+  def predict(self, *, record_every: int, block_size: int, window: int,
+              novelty: stream_log.Novelty) -> None:
+    """Steps up to the next update, or as many as a record holds."""
+    state, first = self._state, self.steps.num_answered
+    self._learner.begin(self._task, state.context())
+    novelty = novelty.of(self._learner)
+    logging.info("Steps from %d of %d", first, len(self._sequence))
+    self._decisions.begin_event(state.ledger.totals()["macs"])
+    end = min(first + record_every, len(self._sequence))
+    log, probabilities = stream_log.empty(), []
+    outcomes: List[stream_decisions.Outcome] = []
+    while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
+      part, chances, outcome = self._block(min(end, self.steps.num_answered + block_size), novelty)
+      log = log.merge(part)
+      probabilities.append(chances)
+      outcomes.append(outcome)
+    self._log = self._log.merge(log)
+    num_classes = self._task.num_classes
+    state.commit({
+        **_about(self._task), "kind": streams.PREDICT, "first_step": first,
+        **stream_records.steps(log, num_classes, state.records),
+        "window_accuracy": float(np.mean(self._log.correct(num_classes)[-window:])),
+        "revealed_so_far": self.steps.num_revealed,
+        **stream_records.decision(
+            outcomes, self._decisions.update_macs(self.steps.num_revealed)),
+        **self._progress(stream_records.of_phases(state.records))},
+        {"ids": self._sequence.ids[first:self.steps.num_answered],
+         **stream_records.predictions(log, num_classes, np.concatenate(probabilities))})
+
+  def _block(self, limit: int, novelty: stream_log.Novelty
+             ) -> Tuple[stream_log.StreamLog, np.ndarray, stream_decisions.Outcome]:
+    """Tries the steps before `limit`; makes those happen that come before an update.
+
+    Returns:
+      their log, the probabilities of their true classes [B], and the decision.
+    """
+    began, steps, num_classes = time.monotonic(), self.steps, self._task.num_classes
+    block = steps.answer(self._decisions.stop(steps, limit))
+    read = block.readings
+    log = novelty.log(block.labels, block.unknown, read.closed, read.max_logit, read.energy,
+                      num_classes=num_classes)
+    outcome, before = self._decisions.decide(steps, log.correct(num_classes)), steps.num_revealed
+    steps.accept(steps.num_answered + outcome.num_steps)
+    steps.charge(self._state.ledger, outcome.num_steps, steps.num_revealed - before,
+                 time.monotonic() - began)
+    return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
+
+  def _progress(self, phases: stream_records.Records) -> Dict[str, Any]:
+    """What a record says of the run so far, to go on from and to compare."""
+    return {"strategy": self._decisions.state(),
+            **stream_records.views(self._learner, self.steps.num_answered, phases)}
 
 
-def known_before(labels: np.ndarray, known: np.ndarray) -> np.ndarray:
-  """Which classes are known at each step: labels [B], known at the start [C] -> bool [B, C]."""
-  revealed = np.eye(len(known), dtype=np.int64)[labels]
-  return known | (np.cumsum(revealed, axis=0) - revealed > 0)
+def _known(sequence: sequences.Sequence, base: Optional[image_set.ImageSet]) -> np.ndarray:
+  """The classes known before the first step, bool [C]."""
+  num_base = 0 if base is None else sequence.num_base_classes
+  return np.arange(sequence.num_classes) < num_base
 
 
-def score(logits: np.ndarray, labels: np.ndarray, known: np.ndarray, new_below: float
-          ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-  """The record of a block, and its predictions.
-
-  Args:
-    logits: [B, C]. labels: [B]. known: bool [B, C], see `known_before`.
-    new_below: see `run`.
-
-  Returns:
-    record: with lists of B values. An answer of C is "new"; -1 is none, from a diverged learner, or
-      for "closed" while no class is known. known_scores are the largest logits of known classes,
-      null if there is none.
-    predictions: "new" is their top-1 C; the true class of a first sight has probability 0.
-  """
-  masked = np.where(known, logits, -np.inf)
-  best = np.max(masked, axis=1)
-  closed = np.where(np.isneginf(best), -1, classification.top1(masked))
-  answers = np.where(np.isneginf(best) | (best < new_below), logits.shape[1], closed)
-  is_new = ~known[np.arange(len(labels)), labels]
-  correct = answers == np.where(is_new, logits.shape[1], labels)
-  record = {
-      "seen": len(labels), "correct": int(np.sum(correct)),
-      "error": classification.error(int(np.sum(correct)), len(labels)),
-      "closed_correct": int(np.sum(closed == labels)), "new": int(np.sum(is_new)),
-      "labels": labels.tolist(), "answers": answers.tolist(), "closed_answers": closed.tolist(),
-      "known_scores": [float(b) if np.isfinite(b) else None for b in best]}
-  return record, dict(
-      labels=labels, top1=answers, correct=correct,
-      true_class_probability=classification.true_class_probability(masked, labels))
-
-
-def _so_far(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Dict[str, int]:
-  """Running counts over the sequence, this block included."""
-  before = records[-1] if records else {}
-  return {f"{name}_so_far": before.get(f"{name}_so_far", 0) + record[name]
-          for name in ("seen", "correct", "closed_correct", "new")}
-
-
-def summarise(records: Sequence[Mapping[str, Any]], sequence: sequences.Sequence,
-              base: Optional[image_set.ImageSet], head_above: int) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone.
+def summarise(records: stream_records.Records, sequence: sequences.Sequence, known: np.ndarray,
+              **settings: Any) -> Dict[str, Any]:
+  """The scores a paper would print, from records alone; settings as of `stream_log.summary`.
 
   "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
-  the base classes' those of all other phases.
+  the base classes' those of all other phases. "macs_exact_cached" and the like leave the base
+  classes out.
   """
-  blocks = [r for r in records if r["kind"] == streams.PREDICT]
-  labels, answers, closed = (
-      np.concatenate([r[name] for r in blocks]) for name in ("labels", "answers", "closed_answers"))
-  known = range(_num_base(sequence, base))
-  is_new = online.first_sights(labels, known)
-  correct = answers == np.where(is_new, sequence.num_classes, labels)
+  log = stream_log.from_records(stream_records.of_steps(records))
+  phases = stream_records.of_phases(records)
   summary = {
       "protocol": "fluid", "stream": f"{len(sequence)} samples", "num_events": len(records),
-      **online.summary(correct, labels, known, threshold=head_above),
-      "closed": online.summary(closed == labels, labels, known, threshold=head_above),
-      **online.new_class_detection(_scores(blocks), is_new, high_means="known"),
-      "new_class_score": "largest logit of a known class, high means known",
+      **stream_log.summary(log, np.flatnonzero(known), sequence.num_classes,
+                           segments=sequence.segments, **settings),
+      "updates": len(phases), "update_steps": [p["step"] for p in phases],
       **ledger_lib.costs(records[-1])}
   return run_state.plain(summary)
-
-
-def _scores(blocks: Sequence[Mapping[str, Any]]) -> np.ndarray:
-  """Largest logits of known classes, [n]; below all others where no class was known."""
-  scores = np.array([s for r in blocks for s in r["known_scores"]], np.float64)  # None becomes NaN.
-  lowest = np.nanmin(scores) if np.isfinite(scores).any() else 0.0
-  return np.where(np.isnan(scores), lowest - 1.0, scores)

@@ -77,6 +77,12 @@ class RunningCentroids(tf.Module):
 
   def answer_and_add(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of samples [B, D], each answered before its label int64 [B] is added."""
+    found = self.answer_in_turn(features, labels)
+    self.add(features, labels)
+    return found
+
+  def answer_in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """The same logits, but nothing is added in the end."""
     queries = self._queries(features)
     keys = _directions(features) if self._normalize else features
     query_squares, key_squares = _squares(queries), _squares(keys)
@@ -97,7 +103,6 @@ class RunningCentroids(tf.Module):
     within = self._logits(products, tf.gather(counts, classes) + num_added,
                           tf.gather(squares, classes) + squares_added, query_squares)
     found = tf.tensor_scatter_nd_update(found, classes[:, None], within)
-    self.add(features, labels)
     return tf.transpose(found)
 
   def _queries(self, features: tf.Tensor) -> tf.Tensor:

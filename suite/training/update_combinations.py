@@ -72,7 +72,8 @@ class WithinBudget(update_strategies.Strategy):
     after, budget = observed.spent_macs + observed.update_macs, self._budget(observed.step)
     return update_strategies.Decision(
         after <= budget,
-        f"{wish.reason}; {after:.4g} of {budget:.4g} MACs{'' if after <= budget else ': refused'}")
+        f"{wish.reason}; {after:.4g} of {budget:.4g} MACs"
+        f"{'' if after <= budget else update_strategies.REFUSED}")
 
   def _budget(self, step: int) -> float:
     limits = [self._total, None if self._per_sample is None else self._per_sample * step]

@@ -22,6 +22,7 @@ import math
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Tuple
 
 FOREVER = 2**62
+REFUSED = ": refused"  # How the reason ends if a budget forbids a wish.
 
 
 class Observed(NamedTuple):
@@ -47,6 +48,11 @@ class Decision(NamedTuple):
 
   update: bool
   reason: str
+
+  @property
+  def is_refused(self) -> bool:
+    """Whether an update was wished for and is not made."""
+    return not self.update and self.reason.endswith(REFUSED)
 
 
 class Strategy:

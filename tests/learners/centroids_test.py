@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import ledger
+from suite.compute import mac_views
 from suite.compute import seeds
 from suite.data import digits
 from suite.data import experience
@@ -91,13 +92,16 @@ def test_a_block_is_answer_and_update_in_turn(tmp_path, similarity):
   def one_by_one(learner):
     answer, update, found = tf.function(learner.answer), tf.function(learner.update), []
     for code, label in zip(codes, labels):
-      found.append(answer(code).numpy())
-      update(code, label)
-    return np.stack(found)
+      found.append(answer(code[None]).numpy())
+      update(code[None], label[None])
+    return np.concatenate(found)
 
   expected = one_by_one(turns)
-  found = np.concatenate([blocks.answer_and_update(codes[i:i + 50], labels[i:i + 50])
-                          for i in range(0, 120, 50)])
+  found = []
+  for i in range(0, 120, 50):
+    found.append(blocks.answer_in_turn(codes[i:i + 50], labels[i:i + 50]))
+    blocks.update(codes[i:i + 50], labels[i:i + 50])
+  found = np.concatenate(found)
   np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-4)
   np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
   if similarity == "euclidean":
@@ -117,6 +121,12 @@ def test_a_checkpoint_holds_the_means_of_every_task(tmp_path):
     again.begin(task, now)
     np.testing.assert_array_equal(again.centroids.means()[1], point)
   status.assert_existing_objects_matched()
+
+
+def test_layers_of_the_head_and_of_no_backbone(tmp_path):
+  learner = make()
+  learner.begin(TASK, here(tmp_path))
+  assert learner.mac_layers() == ([], [mac_views.Layer("centroids", 3 * 2, trained=False)])
 
 
 def test_wrong_use_is_named(tmp_path):

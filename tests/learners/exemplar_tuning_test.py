@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import ledger
+from suite.compute import mac_views
 from suite.compute import seeds
 from suite.data import experience
 from suite.data import image_ops
@@ -17,6 +20,7 @@ from suite.data import tasks
 from suite.learners import exemplar_tuning
 from suite.training import context
 from suite.training import journal
+from suite.training import stored_samples
 from suite.training import weight_store
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 4)
@@ -61,10 +65,10 @@ def numpy_step(weights, codes, labels, known):
 def test_without_residuals_logits_are_products_with_mean_directions(tmp_path):
   learner = make(tmp_path)
   for code, label in (([3., 4.], 1), ([0., 2.], 1), ([5., 0.], 2)):
-    learner.update(tf.constant(code), tf.constant(label, tf.int64))
+    learner.update(tf.constant([code]), tf.constant([label], tf.int64))
   # Means (.3, .9) and (1, 0); classes 0 and 3 have none.
   np.testing.assert_allclose(
-      learner.answer(tf.constant([10., 20.])), [-np.inf, 21, 10, -np.inf], rtol=1e-6)
+      learner.answer(tf.constant([[10., 20.]])), [[-np.inf, 21, 10, -np.inf]], rtol=1e-6)
 
 
 def test_one_full_batch_is_gradient_descent_with_momentum(tmp_path):
@@ -111,11 +115,14 @@ def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
     learner.tune(tf.constant(codes[:20]), tf.constant(labels[:20]))
   expected = []
   for code, label in zip(codes, labels):
-    expected.append(turns.answer(tf.constant(code)).numpy())
-    turns.update(tf.constant(code), tf.constant(label))
-  found = np.concatenate([
-      blocks.answer_and_update(tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size]))
-      for i in range(0, 60, size)])
+    expected.append(turns.answer(tf.constant(code[None])).numpy()[0])
+    turns.update(tf.constant(code[None]), tf.constant([label]))
+  found = []
+  for i in range(0, 60, size):
+    part = tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size])
+    found.append(blocks.answer_in_turn(*part))
+    blocks.update(*part)
+  found = np.concatenate(found)
   np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
   np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
 
@@ -148,6 +155,37 @@ def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
   assert now.ledger.totals()["macs"] == 2 * 30 * 40 * 4 * 2
   assert learner.tune(codes, tf.constant(labels))["train_loss"] < first["train_loss"]
   assert np.mean(np.argmax(learner.predict(tf.constant(images)), 1) == labels) > 0.7
+
+
+def test_an_offline_phase_is_charged_as_counted(tmp_path):
+  codes, labels = stream(num=50)
+  learner, now = make(tmp_path, epochs=3, batch_size=16), here(tmp_path)
+  learner.update(tf.constant(codes), tf.constant(labels))
+  stored = stored_samples.Stored(codes, labels, np.ones(4, bool), 0)
+  record = learner.learn_stored(stored, now)
+  totals = now.ledger.totals()
+  assert record["passes"] == totals["examples_train"] == 150
+  assert totals["steps_train"] == 3 * 4
+  # 4 classes of 2 features: a product and the gradient of the residuals.
+  assert totals["macs"] == learner.stored_macs(50) == 150 * 2 * 8
+  assert totals["flops"] > 2 * totals["macs"]
+  backbone, head = learner.mac_layers()
+  found = mac_views.views(backbone, head, num_samples=50, num_passes=150)
+  assert found["macs_exact_cached"] == 50 * 8 + totals["macs"]
+
+
+def test_a_run_that_goes_on_in_another_event_draws_the_same(tmp_path):
+  codes, labels = stream()
+  found = []
+  for event in (0, 7):
+    learner = exemplar_tuning.ExemplarTuning(
+        features=first_two, transform=image_ops.Plain(2), batch_size=16)
+    now = here(tmp_path)
+    learner.begin(TASK, dataclasses.replace(now, seeds=now.seeds.child("event", event)))
+    learner.centroids.add(codes, labels)
+    learner.tune(tf.constant(codes), tf.constant(labels))
+    found.append(learner.residuals.numpy())
+  np.testing.assert_array_equal(*found)
 
 
 def test_wrong_use_is_named(tmp_path):

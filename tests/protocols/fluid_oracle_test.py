@@ -107,7 +107,7 @@ STRATEGIES = {
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
     "on_new_classes": lambda: update_strategies.OnNewClasses(2),
     "budget": lambda: update_combinations.WithinBudget(
-        update_strategies.Every(3), per_sample=20_000),
+        update_strategies.Every(5), per_sample=20_000),
     "either": lambda: update_combinations.Either(
         [update_strategies.Every(31), update_strategies.OnError(1.5, 0.01, 4)]),
 }
@@ -239,9 +239,9 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", ["exemplar_tuning", "linear_head", "drift"])
+@pytest.mark.parametrize("name", ["exemplar_tuning", "drift"])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
-  found = compare(name, strategy, tmp_path, seed=1)
+  found = compare(name, strategy, tmp_path, seed=1, num=60)
   # Errors that are as frequent as ever raise no alarm.
   assert bool(found.updates) == (strategy != "never") or strategy == "on_error"
 
@@ -251,7 +251,7 @@ def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strat
     ("ncm", "never"), ("exemplar_tuning", "on_error"), ("linear_head", "either"),
     ("drift", "on_new_classes")])
 def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
-  compare(name, strategy, tmp_path, seed=2, delay=delay, num=70)
+  compare(name, strategy, tmp_path, seed=2, delay=delay, num=50)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -275,6 +275,6 @@ def test_what_a_block_is_makes_no_difference(tmp_path):
   for number, settings in enumerate([dict(block_size=1), dict(block_size=9, record_every=10)]):
     other = run(tmp_path / str(number), **settings)
     assert other[1] == whole[1]
-    for key, value in whole[0].items():  # Scores are alike to the rounding of logits.
-      if not isinstance(value, dict):
+    for key, value in whole[0].items():
+      if isinstance(value, (int, float)):  # Thresholds are alike to the rounding of logits.
         assert other[0][key] == pytest.approx(value, rel=1e-4), key

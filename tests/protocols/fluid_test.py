@@ -1,24 +1,28 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import json
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.compute import flops
 from suite.data import digits
-from suite.data import experience
 from suite.data import image_ops
+from suite.data import image_set
 from suite.data import predictions
 from suite.data import sequences
 from suite.data import tasks
+from suite.learners import exemplar_tuning
 from suite.learners import nearest_mean
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.training import stream_steps
+from suite.training import update_combinations
+from suite.training import update_strategies
 
-INF, NAN = np.inf, np.nan
 NEW = 3  # In tests of 3 classes.
 
 
@@ -44,32 +48,24 @@ class Echo(tf.Module):
   def encode(self, images):
     return tf.cast(images, tf.float32)
 
-  def answer(self, code):
-    return tf.one_hot(self.last, self.num_classes)
+  def answer(self, codes):
+    return tf.repeat(tf.one_hot(self.last, self.num_classes)[None], tf.shape(codes)[0], axis=0)
 
-  def update(self, code, label):
-    self.last.assign(label)
+  def update(self, codes, labels):
+    self.last.assign(labels[-1])
 
 
-def _sequence(labels, num_base_classes=1, num_classes=3, values=None):
+def _sequence(labels, num_base_classes=1, num_classes=3, values=None, **settings):
   images = np.zeros([len(labels), 2, 2, 3], np.uint8)
   if values is not None:
     images[:] = np.asarray(values)[:, None, None, None]
   return sequences.Sequence(images, labels, [f"s{t}" for t in range(len(labels))],
-                            num_base_classes, num_classes)
+                            num_base_classes, num_classes, **settings)
 
 
-def _state(folder, stop_before=None):
+def _state(folder):
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  make_context = state.context
-
-  def context(**arguments):
-    if state.done == stop_before:
-      raise Stop
-    return make_context(**arguments)
-  state.context = context
-  return state
+  return run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
 
 
 def _records(folder):
@@ -80,55 +76,37 @@ def _values(folder, name):
   return [value for record in _records(folder) for value in record.get(name, [])]
 
 
-def test_a_class_is_known_from_the_step_after_its_first_label():
-  known = fluid.known_before(np.array([2, 0, 2, 1]), np.array([True, False, False, False]))
-  assert known.astype(int).tolist() == [[1, 0, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0]]
-
-
-def test_score_worked_by_hand():
-  logits = np.array([
-      [-1.0, -9.0, -0.5],   # Class 2 is not known: the answer is 0, and right.
-      [-6.0, -7.0, -0.5],   # The best known one is too low: "new", and it is.
-      [-6.0, -7.0, -9.0],   # "new", but it is class 0; closed is right.
-      [-1.0, -2.0, -3.0],   # 0, but this is the first sight of class 2.
-      [-3.0, NAN, -2.0],    # A diverged learner has no answer.
-  ])
-  known = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 0], [1, 1, 1]], bool)
-  record, saved = fluid.score(logits, np.array([0, 2, 0, 2, 1]), known, new_below=-5.0)
-  assert record["answers"] == [0, NEW, NEW, 0, -1]
-  assert record["closed_answers"] == [0, 0, 0, 0, -1]
-  assert (record["correct"], record["closed_correct"], record["new"]) == (2, 2, 2)
-  assert record["known_scores"] == [-1.0, -6.0, -6.0, -1.0, None]
-  assert saved["correct"].tolist() == [True, True, False, False, False]
-  assert saved["true_class_probability"][1] == saved["true_class_probability"][3] == 0.0
-  assert saved["true_class_probability"][0] == pytest.approx(1 / (1 + np.exp(-8)))
-
-
-def test_where_no_class_is_known_the_answer_is_new():
-  record, _ = fluid.score(np.array([[5.0, 1.0]]), np.array([1]), np.zeros([1, 2], bool), -INF)
-  assert record["answers"] == [2] and record["closed_answers"] == [-1]
-  assert (record["correct"], record["closed_correct"], record["known_scores"]) == (1, 0, [None])
-
-
 def test_an_answer_comes_before_its_label_inside_a_block_too(tmp_path):
   labels = [1, 1, 2, 0, 0, 2, 1]
-  for block_size in (1, 3, 7):
-    folder = tmp_path / str(block_size)
+  for size in (1, 3, 7):
+    folder = tmp_path / str(size)
     summary = fluid.run(Echo(), state=_state(folder), sequence=_sequence(labels), new_below=0.5,
-                        block_size=block_size)
+                        record_every=size, block_size=2)
     # Without pretraining nothing is known at first; then each answer is the label before.
     assert _values(folder, "answers") == [NEW, *labels[:-1]]
     assert _values(folder, "closed_answers") == [-1, *labels[:-1]]
-    assert len(_records(folder)) == -(-7 // block_size)
+    assert len(_records(folder)) == -(-7 // size)
     # Right: the first sight of 1 by "new", then 1 after 1 and 0 after 0.
     assert summary["overall"] == pytest.approx(3 / 7)
     assert summary["closed"]["overall"] == pytest.approx(2 / 7)
     assert summary["mean_per_class"] == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
     assert summary["novel_tail"] == summary["mean_per_class"] and summary["pretrain_tail"] is None
+    assert summary["new_class_score_high_means"] == "known"
 
 
-def test_records_count_on_from_block_to_block(tmp_path):
-  fluid.run(Echo(), state=_state(tmp_path), sequence=_sequence([1, 1, 2, 0, 0]), block_size=2)
+def test_labels_that_come_late_make_new_right_for_longer(tmp_path):
+  labels = [1, 1, 1, 2, 1]
+  summary = fluid.run(
+      Echo(), state=_state(tmp_path), sequence=_sequence(labels), new_below=0.5, label_delay=2)
+  # The label of sample 0 comes after step 2: until then no class is known.
+  assert _values(tmp_path, "answers") == [NEW, NEW, NEW, 1, 1]
+  assert _values(tmp_path, "unknown") == [1, 1, 1, 1, 0]
+  assert _records(tmp_path)[-1]["revealed_so_far"] == 3
+  assert summary["overall"] == 4 / 5
+
+
+def test_records_count_on_from_one_to_the_next(tmp_path):
+  fluid.run(Echo(), state=_state(tmp_path), sequence=_sequence([1, 1, 2, 0, 0]), record_every=2)
   names = ("first_step", "seen", "correct", "seen_so_far", "correct_so_far",
            "closed_correct_so_far", "new_so_far", "examples_predict")
   assert [[r[name] for name in names] for r in _records(tmp_path)] == [
@@ -142,111 +120,186 @@ def test_new_classes_are_found_by_a_low_logit(tmp_path):
   learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
   labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
   summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
-                      new_below=-0.5, block_size=3)
+                      new_below=-0.5, record_every=3)
   assert _values(tmp_path, "answers") == [NEW, 0, NEW, 0, 1, NEW, 2, 1]
   assert summary["overall"] == summary["new_class_auroc"] == summary["new_class_f1"] == 1.0
   assert summary["closed"]["overall"] == 5 / 8
+  assert summary["detection"]["clock"]["new_class_auroc"] == pytest.approx(11 / 15)
   # Twelve values of 4 / 255 between the second sample and the first.
-  assert _values(tmp_path, "known_scores")[1] == pytest.approx(-12 * (4 / 255) ** 2, rel=1e-4)
+  assert _values(tmp_path, "max_logits")[1] == pytest.approx(-12 * (4 / 255) ** 2, rel=1e-4)
 
 
-def _literal_answers(learner, sequence, new_below):
-  """The protocol as the paper words it, one step at a time, nothing compiled."""
-  known, answers = np.arange(sequence.num_classes) < sequence.num_base_classes, []
-  for t in range(len(sequence)):
-    image = tf.constant(sequence.deliver(t))
-    code = learner.encode(learner.transform.evaluate(image[None]))[0]
-    logits = np.where(known, learner.answer(code), -INF)
-    answers.append(int(np.argmax(logits)) if np.max(logits) >= new_below else len(known))
-    label = sequence.reveal(t)
-    learner.update(code, tf.constant(label, tf.int64))
-    known[label] = True
-  return answers
+def test_a_learners_own_threshold_counts_if_none_is_given(tmp_path):
+  learner = Echo()
+  learner.new_below = 2.0
+  fluid.run(learner, state=_state(tmp_path), sequence=_sequence([1, 1, 1]))
+  assert _values(tmp_path, "answers") == [NEW, NEW, NEW]
 
 
-def test_blocks_give_the_answers_of_one_step_at_a_time(tmp_path):
-  def learner():
-    return nearest_mean.NearestMean(transform=image_ops.Plain(8))
-
-  base, one_by_one = digits.sequence_base(), learner()
-  task, state = tasks.Task("t", tasks.SINGLE_LABEL, 10), _state(tmp_path / "literal")
-  one_by_one.begin(task, state.context())
-  split = base.split(0.1, seed=state.seeds.integer("validation"))
-  one_by_one.learn(experience.Experience(task, *split, experience.History()), state.context())
-  expected = _literal_answers(one_by_one, digits.sequence(120), -15.0)
-  assert 20 > expected.count(10) > 3
-  costs = set()
-  for block_size in (17, 120):
-    folder = tmp_path / str(block_size)
-    fluid.run(learner(), state=_state(folder), sequence=digits.sequence(120), base=base,
-              new_below=-15.0, block_size=block_size)
-    assert _values(folder, "answers") == expected
-    totals = _records(folder)[-1]
-    assert totals["macs_predict"] == 120 * 10 * 192
-    costs.add((totals["flops_predict"], totals["flops_train"]))
-  assert len(costs) == 1  # That of the steps, however they are cut into blocks.
+def test_segments_have_their_own_accuracies(tmp_path):
+  sequence = _sequence([1, 1, 1, 2, 2], segments=[0, 0, 0, 1, 1])
+  summary = fluid.run(Echo(), state=_state(tmp_path), sequence=sequence)
+  assert summary["by_segment"] == [1.0, 0.5]
 
 
-def test_what_is_charged_is_the_cost_of_the_compiled_block():
-  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
-  learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), None)
-  steps = fluid._Steps(learner, 3)
-  images = tf.zeros([5, 2, 2, 3], tf.uint8)
-  whole = flops.count(steps.block.get_concrete_function(images, tf.TensorSpec([5], tf.int64)))
-  predict, train = steps.cost(images)
-  assert whole == predict + train
-  assert predict.macs == 5 * 3 * 12 and train.macs == 0
-  # A sum of ones; then the difference, the division and the sum of 12 features.
-  assert train.flops == 5 * (1 + 3 * 12)
+def _exemplar_tuning():
+  return exemplar_tuning.ExemplarTuning(
+      transform=image_ops.Plain(8), features=nearest_mean.pixels, learning_rate=0.01, batch_size=16)
+
+
+def _update():
+  return update_combinations.Either(
+      [update_strategies.Every(40), update_strategies.OnNewClasses(3)])
+
+
+def _run(folder, learner=_exemplar_tuning, num=100, **settings):
+  arguments = dict(sequence=digits.sequence(num), base=digits.sequence_base(), update=_update(),
+                   record_every=30, block_size=16, encode_batch=24)
+  return fluid.run(learner(), state=_state(folder), **{**arguments, **settings})
+
+
+def test_updates_stand_in_records_with_their_reason_and_cost(tmp_path):
+  summary, found = _run(tmp_path), _records(tmp_path)
+  phases = [r for r in found if "phase" in r]
+  assert summary["updates"] == len(phases) == 4 and summary["update_steps"][-2:] == [40, 80]
+  by_event = {r["event"]: r for r in found}
+  for phase in phases:
+    before = by_event[phase["event"] - 1]
+    assert before["update"] and phase["reason"] == before["reason"] != ""
+    assert phase["stored"] == phase["step"] == before["seen_so_far"]
+    assert phase["passes"] == 4 * phase["stored"]
+    # 10 classes of 192 features; a product, and the gradient of the residuals.
+    assert phase["event_macs"] == before["update_macs"] == phase["passes"] * 2 * 1920
+  assert phases[-1]["reason"].endswith("40 of 40 samples")
+  # Frozen features that cost nothing: all that the stream costs is in the exact view.
+  assert summary["macs_exact_cached"] == summary["macs_predict"] + summary["macs_train"]
+  assert summary["macs_paper_1x_uncached"] == 0
+
+
+def test_a_learner_without_offline_phases_has_none(tmp_path):
+  summary = _run(tmp_path, lambda: nearest_mean.NearestMean(transform=image_ops.Plain(8)), num=50)
+  assert summary["updates"] == 0 and not any(r.get("update") for r in _records(tmp_path))
+  assert (summary["examples_predict"], summary["examples_train"]) == (50, 50)
+  assert summary["macs"] == summary["macs_predict"] == 50 * 10 * 192
+  assert summary["flops_pretrain"] > 0 and summary["examples_pretrain"] == 344
+
+
+@pytest.mark.parametrize("where", ["answer", "accept", "commit"])
+@pytest.mark.parametrize("call", [0, 2, 5])
+def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkeypatch, where, call):
+  """Inside a block before it counts, between two blocks of one record, between events."""
+  summary, whole = _run(tmp_path / "whole"), _records(tmp_path / "whole")
+  owner = run_state.RunState if where == "commit" else stream_steps.StreamSteps
+  function, calls = getattr(owner, where), []
+
+  def stopping(self, *arguments):
+    if len(calls) == call:
+      calls.append(0)
+      raise Stop
+    calls.append(0)
+    return function(self, *arguments)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(owner, where, stopping)
+    with pytest.raises(Stop):
+      _run(tmp_path / "stopped")
+  assert _run(tmp_path / "stopped") == summary
+  assert json.dumps(_records(tmp_path / "stopped")) == json.dumps(whole)
+  assert _run(tmp_path / "stopped") == summary  # Nothing left to do.
+
+
+def test_stopped_after_any_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
+  settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=60)
+  summary, whole = _run(tmp_path / "whole", **settings), _records(tmp_path / "whole")
+  commit = run_state.RunState.commit
+
+  def once(self, *arguments):
+    commit(self, *arguments)
+    raise Stop
+
+  monkeypatch.setattr(run_state.RunState, "commit", once)
+  for _ in whole:  # A new process for each event.
+    with pytest.raises(Stop):
+      _run(tmp_path / "stopped", **settings)
+  monkeypatch.undo()
+  assert _run(tmp_path / "stopped", **settings) == summary
+  assert json.dumps(_records(tmp_path / "stopped")) == json.dumps(whole)
 
 
 class Curious(Echo):
-  """Has got hold of the sequence, which no protocol gives away, and looks one block ahead."""
+  """Has got hold of the sequence, which no protocol gives away, and looks ahead."""
 
-  def __init__(self, sequence):
+  def __init__(self, sequence, place):
     super().__init__()
-    self.sequence = sequence
+    self.sequence, self.place = sequence, place
 
-  def begin(self, task, context):
-    super().begin(task, context)
-    self.sequence.reveal(2 * context.event)
+  def learn_stored(self, stored, context):
+    self.sequence.reveal(self.place(len(stored.labels)))
+    return {"passes": 0}
 
 
 def test_a_label_asked_for_before_its_sample_is_refused(tmp_path):
-  sequence = _sequence([1, 1, 2, 0])
-  with pytest.raises(sequences.NotDeliveredError, match="label of sample 0 is revealed after the"):
-    fluid.run(Curious(sequence), state=_state(tmp_path), sequence=sequence, block_size=2)
+  sequence = _sequence([1, 1, 2, 0, 2, 1])
+  learner = Curious(sequence, lambda num: num)  # The next one: a block has tried its answer.
+  with pytest.raises(sequences.NotDeliveredError, match="label of sample 3 is revealed after"):
+    fluid.run(learner, state=_state(tmp_path / "next"), sequence=sequence,
+              update=update_strategies.Every(3))
+  again = _sequence([1, 1, 2, 0, 2, 1])
+  fluid.run(Curious(again, lambda num: num - 1), state=_state(tmp_path / "last"), sequence=again,
+            update=update_strategies.Every(3))  # It has been revealed.
 
 
-def test_a_learner_of_whole_tasks_is_refused(tmp_path):
+class Wide(Echo):
+
+  def answer(self, codes):
+    return tf.zeros([tf.shape(codes)[0], self.num_classes + 1])
+
+
+class Diverged(Echo):
+
+  def answer(self, codes):
+    return tf.fill([tf.shape(codes)[0], self.num_classes], float("nan"))
+
+
+def test_a_learner_that_is_none_is_refused(tmp_path):
   class Whole(tf.Module):
     pass
 
-  with pytest.raises(ValueError, match="Whole cannot learn one sample at a time: it has no encode"):
-    fluid.run(Whole(), state=_state(tmp_path), sequence=_sequence([0]))
-  with pytest.raises(ValueError, match="block_size=0; a block has at least one step"):
-    fluid.run(Echo(), state=_state(tmp_path), sequence=_sequence([0]), block_size=0)
+  state = _state(tmp_path)
+  with pytest.raises(ValueError, match="Whole cannot answer one sample .*: it has no encode"):
+    fluid.run(Whole(), state=state, sequence=_sequence([0]))
+  with pytest.raises(ValueError, match=r"Wide.answer returns logits \[1, 4\].*expected \[1, 3\]"):
+    fluid.run(Wide(), state=state, sequence=_sequence([0]))
 
 
-def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
-  def run(folder, stop_before=None):
-    return fluid.run(
-        nearest_mean.NearestMean(transform=image_ops.Plain(8)), state=_state(folder, stop_before),
-        sequence=digits.sequence(50), base=digits.sequence_base(), block_size=20, new_below=-20.0)
+def test_a_learner_that_diverged_is_wrong_and_the_summary_says_so(tmp_path):
+  summary = fluid.run(Diverged(), state=_state(tmp_path), sequence=_sequence([0, 0, 1]))
+  assert summary["no_answer"] == 2 and summary["closed"]["overall"] == 0.0
+  assert _values(tmp_path, "answers") == [NEW, -1, -1]
+  assert _values(tmp_path, "max_logits") == [None, None, None]
 
-  summary, whole = run(tmp_path / "whole"), _records(tmp_path / "whole")
-  assert [r["kind"] for r in whole] == ["train", "predict", "predict", "predict"]
-  assert (whole[0]["train_size"], whole[0]["validation_size"]) == (344, 38)
-  # What was spent before the first step stands apart from what the steps cost.
-  assert summary["flops_pretrain"] == whole[0]["flops"] > 0 and whole[0]["examples_pretrain"] == 344
-  assert "flops_train" not in whole[0] and summary["examples_train"] == 50
-  assert summary["flops_predict"] + summary["flops_train"] == summary["flops"] - whole[0]["flops"]
-  assert summary["macs_predict"] == summary["macs"] == 50 * 10 * 192
-  assert summary["pretrain_tail"] is not None
-  for stop in range(4):
-    folder = tmp_path / f"stopped{stop}"
-    with pytest.raises(Stop):
-      run(folder, stop)
-    assert run(folder) == summary
-    assert _records(folder) == whole
-  assert run(tmp_path / "whole") == summary  # Nothing left to do.
+
+def _base(labels, num_classes=3):
+  return image_set.ImageSet.from_arrays(
+      "base", np.zeros([len(labels), 2, 2, 3], np.uint8), labels, kind=tasks.SINGLE_LABEL,
+      num_classes=num_classes)
+
+
+@pytest.mark.parametrize("settings, message", [
+    (dict(block_size=0), "block_size=0; a record and a block have at least one step"),
+    (dict(update=update_strategies.Every(7)),
+     "Every cannot update before sample 7, and the sequence has 6"),
+    (dict(base=_base([0, 1])), "labels up to 1; the sequence has 3, of which the first 1 are base"),
+    (dict(base=_base([0, 0], 2)), "'base' has 2 classes"),
+    (dict(base=_base([0, 0]), sequence=_sequence([0, 1, 2], num_base_classes=0)),
+     "given as base classes, but the sequence has none"),
+    (dict(novelty_score="entropy"), "novelty score 'entropy'; allowed are max_logit, "),
+    (dict(label_delay=-1), "label delay of -1; give a number of steps"),
+    (dict(label_delay=(4, 2)), r"label delay of \(4, 2\)"),
+])
+def test_settings_that_make_no_sense_are_named(tmp_path, settings, message):
+  learner = Curious(None, None)  # It has offline phases.
+  with pytest.raises(ValueError, match=message):
+    fluid.run(learner, state=_state(tmp_path),
+              **{**dict(sequence=_sequence([0, 1, 2, 0, 1, 2])), **settings})
+  assert not (tmp_path / "records.jsonl").exists() or not _records(tmp_path)
