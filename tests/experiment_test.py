@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -195,3 +196,20 @@ def test_without_gin_it_is_plain_python(runs, tmp_path):
   assert "x" in report
   with pytest.raises(gin_files.ConfigError, match="holds a run of another configuration"):
     experiment.run(protocol=None, learners={}, workdir=str(tmp_path / "plain"), config_text="b")
+
+
+def test_threads_of_an_op_are_limited_before_tensorflow_starts_and_not_after(tmp_path):
+  code = """
+import tensorflow as tf
+from suite import experiment
+experiment._limit_op_threads(1)
+print(tf.config.threading.get_intra_op_parallelism_threads())
+tf.zeros([])
+experiment._limit_op_threads(3)
+print(tf.config.threading.get_intra_op_parallelism_threads())
+"""
+  env = {k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"}
+  for extra, expected in (({}, ["1", "1"]), ({"TF_NUM_INTRAOP_THREADS": "2"}, ["0", "0"])):
+    done = subprocess.run([sys.executable, "-c", code], env={**env, **extra}, capture_output=True,
+                          text=True, check=True)
+    assert done.stdout.split() == expected
