@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite data ...`: lists, diagnoses and builds data sets from the command line."""
+"""`suite data ...`: lists, diagnoses and builds data sets, and writes features of their images."""
 
 from __future__ import annotations
 
@@ -43,6 +43,25 @@ def add(commands: Any, parents: List[argparse.ArgumentParser], positive: Callabl
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
                           help="data sets that are built at the same time (1)")
+  _add_features(actions, parents, positive, fail)
+
+
+def _add_features(actions: Any, parents: List[argparse.ArgumentParser],
+                  positive: Callable[[str], int], fail: Say) -> None:
+  action = actions.add_parser(
+      "features", parents=parents, help="write an encoder's features of every image, or go on")
+  action.set_defaults(do=_features, fail=fail)
+  action.add_argument("name", metavar="NAME", help="a prepared data set, or a drifting series")
+  action.add_argument("--encoder", required=True, metavar="X",
+                      help="the directory of a pretraining run, or a Keras application (ResNet50)")
+  action.add_argument("--weights", metavar="FILE", help="of a Keras application: its .h5 file")
+  action.add_argument("--out", required=True, metavar="DIR", help="where the features go")
+  action.add_argument("--split", action="append", default=[], metavar="SPLIT",
+                      help="only this one; may be given several times (all)")
+  action.add_argument("--batch_size", type=positive, default=256, metavar="N",
+                      help="images at once (256)")
+  action.add_argument("--image_size", type=positive, default=224, metavar="S",
+                      help="of a Keras application (224); a run's encoder knows its own")
 
 
 def _help(parser: argparse.ArgumentParser) -> int:
@@ -126,6 +145,20 @@ def _build(args: argparse.Namespace) -> int:
   if failed:
     print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
   return 1 if failed else 0
+
+
+def _features(args: argparse.Namespace) -> int:
+  say_where_data_is(args)
+  from suite import data_features
+  from suite.data import feature_sources
+  encoder = data_features.encoder(args.encoder, args.weights, args.image_size)
+  source = feature_sources.find(args.name, data_dir=args.data_dir)
+  rows = data_features.write(
+      source, encoder, args.out, splits=args.split, batch_size=args.batch_size)
+  print_table(("split", "images", "written", "width", "seconds"), [
+      (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
+       f"{row['seconds']:.1f}") for row in rows])
+  return 0
 
 
 def _where_flags(args: argparse.Namespace) -> List[str]:

@@ -1,0 +1,169 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Pretrains a backbone: MoCo V2, SimCLR's loss, or cross-entropy, by one loop.
+
+All it knows is in variables, so the checkpoint after each event (both encoders, queue, velocities,
+update count) is enough to go on with the very same numbers: what update n does is a function of
+them, the seed and n.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import flops
+from suite.compute import seeds as seeds_lib
+from suite.data import tasks
+from suite.data import unlabelled
+from suite.training import context as context_lib
+from suite.training import pretexts
+from suite.training import pretrain_loop
+
+
+class Pretrainer(tf.Module):
+  """See the module; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
+
+  Args:
+    pretext: makes what it is trained on: `pretexts.Moco`, `pretexts.SimClr`, `pretexts.Supervised`.
+    backbone: backbone(image_shape=(S, S, 3)) returns a Keras model, images to features [B, D].
+    transform: augments; for two views it has `view(n)`, as `contrastive_views.AugPlus`.
+    batch_size: B, global.
+    learning_rate: at its peak; it falls to 0 along a cosine. warmup: updates of linear warm-up.
+    momentum, weight_decay: of SGD.
+  """
+
+  def __init__(
+      self,
+      *,
+      pretext: Callable[[], pretexts.Pretext],
+      backbone: Callable[..., tf.keras.Model],
+      transform: Any,
+      batch_size: int = 256,
+      learning_rate: float = 0.03,
+      warmup: int = 0,
+      momentum: float = 0.9,
+      weight_decay: float = 1e-4,
+  ):
+    super().__init__()
+    for name, value in (("batch_size", batch_size), ("learning_rate", learning_rate)):
+      if not value > 0:
+        raise ValueError(f"Pretrainer.{name} is {value}; it must be above 0.")
+    self.transform = transform
+    self._make_pretext, self._backbone, self._batch_size = pretext, backbone, batch_size
+    self._sgd: Dict[str, Any] = dict(
+        batch_size=batch_size, learning_rate=learning_rate, warmup=warmup, momentum=momentum,
+        weight_decay=weight_decay)
+    self._task: Optional[tasks.Task] = None
+    self._cost: Optional[flops.Cost] = None
+    self._batches: Optional[_Batches] = None
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    if self._task is not None:
+      return
+    context.distribution.check_batch(self._batch_size)
+    self._task = task
+    self.pretext, self.loop = self._built(context, context.distribution)
+    self.updates = tf.Variable(0, dtype=tf.int64, trainable=False, name="updates_done")
+
+  def _built(self, context: context_lib.Context, distribution: distribution_lib.Distribution
+             ) -> Tuple[pretexts.Pretext, pretrain_loop.PretrainLoop]:
+    assert self._task is not None
+    pretext, size = self._make_pretext(), self.transform.size
+    if pretext.needs_labels and self._task.kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"{type(pretext).__name__} learns {tasks.SINGLE_LABEL} tasks; "
+                       f"{self._task.name!r} is {self._task.kind}.")
+    # Of the run, not of the event: a run that goes on begins in another event.
+    seeds = seeds_lib.Seeds(context.seeds.seed, "pretrainer")
+    with distribution.scope():
+      pretext.build(
+          lambda: self._backbone(image_shape=(size, size, 3)), num_classes=self._task.num_classes,
+          batch_size=self._batch_size, distribution=distribution, seeds=seeds)
+    return pretext, pretrain_loop.PretrainLoop(pretext, distribution, **self._sgd)
+
+  @property
+  def encoder(self) -> tf.keras.Model:
+    """What remains of the pretraining."""
+    return self.pretext.backbone
+
+  @property
+  def name_of_pretext(self) -> str:
+    return type(self.pretext).__name__.lower()
+
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Features [B, D]."""
+    return self.encoder(images, training=False)
+
+  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
+    if int(self.updates) != portion.first:
+      raise ValueError(f"The pretrainer has done {int(self.updates)} updates and was asked to go "
+                       f"on with number {portion.first}; give it the portions in order.")
+    if self.pretext.needs_labels and isinstance(portion.images, unlabelled.Unlabelled):
+      raise ValueError(f"The pretext {self.name_of_pretext!r} learns from labels, but "
+                       f"{portion.images.name!r} has none. Run pretrain.run with labelled=True.")
+    began = time.monotonic()
+    if self._batches is None or self._batches.images is not portion.images:
+      self._batches = self._batches_of(portion, context)
+    cost = self._update_cost(self._batches.spec, context) * portion.updates
+    loss = self.loop.run(self._batches.iterator, portion.first, portion.updates, portion.total)
+    mean = loss / portion.updates
+    if not np.isfinite(mean):
+      raise ValueError(f"The loss is {mean} between updates {portion.first} and "
+                       f"{portion.first + portion.updates}; lower the learning rate.")
+    self.updates.assign_add(portion.updates)
+    context.ledger.charge(
+        context.phase, flops=cost.flops, macs=cost.macs, steps=portion.updates,
+        examples=portion.updates * self._batch_size, seconds=time.monotonic() - began,
+        peak_bytes=context.distribution.peak_bytes())
+    context.report(step=int(self.updates), steps=portion.total, loss=mean)
+    return {"train_loss": mean, "updates": int(self.updates),
+            "learning_rate": self.loop.rate(int(self.updates) - 1)}
+
+  def _batches_of(self, portion: unlabelled.Portion, context: context_lib.Context) -> _Batches:
+    pretext = self.pretext
+    transforms = ([self.transform] if pretext.num_views == 1 else
+                  [self.transform.view(n) for n in range(pretext.num_views)])
+    seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")
+
+    def merged(*views: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+      batch = {f"view{n}": view["image"] for n, view in enumerate(views)}
+      return {**batch, "label": views[0]["label"]} if pretext.needs_labels else batch
+
+    specs: Dict[str, tf.TensorSpec] = {}
+
+    def make(**shard: int) -> tf.data.Dataset:
+      # The same images by the same plan; only the transforms tell the views apart.
+      views = [portion.images.train_batches(
+          self._batch_size, seed=seed, transform=transform, first_step=portion.first, **shard)
+               for transform in transforms]
+      batches = tf.data.Dataset.zip(tuple(views)).map(merged).prefetch(tf.data.AUTOTUNE)
+      specs.update({key: tf.TensorSpec([self._batch_size, *spec.shape[1:]], spec.dtype)
+                    for key, spec in batches.element_spec.items()})
+      return batches
+
+    iterator = iter(context.distribution.dataset(make))
+    return _Batches(portion.images, iterator, specs)
+
+  def _update_cost(self, spec: Dict[str, tf.TensorSpec], context: context_lib.Context
+                   ) -> flops.Cost:
+    """Counted on one device whatever the strategy is, as `Network.step_cost` does."""
+    if self._cost is None:
+      loop = self.loop
+      if not context.distribution.is_single:
+        _, loop = self._built(context, distribution_lib.build("one_device"))
+      self._cost = loop.cost(spec)
+    return self._cost
+
+
+class _Batches:
+  """An iterator over distributed batches of a set, and the spec of a global one.
+
+  Portions come in order, so it goes on from one to the next: to make it anew takes seconds. A plain
+  class, in which `tf.Module` looks for no variables.
+  """
+
+  def __init__(self, images: Any, iterator: Any, spec: Dict[str, tf.TensorSpec]):
+    self.images, self.iterator, self.spec = images, iterator, spec

@@ -1,0 +1,60 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Encoders of `tf.keras.applications` with weights from a local file; nothing is downloaded."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from typing import List
+
+import tensorflow as tf
+
+
+def names() -> List[str]:
+  """Of all Keras applications, sorted."""
+  return sorted(name for name, value in vars(tf.keras.applications).items()
+                if inspect.isfunction(value))
+
+
+def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.Model:
+  """Pixels 0..255 [B, S, S, 3] -> features [B, D], the last feature map's mean.
+
+  Args:
+    name: of a Keras application, "ResNet50".
+    weights: an .h5 file as Keras publishes it, with or without the classifier (1,000 classes).
+    image_size: S.
+  """
+  if name not in names():
+    raise ValueError(f"Unknown Keras application {name!r}; allowed are {', '.join(names())}.")
+  if not weights:
+    raise ValueError(f"Keras application {name!r} was given no weights. Nothing is downloaded: "
+                     "fetch its .h5 file from the Keras site and name it with --weights FILE.")
+  if not os.path.isfile(weights):
+    raise FileNotFoundError(f"There is no file of weights {weights!r}; give the .h5 file of "
+                            f"{name}.")
+  make = getattr(tf.keras.applications, name)
+  net = _with_weights(make, name, weights, image_size)
+  inputs = tf.keras.Input((image_size, image_size, 3), dtype=tf.float32, name="image")
+  preprocess = sys.modules[make.__module__].preprocess_input  # Each family scales pixels its way.
+  return tf.keras.Model(inputs, net(preprocess(inputs)), name=name.lower())
+
+
+def _with_weights(make, name: str, weights: str, image_size: int) -> tf.keras.Model:
+  shape = (image_size, image_size, 3)
+  net = make(weights=None, include_top=False, pooling="avg", input_shape=shape)
+  try:
+    net.load_weights(weights)
+    return net
+  except (ValueError, OSError) as first:
+    try:
+      whole = make(weights=None, include_top=True, input_shape=None)
+      whole.load_weights(weights)
+    except (ValueError, OSError):
+      raise ValueError(f"The weights in {weights} are not those of Keras application {name!r}: "
+                       f"{first}. Give the file of this very application.") from first
+  body = {layer.name: layer for layer in whole.layers}
+  for layer in net.layers:
+    if layer.weights:
+      layer.set_weights(body[layer.name].get_weights())
+  return net

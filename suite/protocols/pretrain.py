@@ -1,0 +1,93 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Pretraining: one long training, delivered in portions, that leaves an encoder behind.
+
+Each event is a portion of the updates. Its end is where a killed run goes on, and after each the
+encoder so far stands in the run directory (`suite.training.encoder_file`): other runs start from
+it, `suite data features` writes features with it. Unless `labelled`, what is delivered has no
+labels at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Protocol, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from suite.compute import ledger as ledger_lib
+from suite.data import streams
+from suite.data import tasks
+from suite.data import unlabelled
+from suite.protocols import run_state
+from suite.training import context as context_lib
+from suite.training import encoder_file
+
+
+class Pretrainer(Protocol):
+  """As `learners.pretrainer.Pretrainer`; it is a `tf.Module`, too."""
+
+  encoder: tf.keras.Model
+  name_of_pretext: str
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes the variables. Images without labels are a task of one class."""
+
+  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
+    """Does the portion's updates; returns plain values for the record."""
+
+
+def run(
+    learner: Any,
+    *,
+    state: run_state.RunState,
+    images: Any,
+    updates: int = 10_000,
+    updates_per_event: int = 500,
+    labelled: bool = False,
+) -> Dict[str, Any]:
+  """Runs the updates from where `state` is; returns the summary.
+
+  Args:
+    images: an `ImageSet` to pretrain on.
+    updates: gradient steps in all. updates_per_event: between two saves.
+    labelled: whether the learner is shown the labels.
+  """
+  if updates < 1 or updates_per_event < 1:
+    raise ValueError(f"pretrain.run was given updates={updates} and updates_per_event="
+                     f"{updates_per_event}; both must be at least 1.")
+  task = _task(images, labelled)
+  delivered = images if labelled else unlabelled.Unlabelled(images)
+  state.resume(learner, begin=[task] * min(state.done, 1))
+  firsts = list(range(0, updates, updates_per_event))
+  for first in firsts[state.done:]:
+    portion = unlabelled.Portion(delivered, first, min(updates_per_event, updates - first), updates)
+    context = state.context(phase="pretrain")
+    logging.info("Updates %d to %d of %d", first, first + portion.updates, updates)
+    learner.begin(task, context)
+    record = learner.learn(portion, context)
+    if state.distribution.is_chief:
+      encoder_file.save(state.folder, learner.encoder, {
+          "pretext": learner.name_of_pretext, "data": images.name,
+          "num_images": images.size, "updates": first + portion.updates, "updates_planned": updates,
+          "seed": state.seeds.seed})
+    state.commit({
+        "protocol": "pretrain", "kind": streams.TRAIN, "task": task.name, "task_key": task.key,
+        "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
+        "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
+  return summarise(state.records, updates)
+
+
+def _task(images: Any, labelled: bool) -> tasks.Task:
+  if labelled:
+    return tasks.Task(images.name, images.kind, images.num_classes)
+  return tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)
+
+
+def summarise(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
+  """What the run came to, from its records."""
+  last = records[-1] if records else {}
+  return {
+      "protocol": "pretrain", "stream": last.get("task", ""), "num_events": len(records),
+      "updates": updates, "first_loss": records[0]["train_loss"] if records else None,
+      "last_loss": last.get("train_loss"), "encoder": encoder_file.WEIGHTS,
+      "encoder_digest": last.get("encoder_digest"), **ledger_lib.costs(last)}

@@ -1,0 +1,213 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Pretraining on small pictures: resumed bit for bit, blind to labels, better than no training."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+import tensorflow as tf
+
+import suite
+from suite.compute import distribution
+from suite.data import contrastive_views
+from suite.data import image_set
+from suite.learners import pretrainer
+from suite.models import resnet
+from suite.protocols import pretrain
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import records
+from suite.reporting import run_writer
+from suite.training import encoder_file
+from suite.training import pretexts
+from suite.training import weight_store
+
+SIZE, CLASSES, BATCH = 12, 4, 32
+# A mirror would turn one class into another, and a colour tells an image from all others.
+VIEW = contrastive_views.AugPlus(SIZE, area=(0.6, 1.0), blur_probability=0.0,
+                                 flip_probability=0.0, grey_probability=1.0)
+MOCO = functools.partial(
+    pretexts.Moco, queue_size=128, dim=16, temperature=0.2, momentum=0.99, norm_groups=2)
+NET = functools.partial(resnet.resnet, blocks=(1, 1), stem="small", width=0.125)
+
+
+class Stop(Exception):
+  pass
+
+
+def _pictures(num, seed):
+  """Four textures of random colours and phases."""
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, CLASSES, num)
+  y, x = np.mgrid[:SIZE, :SIZE]
+  waves = [x, y, x + y, x - y]
+  images = np.zeros([num, SIZE, SIZE, 3])
+  for i, label in enumerate(labels):
+    wave = np.sin(waves[label] * 2 * np.pi / 4 + rng.uniform(0, 2 * np.pi))
+    ink, paper = rng.uniform(0, 255, [2, 3])
+    images[i] = np.where(wave[..., None] > 0, ink, paper) + rng.normal(0, 10, [SIZE, SIZE, 3])
+  return np.clip(images, 0, 255).astype(np.uint8), labels
+
+
+IMAGES, LABELS = _pictures(256, 0)
+
+
+def _set(labels=LABELS):
+  return image_set.ImageSet.from_arrays(
+      "textures", IMAGES, labels, kind="single_label", num_classes=CLASSES)
+
+
+def _learner(pretext=MOCO, **arguments):
+  values = dict(batch_size=BATCH, learning_rate=0.05, transform=VIEW, backbone=NET)
+  return pretrainer.Pretrainer(pretext=pretext, **{**values, **arguments})
+
+
+def _run(folder, learner=None, stop_after=None, images=None, **arguments):
+  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
+  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
+  if stop_after is not None:
+    commit = state.commit
+
+    def stopping(record, predictions=None):
+      if state.done == stop_after:
+        raise Stop  # The encoder is written, the event is not committed.
+      commit(record, predictions)
+    state.commit = stopping
+  values = dict(updates=7, updates_per_event=3)
+  try:
+    return pretrain.run(learner or _learner(), state=state, images=images or _set(),
+                        **{**values, **arguments})
+  finally:
+    writer.close()
+
+
+def _records(folder):
+  return records.strip_times(records.read(folder / "records.jsonl"))
+
+
+def _everything(learner):
+  return {v.name + str(i): v.numpy() for i, v in enumerate([
+      *learner.pretext.model.variables, *learner.pretext.key_model.variables,
+      learner.pretext.queue.keys, learner.pretext.queue.place, learner.updates,
+      *learner.loop.optimizer.variables])}
+
+
+def test_killed_and_resumed_is_the_same_bit_for_bit(tmp_path):
+  whole, resumed = _learner(), _learner()
+  summary = _run(tmp_path / "whole", whole)
+  with pytest.raises(Stop):
+    _run(tmp_path / "killed", stop_after=1)
+  assert len(_records(tmp_path / "killed")) == 1
+  assert _run(tmp_path / "killed", resumed) == summary
+  assert _records(tmp_path / "killed") == _records(tmp_path / "whole")
+  assert [r["updates"] for r in _records(tmp_path / "whole")] == [3, 6, 7]
+  wanted, found = _everything(whole), _everything(resumed)
+  for name, value in wanted.items():
+    np.testing.assert_array_equal(found[name], value, err_msg=name)
+  weights = [encoder_file.load(tmp_path / name).weights for name in ("whole", "killed")]
+  for one, other in zip(*weights):
+    np.testing.assert_array_equal(one, other)
+  assert summary["steps_pretrain"] == 7 and summary["flops_pretrain"] > 0
+  assert summary["examples_pretrain"] == 7 * BATCH
+
+
+def test_labels_never_reach_a_learner_that_is_not_to_have_them(tmp_path):
+  learner = _learner()
+  asked = []
+  learn = learner.learn
+
+  def spying(portion, context):
+    asked.append((hasattr(portion.images, "labels"), hasattr(portion.images, "ids"),
+                  sorted(next(iter(portion.images.train_batches(4, seed=(0, 0), transform=VIEW))))))
+    return learn(portion, context)
+  learner.learn = spying
+  _run(tmp_path / "a", learner, updates=2)
+  assert asked == [(False, False, ["image", "mask"])]
+  other = _learner()
+  _run(tmp_path / "b", other, images=_set(np.roll(LABELS, 1)), updates=2)
+  for v, w in zip(learner.encoder.get_weights(), other.encoder.get_weights()):
+    np.testing.assert_array_equal(v, w)
+
+
+def _probe(model):
+  """Test accuracy of a linear classifier on the features of 256 pictures."""
+  images, labels = _pictures(400, 1)
+  features, tested = (model.predict(x.astype(np.float32), verbose=0) for x in (IMAGES, images))
+  scale = features.std(axis=0) + 1e-6
+  classifier = linear_model.LogisticRegression(max_iter=2000).fit(features / scale, LABELS)
+  return classifier.score(tested / scale, labels)
+
+
+def _random_encoder():
+  tf.keras.utils.set_random_seed(1)
+  return NET((SIZE, SIZE, 3))
+
+
+@pytest.mark.parametrize("pretext", [MOCO, functools.partial(pretexts.SimClr, dim=16)])
+def test_contrast_beats_random_features(pretext, tmp_path):
+  summary = _run(tmp_path, _learner(pretext, learning_rate=0.1), updates=250,
+                 updates_per_event=50)
+  losses = [r["train_loss"] for r in _records(tmp_path)]
+  # MoCo's queue is random at first, hence easy: what counts is the fall after it.
+  assert losses[-1] < losses[1] - 0.02 and summary["last_loss"] == losses[-1]
+  trained, at_random = _probe(encoder_file.load(tmp_path).model()), _probe(_random_encoder())
+  assert trained > at_random + 0.15, (trained, at_random)
+
+
+def test_labels_train_an_encoder_that_a_learner_can_start_from(tmp_path):
+  _run(tmp_path, _learner(pretexts.Supervised), labelled=True, updates=100, updates_per_event=50)
+  losses = [r["train_loss"] for r in _records(tmp_path)]
+  assert losses[1] < losses[0] < 1.5
+  assert _probe(encoder_file.load(tmp_path).model()) > _probe(_random_encoder()) + 0.15
+  arrays = weight_store.read_arrays(tmp_path / "encoder.npz")  # As BucketLearner.start reads it.
+  shapes = [w.shape for w in _random_encoder().get_weights()]
+  assert [arrays[key].shape for key in sorted(arrays)] == shapes
+
+
+def test_bad_runs_are_said(tmp_path):
+  with pytest.raises(ValueError, match="'supervised' learns from labels, but 'textures, unlabell"):
+    _run(tmp_path / "a", _learner(pretexts.Supervised))
+  with pytest.raises(ValueError, match="The loss is (nan|inf) between updates 0 and 3; lower the"):
+    _run(tmp_path / "b", _learner(pretexts.Supervised, learning_rate=1e30), labelled=True)
+  assert not (tmp_path / "b" / "encoder.npz").exists()
+  with pytest.raises(ValueError, match="updates=0 and updates_per_event=3; both must be at least"):
+    _run(tmp_path / "c", updates=0)
+  with pytest.raises(ValueError, match="Pretrainer.batch_size is 0; it must be above 0"):
+    _learner(batch_size=0)
+
+
+TWO_REPLICAS = """
+import functools
+import pathlib
+import sys
+sys.path.insert(0, sys.argv[1])
+from suite.compute import distribution
+devices = distribution.build("mirrored", 2)
+import pretrain_test as t
+build = distribution.build
+t.distribution.build = lambda name="mirrored": devices if name == "mirrored" else build(name)
+learner = t._learner()
+t._run(pathlib.Path(sys.argv[2]), learner)
+"""
+
+
+def test_two_replicas_do_what_one_device_does(tmp_path):
+  _run(tmp_path / "one")
+  command = [sys.executable, "-c", TWO_REPLICAS, str(pathlib.Path(__file__).parent),
+             str(tmp_path / "two")]
+  root = str(pathlib.Path(suite.__file__).parents[1])
+  done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
+                        env={**os.environ, "PYTHONPATH": root, "CUDA_VISIBLE_DEVICES": ""})
+  assert done.returncode == 0, done.stderr[-3000:]
+  one, two = (_records(tmp_path / name) for name in ("one", "two"))
+  assert len(one) == len(two) == 3
+  for a, b in zip(one, two):
+    assert b["train_loss"] == pytest.approx(a["train_loss"], rel=1e-4)
+    assert b["flops_pretrain"] == a["flops_pretrain"]
