@@ -10,6 +10,8 @@
                                     the paper's algorithm in plain numpy against the suite's
   python tools/bench.py clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
                                     against each of them, and the evaluation; with --threads 1
+  python tools/bench.py cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
+                                    plain PyTorch (extra `bench`) against the suite; --threads 2
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
@@ -176,6 +178,13 @@ def clear(args: argparse.Namespace) -> None:
   bench_clear.run(args.rounds, args.steps)
 
 
+def cfsl(args: argparse.Namespace) -> None:
+  import bench_cfsl  # pylint: disable=import-outside-toplevel
+  usable = len(os.sched_getaffinity(0))
+  bench_cfsl.run(args, f"{cpu_model()}, {os.cpu_count()} cores ({usable} usable), "
+                 f"{args.threads or usable} threads a side")
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -213,24 +222,32 @@ def describe(threads: Optional[int]) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "clear": clear, "onednn": onednn, "suite_json": suite_json}
+          "clear": clear, "cfsl": cfsl, "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what, metavar="{train,pipeline,data,lifelong,clear,onednn}")
+  parser.add_argument("what", choices=what,
+                      metavar="{train,pipeline,data,lifelong,clear,cfsl,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
                       help="steps of a round (8 times as many for a pipeline, 20 for data); "
                       "clear: epochs")
   parser.add_argument("--rounds", type=int, default=7)
-  parser.add_argument("--threads", type=int, help="intra-op threads (all)")
+  parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
+  few_shot = parser.add_argument_group("cfsl")
+  few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all)")
+  few_shot.add_argument("--seconds", type=float, default=2.0, help="of a round, about")
+  few_shot.add_argument("--intra", type=int, help="suite: threads within an operation (1)")
+  few_shot.add_argument("--inter", type=int, help="suite: operations at once (--threads)")
+  few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
+  few_shot.add_argument("--without_torch", action="store_true")
   args = parser.parse_args()
   if args.threads:
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("lifelong", "clear"):
     print(describe(args.threads))
-  elif args.what != "suite_json":
+  elif args.what not in ("suite_json", "cfsl"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

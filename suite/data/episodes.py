@@ -63,18 +63,6 @@ class EpisodeWithClasses(NamedTuple):
   target_classes: tf.Tensor
 
 
-class Codes(NamedTuple):
-  """What stands for some of the images, N of all of them: features, for example.
-
-  Attributes:
-    codes: [U, ...] for U of the images.
-    places: int32 [N], where each image's code is; anything for the others.
-  """
-
-  codes: tf.Tensor
-  places: tf.Tensor
-
-
 class Episodes:
   """An endless, indexed source of episodes over the images and labels of one split.
 
@@ -155,14 +143,13 @@ class Episodes:
     episode = self._gather(tf.constant(self.indices(index, 1)))
     return type(episode)(*(part[0].numpy() for part in episode))
 
-  def batches(self, batch_size: int, *, first_index: int = 0, codes: Optional[Codes] = None,
-              shard_index: int = 0, num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+  def batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
+              num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless batches of B episodes, in order from `first_index`, with static shapes.
 
     Args:
       batch_size: B, of each shard.
       first_index: the first episode of all shards.
-      codes: what to put in the place of images.
       shard_index, num_shards, shards_here: of consecutive batches shard k of so many takes every
         num_shards-th; here come those of `shards_here` shards from `shard_index` on.
     """
@@ -181,7 +168,7 @@ class Episodes:
 
     @tf.autograph.experimental.do_not_convert
     def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
-      return self._gather(chosen, codes)
+      return self._gather(chosen)
 
     dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
     dataset = dataset.map(draw, num_parallel_calls=tf.data.AUTOTUNE).unbatch()
@@ -193,21 +180,17 @@ class Episodes:
     dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
     return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
 
-  def _gather(self, chosen: tf.Tensor, codes: Optional[Codes] = None
-              ) -> Union[Episode, EpisodeWithClasses]:
+  def _gather(self, chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
     """B episodes from the numbers of their images, int [B, S * way * shot + T]."""
     batch, sets, num = chosen.shape[0], self.setting.num_support_sets, self.num_support
     labels = np.tile(self.labels, [batch, 1])
-    source, numbers = self.images, chosen
-    if codes is not None:
-      source, chosen = codes.codes, tf.gather(codes.places, chosen)
     support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
     episode = Episode(
-        tf.gather(source, support), tf.constant(labels[:, :num].reshape(support.shape)),
-        tf.gather(source, chosen[:, num:]), tf.constant(labels[:, num:]))
+        tf.gather(self.images, support), tf.constant(labels[:, :num].reshape(support.shape)),
+        tf.gather(self.images, chosen[:, num:]), tf.constant(labels[:, num:]))
     if self._classes is None:
       return episode
-    classes = tf.gather(self._classes, numbers)
+    classes = tf.gather(self._classes, chosen)
     return EpisodeWithClasses(
         *episode, tf.reshape(classes[:, :num], support.shape), classes[:, num:])
 

@@ -20,7 +20,7 @@ import copy
 import dataclasses
 import math
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from absl import logging
 import numpy as np
@@ -36,14 +36,12 @@ from suite.metrics import episodic
 from suite.protocols import run_state
 from suite.training import context as context_lib
 from suite.training import episode_graphs
+from suite.training import episode_questions
 from suite.training import evaluation
 from suite.training import scoring
 from suite.training import weight_store
 
 _MODEL = "meta-model"
-_TEST_BATCH = 8  # Test episodes of one call, which run at once.
-_ENCODED_TEST_BATCH = 50  # The same if images were encoded before: then they are small.
-_ENCODING_BATCH = 256  # Images encoded by one call.
 
 
 def run(
@@ -88,7 +86,9 @@ def run(
                               distribution=state.distribution)
   # The run's seed says where in the endless sequence of training episodes it begins.
   first = state.seeds.integer("training episodes") << 31
-  num_parts, cost = updates // updates_per_event, None
+  num_parts = updates // updates_per_event
+  cost: Optional[flops.Cost] = None
+  looks: Optional[episode_questions.Questions] = None
   for event in range(state.done, num_parts + 1):
     logging.info("Event %d/%d", event + 1, num_parts + 1)
     context, predictions = state.context(), None
@@ -98,11 +98,15 @@ def run(
       cost = cost or _update_cost(graphs, feed, counter, task, context)
       record = meta_train(graphs, feed, context, done, updates_per_event, cost)
       if episodes_validation is not None and (event + 1) % validate_every == 0:
-        record.update(validate(graphs, learner, episodes_validation, context, validation_episodes))
+        if looks is None:
+          looks = episode_questions.Questions(
+              graphs, learner, episodes_validation, validation_episodes)
+        record.update(validate(looks, context))
         context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
-      record, predictions = test(graphs, learner, episodes_test, context, test_episodes, models)
+      questions = episode_questions.Questions(graphs, learner, episodes_test, test_episodes)
+      record, predictions = test(graphs, questions, context, models)
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
@@ -141,7 +145,8 @@ class _Feed(NamedTuple):
     return self._prepared(self.size).element_spec
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
-    return _prepared(self.episodes.batches(size, first_index=self.first, **shard), self.learner)
+    return episode_questions.prepared(
+        self.episodes.batches(size, first_index=self.first, **shard), self.learner)
 
 
 def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
@@ -182,12 +187,9 @@ def meta_train(
           "loss": float(np.mean(losses))}
 
 
-def validate(
-    graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
-    episodes: episodes_lib.Episodes, context: context_lib.Context, num_episodes: int
-) -> Dict[str, Any]:
+def validate(questions: episode_questions.Questions, context: context_lib.Context
+             ) -> Dict[str, Any]:
   """Accuracy of the model as it is, charged to "validate"."""
-  questions = _Questions(graphs, learner, episodes, num_episodes)
   logits, labels = questions.ask(context, "validate")
   return {"validation_accuracy": float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
@@ -199,19 +201,17 @@ def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int
 
 
 def test(
-    graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
-    episodes: episodes_lib.Episodes, context: context_lib.Context, num_episodes: int,
-    models: Sequence[int] = ()
+    graphs: episode_graphs.Graphs, questions: episode_questions.Questions,
+    context: context_lib.Context, models: Sequence[int] = ()
 ) -> evaluation.Evaluation:
-  """Accuracy over the first `num_episodes` episodes, charged to "predict"; labels stay here.
+  """Accuracy over the test episodes, charged to "predict"; labels stay here.
 
   Args:
-    graphs, learner, context: of this event.
-    episodes: of the test classes.
-    num_episodes: how many count.
+    graphs, questions: of the learner.
+    context: of this event.
     models: events whose saved models answer together by their mean logits; (): as it is.
   """
-  questions, every = _Questions(graphs, learner, episodes, num_episodes), []
+  every = []
   for event in models or (None,):
     if event is not None:
       graphs.load(context.store.load(weight_store.Entry(event, _MODEL)))
@@ -220,56 +220,6 @@ def test(
   record, predictions = _score(np.mean(every, axis=0), labels)
   record["macs_per_task"] = questions.macs_per_task()
   return evaluation.Evaluation(record, predictions)
-
-
-class _Questions:
-  """The first N episodes of a source, asked in batches of B, their images encoded once a model."""
-
-  def __init__(self, graphs: episode_graphs.Graphs, learner: learner_lib.EpisodicLearner,
-               episodes: episodes_lib.Episodes, num_episodes: int):
-    self._graphs, self._learner, self._episodes = graphs, learner, episodes
-    self._num, self._encodes = num_episodes, hasattr(learner, "encode")
-    self._size = min(_ENCODED_TEST_BATCH if self._encodes else _TEST_BATCH, num_episodes)
-    self._num_batches = -(-num_episodes // self._size)
-    self._spec: Any = None
-
-  def ask(self, context: context_lib.Context, phase: str) -> Tuple[np.ndarray, np.ndarray]:
-    """Logits [N, T, W] and labels [N, T]."""
-    began, logits, labels = time.monotonic(), [], []
-    batches, cost = self._batches()
-    self._spec = spec = batches.element_spec
-    # Episodes beyond the last one wanted are computed and paid for, too, and dropped below.
-    cost += self._graphs.cost(self._graphs.answer, spec[:3]) * self._num_batches
-    for batch in batches.take(self._num_batches):
-      logits.append(self._graphs.answer(batch[:3]).numpy())
-      labels.append(batch.target_labels.numpy())
-    context.ledger.charge(
-        phase, flops=cost.flops, macs=cost.macs, examples=self._num_batches * _num_images(spec),
-        seconds=time.monotonic() - began)
-    return np.concatenate(logits)[:self._num], np.concatenate(labels)[:self._num]
-
-  def macs_per_task(self) -> Optional[float]:
-    """Of one task by itself, whose images are encoded for it alone; once something was asked."""
-    encoded = self._encoding_cost(1) if self._encodes else None
-    return self._graphs.macs_per_task(self._spec, encoded)
-
-  def _batches(self) -> Tuple[tf.data.Dataset, flops.Cost]:
-    """The episodes as the learner takes them, and what encoding their images has cost."""
-    if not self._encodes:
-      return _prepared(self._episodes.batches(self._size), self._learner), flops.ZERO
-    used = np.unique(self._episodes.indices(0, self._num_batches * self._size))
-    places = np.zeros(self._episodes.images.shape[0], np.int32)
-    places[used] = np.arange(len(used))
-    size = min(_ENCODING_BATCH, len(used))
-    rows = np.resize(used, [-(-len(used) // size), size])  # Padded.
-    codes = tf.concat([self._graphs.encode(tf.gather(self._episodes.images, r)) for r in rows], 0)
-    coded = episodes_lib.Codes(codes, tf.constant(places))
-    cost = self._encoding_cost(size) * len(rows)
-    return self._episodes.batches(self._size, codes=coded), cost
-
-  def _encoding_cost(self, batch_size: int) -> flops.Cost:
-    shape = [batch_size, *self._episodes.images.shape[1:]]
-    return self._graphs.cost(self._graphs.encode, tf.TensorSpec(shape, tf.uint8))
 
 
 def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
@@ -281,21 +231,6 @@ def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)
   record = {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task)}
   return evaluation.Evaluation(record, predictions)
-
-
-def _prepared(
-    batches: tf.data.Dataset, learner: learner_lib.EpisodicLearner) -> tf.data.Dataset:
-  """The batches with images as the learner wants them."""
-  def prepare(images: tf.Tensor) -> tf.Tensor:
-    shape = images.shape
-    flat = learner.transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
-    return tf.reshape(flat, [*shape[:-3], *flat.shape[1:]])
-
-  def prepare_both(episode: episodes_lib.Episode) -> episodes_lib.Episode:
-    return episode._replace(support_images=prepare(episode.support_images),
-                            target_images=prepare(episode.target_images))
-
-  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
 
 def _num_images(spec: episodes_lib.Episode) -> int:

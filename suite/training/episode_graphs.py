@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -36,11 +36,17 @@ class Graphs:
     update = self._update if alone else self._update_everywhere
     self.update = tf.function(update, autograph=False)
     self.answer = tf.function(self._answer, autograph=False)
+    self.answer_encoded = tf.function(self._answer_encoded, autograph=False)
     self.encode = tf.function(self._encode, autograph=False)
 
+    self._costs: Dict[str, flops.Cost] = {}
+
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
-    """Of one call of a graph above, on one device."""
-    return flops.count(fn.get_concrete_function(*spec))
+    """Of one call of a graph above, on one device; counted once."""
+    key = f"{id(fn)} {spec}"
+    if key not in self._costs:
+      self._costs[key] = flops.count(fn.get_concrete_function(*spec))
+    return self._costs[key]
 
   def load(self, arrays: Sequence[np.ndarray]) -> None:
     """Puts a saved model in the place of the learner's."""
@@ -53,22 +59,6 @@ class Graphs:
     optimizer = getattr(self._learner, "optimizer", None)
     others = {id(v) for v in optimizer.variables} if optimizer is not None else set()
     return [v for v in self._learner.variables if id(v) not in others]
-
-  def macs_per_task(self, spec: episodes_lib.Episode, encoded: Optional[flops.Cost] = None
-                    ) -> Optional[float]:
-    """Of learning one task and answering it, meta-training apart; None if it cannot be counted.
-
-    Args:
-      spec: of a batch as `answer` takes it.
-      encoded: what it costs to encode one image, each of which counts for the task.
-    """
-    total, size = self.cost(self.answer, spec[:3]).macs, spec.target_labels.shape[0]
-    if total is None or (encoded is not None and encoded.macs is None):
-      return None
-    if encoded is None:
-      return total / size
-    _, num_sets, per_set = spec.support_labels.shape
-    return total / size + (num_sets * per_set + spec.target_labels.shape[1]) * encoded.macs
 
   def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
     """Bytes of the state after all support sets over those of the support images as float32."""
@@ -137,6 +127,19 @@ class Graphs:
     """Logits [B, T, W] for the targets' codes, whose labels are not even handed in."""
     return tf.map_fn(self._answer_one, batch, fn_output_signature=tf.float32,
                      parallel_iterations=batch[0].shape[0])
+
+  def _answer_encoded(self, codes: tf.Tensor, rows: tf.Tensor, support_labels: tf.Tensor
+                      ) -> tf.Tensor:
+    """The same from codes [U, ...] of many images.
+
+    Args:
+      rows: int [B, S * N + T], which code stands where, support sets first.
+      support_labels: [B, S, N].
+    """
+    num = int(np.prod(support_labels.shape[1:]))
+    support = tf.reshape(rows[:, :num], support_labels.shape)
+    return self._answer((tf.gather(codes, support), support_labels,
+                         tf.gather(codes, rows[:, num:])))
 
   def _answer_one(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
     """Shows the support sets one after the other, each to the state that the others left."""

@@ -194,14 +194,14 @@ def test_shards_take_turns_batch_by_batch():
     np.testing.assert_array_equal(next(two).target_images, expected[k])
 
 
-def test_codes_take_the_place_of_images():
-  source = _source()
-  used = np.unique(source.indices(0, 3))
-  places = np.full(len(LABELS), -1, np.int32)
-  places[used] = np.arange(len(used))
-  # The code of an image is its class and its number.
-  codes = episodes.Codes(tf.gather(source.images, used)[:, 0, 0, :2], tf.constant(places))
-  coded, plain = (next(iter(source.batches(3, codes=c))) for c in (codes, None))
-  np.testing.assert_array_equal(coded.support_images, plain.support_images[..., 0, 0, :2])
-  np.testing.assert_array_equal(coded.target_images, plain.target_images[..., 0, 0, :2])
-  np.testing.assert_array_equal(coded.target_labels, plain.target_labels)
+def test_classes_of_the_split_come_along_where_they_are_asked_for():
+  plain, source = _source(interval=2, sets=4), _source(interval=2, sets=4, with_classes=True)
+  made = source.episode(3)
+  for name, part in plain.episode(3)._asdict().items():
+    np.testing.assert_array_equal(getattr(made, name), part)
+  # A pixel tells its class.
+  np.testing.assert_array_equal(made.support_classes, made.support_images[..., 0, 0, 0])
+  np.testing.assert_array_equal(made.target_classes, made.target_images[:, 0, 0, 0])
+  batch = next(iter(source.batches(2, first_index=2)))
+  assert isinstance(batch, episodes.EpisodeWithClasses)
+  np.testing.assert_array_equal(batch.target_classes[1], made.target_classes)

@@ -1,0 +1,171 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Continual few-shot learning in plain PyTorch: what `bench.py cfsl` measures the suite against.
+
+Written as the algorithms read, with functional weights, for the same mathematics as the suite's
+learners: tests/tools/bench_cfsl_test.py compares losses and gradients. Tasks are taken one after
+the other. Training and evaluation find their episodes in memory as float tensors; only the cases
+"episodes" draw any. Imports nothing of the suite, and runs in an environment of its own.
+
+S support sets of N images; T target images; W classes; C channels.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Callable, Iterator, List, NamedTuple
+
+import cfsl_cases
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+import torch_cfsl_high
+import torch_cfsl_maml
+
+RATE = 1e-3  # Of Adam.
+POOL = 16  # Episodes in memory, over which training and evaluation go round and round.
+
+
+class Episode(NamedTuple):
+  """support_images [S, N, C, H, W], support_labels [S, N], images [T, C, H, W], labels [T]."""
+
+  support_images: torch.Tensor
+  support_labels: torch.Tensor
+  images: torch.Tensor
+  labels: torch.Tensor
+
+
+class Sampler(torch.utils.data.Dataset):
+  """Episode i: S times other classes, each with its support and target images; uint8.
+
+  Args:
+    images: uint8 [classes, images of a class, C, H, W].
+    num_sets: S.
+  """
+
+  def __init__(self, images: np.ndarray, num_sets: int):
+    self._images, self._num_sets = images, num_sets
+    per_set = np.arange(num_sets * cfsl_cases.WAY).reshape(num_sets, cfsl_cases.WAY)
+    self._support_labels = torch.from_numpy(per_set.repeat(cfsl_cases.SHOT, axis=1))
+    self._labels = torch.from_numpy(per_set.reshape(-1).repeat(cfsl_cases.TARGETS))
+
+  def __getitem__(self, index: int) -> Episode:
+    rng = np.random.default_rng(index)
+    num_classes, per_class = self._images.shape[:2]
+    num = self._num_sets * cfsl_cases.WAY
+    classes = rng.choice(num_classes, num, replace=False)[:, None]
+    order = rng.permuted(np.tile(np.arange(per_class), (num, 1)), axis=1)
+    support = order[:, :cfsl_cases.SHOT]
+    targets = order[:, cfsl_cases.SHOT:cfsl_cases.SHOT + cfsl_cases.TARGETS]
+    shape = self._images.shape[2:]
+    return Episode(
+        torch.from_numpy(self._images[classes, support].reshape(self._num_sets, -1, *shape)),
+        self._support_labels,
+        torch.from_numpy(self._images[classes, targets].reshape(-1, *shape)), self._labels)
+
+
+def sampler(case: cfsl_cases.Case) -> Sampler:
+  """Over noise: what is in an image does not change how long it takes."""
+  shape = (case.classes, case.per_class, case.channels, case.size, case.size)
+  return Sampler(np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8), case.num_sets)
+
+
+def pool(case: cfsl_cases.Case) -> Iterator[Episode]:
+  """Endlessly some episodes that lie ready, pixels 0..1."""
+  source = sampler(case)
+  return itertools.cycle([
+      Episode(episode[0] / 255.0, episode[1], episode[2] / 255.0, episode[3])
+      for episode in (source[i] for i in range(POOL))])
+
+
+def episodes(case: cfsl_cases.Case) -> cfsl_cases.Step:
+  loader = iter(torch.utils.data.DataLoader(
+      sampler(case), batch_size=case.num_tasks, sampler=itertools.count(), num_workers=0))
+
+  def step() -> int:
+    return len(next(loader).labels)
+
+  return step
+
+
+class ProtoNet(nn.Module):
+  """Four blocks of convolution, batch norm, ReLU and pooling; squared Euclidean distances."""
+
+  def __init__(self, case: cfsl_cases.Case):
+    super().__init__()
+    layers: List[nn.Module] = []
+    channels, filters = case.channels, cfsl_cases.PROTO_FILTERS
+    for _ in range(torch_cfsl_maml.BLOCKS):
+      layers += [nn.Conv2d(channels, filters, 3, padding=1, bias=False),
+                 nn.BatchNorm2d(filters, eps=torch_cfsl_maml.EPSILON), nn.ReLU(), nn.MaxPool2d(2)]
+      channels = filters
+    self.embed = nn.Sequential(*layers, nn.Flatten())
+
+  def forward(self, support_images: torch.Tensor, support_labels: torch.Tensor,
+              images: torch.Tensor) -> torch.Tensor:
+    """Logits [T, W]; the support images are normalised as one batch, the targets as another."""
+    support, targets = self.embed(support_images.flatten(0, 1)), self.embed(images)
+    is_class = functional.one_hot(support_labels.flatten()).to(support.dtype)  # [S * N, W]
+    prototypes = is_class.T @ support / is_class.sum(0)[:, None]
+    return -((targets[:, None] - prototypes) ** 2).sum(-1)
+
+  def loss(self, support_images: torch.Tensor, support_labels: torch.Tensor, images: torch.Tensor,
+           labels: torch.Tensor) -> torch.Tensor:
+    return functional.cross_entropy(self(support_images, support_labels, images), labels)
+
+  def answer(self, *episode: torch.Tensor) -> torch.Tensor:
+    """Logits [T, W] by running statistics."""
+    self.eval()
+    with torch.no_grad():
+      return self(*episode)
+
+
+def training(make: Callable[[cfsl_cases.Case], Any]) -> Callable[..., cfsl_cases.Step]:
+  """Adam updates down the mean loss of a case's tasks."""
+  def build(case: cfsl_cases.Case) -> cfsl_cases.Step:
+    learner, source = make(case), pool(case)
+    optimizer = torch.optim.Adam(learner.parameters(), RATE)
+
+    def step() -> int:
+      optimizer.zero_grad()
+      for _ in range(case.num_tasks):
+        (learner.loss(*next(source)) / case.num_tasks).backward()
+      optimizer.step()
+      return case.num_tasks
+
+    return step
+
+  return build
+
+
+def evaluation(make: Callable[[cfsl_cases.Case], Any]) -> Callable[..., cfsl_cases.Step]:
+  """A task by itself, as in the published code."""
+  def build(case: cfsl_cases.Case) -> cfsl_cases.Step:
+    learner, source = make(case), pool(case)
+
+    def step() -> int:
+      learner.answer(*next(source)[:3]).numpy()
+      return 1
+
+    return step
+
+  return build
+
+
+LEARNERS = {"maml": torch_cfsl_maml.Maml, "proto": ProtoNet, "high": torch_cfsl_high.MamlHigh,
+            "sca": torch_cfsl_high.Sca}
+MAKERS = {"episodes": episodes,
+          **{f"{name}_train": training(make) for name, make in LEARNERS.items()},
+          **{f"{name}_test": evaluation(make) for name, make in LEARNERS.items()}}
+
+
+def configure(args: Any) -> str:
+  torch.manual_seed(0)
+  if args.threads:
+    torch.set_num_threads(args.threads)
+  torch.set_num_interop_threads(1)
+  return f"PyTorch {torch.__version__}, {torch.get_num_threads()} thread(s) within an operation"
+
+
+if __name__ == "__main__":
+  cfsl_cases.serve(MAKERS, configure)
