@@ -95,16 +95,18 @@ def _cached(name: str, split: str, counts: Tuple[Tuple[str, int], ...], side: in
 def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: str = task_types.FSL,
              num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
              convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
-             counts: Optional[Mapping[str, int]] = None, side: int = 64) -> episodes_lib.Episodes:
+             counts: Optional[Mapping[str, int]] = None, side: int = 64,
+             with_classes: bool = False) -> episodes_lib.Episodes:
   """Episodes of a task type over a split that `load` knows.
 
   With `counts` (classes by split), over a share of the classes of any data set with one label for
-  each image, as `divided` makes it with `side` pixels.
+  each image, as `divided` makes it with `side` pixels. `with_classes` is as of `Episodes`.
   """
   setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets)
   data = _cached(name, split, tuple((counts or {}).items()), side, data_dir)
   return episodes_lib.Episodes(data.images, data.labels, setting, ids=data.ids.tolist(),
-                               data=data.data, split=data.split, seed=seed, convention=convention)
+                               data=data.data, split=data.split, seed=seed, convention=convention,
+                               with_classes=with_classes)
 
 
 def nearest(images: np.ndarray, side: int) -> np.ndarray:

@@ -81,7 +81,7 @@ class Maml(tf.Module):
     adapted = self._adapted
     training = adapted_net.trained(adapted.training, self)
     epoch = training.epoch(self.optimizer.iterations)
-    support_images, support_labels, images, labels = episode
+    support_images, support_labels, images, labels = episode[:4]
     support_images, images = self._prepared(support_images), self._prepared(images)
 
     def loss(parameters: inner_loop.Parameters, second_order: bool, multi_step: bool) -> tf.Tensor:

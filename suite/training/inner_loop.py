@@ -9,8 +9,9 @@ and offsets. T weight tensors; K = n * (support sets foreseen) steps; N norms of
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
+import numpy as np
 import tensorflow as tf
 
 from suite.models import functional_conv4
@@ -18,6 +19,32 @@ from suite.models import functional_conv4
 TARGET_ROWS = ("next", "last")
 
 Weights = Dict[str, tf.Tensor]
+
+
+class Net(Protocol):
+  """A net as pure functions of its weights; its norms' scales and offsets are no weights."""
+
+  @property
+  def dtype(self) -> str:
+    """Of weights and images."""
+
+  def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
+              ) -> Dict[str, np.ndarray]:
+    """Weights by name for images (H, W, C); "head/bias" [classes] is the last layer's."""
+
+  def initial_norms(self, num_rows: int) -> functional_conv4.Norms:
+    """Rows of scales 1 and offsets 0, [R, N, F] each."""
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """What the learner is given to what `apply` takes."""
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+            statistics: Optional[functional_conv4.Statistics] = None) -> tf.Tensor:
+    """Logits [B, W] of images [B, ...] normalised as one batch, unless statistics are given."""
+
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
+              ) -> functional_conv4.Statistics:
+    """The statistics, [N, F] each, with which `apply` normalises these images as one batch."""
 
 
 class Parameters(NamedTuple):
@@ -107,13 +134,13 @@ class InnerLoop:
           f"{self.steps} on each set. For a new learner set num_support_sets = {num_sets}; for a "
           "trained one InnerLoop.extend_rows = True, which repeats the last step's.")
 
-  def begin(self, net: functional_conv4.Conv4, parameters: Parameters) -> State:
+  def begin(self, net: Net, parameters: Parameters) -> State:
     """The state before the first support set."""
-    zeros = tf.zeros([net.blocks, net.filters], net.dtype)
+    zeros = tf.zeros(parameters.norms.scale.shape[1:], net.dtype)
     sums = () if self.transductive else (zeros, zeros)
     return State(dict(parameters.weights), tf.constant(0), sums)
 
-  def learn(self, net: functional_conv4.Conv4, parameters: Parameters, state: State,
+  def learn(self, net: Net, parameters: Parameters, state: State,
             images: tf.Tensor, labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
     """The states after each of the n steps on one support set.
 
@@ -127,7 +154,7 @@ class InnerLoop:
     state = state._replace(step=self._checked(state.step))
     return self._learn(net, parameters, state, images, labels, second_order)
 
-  def _learn(self, net: functional_conv4.Conv4, parameters: Parameters, state: State,
+  def _learn(self, net: Net, parameters: Parameters, state: State,
              images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> List[State]:
     first = state.step
     weights = dict(parameters.weights if self.last_set_only else state.weights)
@@ -139,14 +166,13 @@ class InnerLoop:
       gradients = _gradients(net, weights, norms[j], images, labels)
       if not second_order:
         gradients = {name: tf.stop_gradient(g) for name, g in gradients.items()}
-      step_rates = dict(zip(sorted(weights), tf.unstack(rates[j], len(weights))))
-      weights = {name: w - step_rates[name] * gradients[name] for name, w in weights.items()}
+      weights = stepped(weights, gradients, rates[j])
       step = _plus(first, j + 1)
       sums = self._sums(net, parameters, state.sums, weights, step, images)
       states.append(State(weights, step, sums))
     return states
 
-  def learn_all(self, net: functional_conv4.Conv4, parameters: Parameters, images: tf.Tensor,
+  def learn_all(self, net: Net, parameters: Parameters, images: tf.Tensor,
                 labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
     """S support sets, images [S, B, H, W, C] and labels [S, B]: the last set's states.
 
@@ -168,11 +194,16 @@ class InnerLoop:
       state = state._replace(step=tf.constant(limit * self.steps))  # Known again.
     return learn(num_sets - 1, state)
 
-  def logits(self, net: functional_conv4.Conv4, parameters: Parameters, state: State,
+  def logits(self, net: Net, parameters: Parameters, state: State,
              images: tf.Tensor) -> tf.Tensor:
     """Logits [B, W] for target images [B, H, W, C] as `net.prepare` returns them."""
+    row = self.target_norms(parameters, state)
+    return net.apply(state.weights, row, images, self.statistics(state))
+
+  def target_norms(self, parameters: Parameters, state: State) -> functional_conv4.Norms:
+    """Scales and offsets with which targets are seen, [N, F] each."""
     row, = self._norms(parameters, self._target_row(state.step)[None])
-    return net.apply(state.weights, row, images, self._statistics(state))
+    return row
 
   def _norms(self, parameters: Parameters, rows: tf.Tensor) -> List[functional_conv4.Norms]:
     """Scales and offsets of so many rows (a static number), [N, F] each."""
@@ -187,7 +218,7 @@ class InnerLoop:
       step = tf.maximum(step - 1, 0)
     return tf.minimum(step, self.num_norm_rows - 1)
 
-  def _sums(self, net: functional_conv4.Conv4, parameters: Parameters,
+  def _sums(self, net: Net, parameters: Parameters,
             before: Tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
             ) -> Tuple[tf.Tensor, ...]:
     """`before` plus a support set as the net sees it that is about to see the targets."""
@@ -198,7 +229,7 @@ class InnerLoop:
     now = mean, variance + tf.square(mean)
     return now if self.last_set_only else tuple(a + b for a, b in zip(before, now))
 
-  def _statistics(self, state: State) -> Optional[functional_conv4.Statistics]:
+  def statistics(self, state: State) -> Optional[functional_conv4.Statistics]:
     """What targets are normalised with; None: with their own statistics."""
     if self.transductive:
       return None
@@ -233,6 +264,12 @@ def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.
     tape.watch(weights)
     loss = cross_entropy(labels, net.apply(weights, norms, images))
   return tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
+  """One step down the gradients: a rate for each tensor, [T] in the order of their names."""
+  by_name = dict(zip(sorted(weights), tf.unstack(rates, len(weights))))
+  return {name: w - by_name[name] * gradients[name] for name, w in weights.items()}
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:

@@ -51,7 +51,7 @@ def _compiled(learner):
   @tf.function
   def compiled(episode):
     with tf.GradientTape() as tape:
-      loss = learner.meta_loss(episode)
+      loss, _ = learner.meta_loss(episode)
     gradients = tape.gradient(loss, learner.trainable_variables, unconnected_gradients="zero")
     return loss, [tf.convert_to_tensor(g) for g in gradients]
 
@@ -120,7 +120,8 @@ def test_the_multi_step_loss_by_hand_and_its_end():
   images, labels, target_images, target_labels = episode
   state = learner.initial_state(4)
   state = learner.adapt(state, images[0], labels[0])
-  inner, net, parameters = learner._inner, learner._net, learner._parameters()
+  adapted = learner._adapted
+  inner, net, parameters = adapted.inner, adapted.net, adapted.parameters()
   states = inner.learn(net, parameters, state, net.prepare(images[1]), labels[1])
   losses = [float(inner_loop.cross_entropy(target_labels, learner.logits(s, target_images)))
             for s in states]
@@ -128,7 +129,7 @@ def test_the_multi_step_loss_by_hand_and_its_end():
   for updates, first in ((0, 0.5), (5, 0.375), (19, 0.125), (20, 0.0)):
     learner.optimizer.iterations.assign(updates)
     expected = first * losses[0] + (1 - first) * losses[1]
-    assert float(learner.meta_loss(episode)) == pytest.approx(expected, rel=1e-10)
+    assert float(learner.meta_loss(episode)[0]) == pytest.approx(expected, rel=1e-10)
 
 
 def _logits(learner, episode):
@@ -142,7 +143,7 @@ def _logits(learner, episode):
 def test_adapting_set_by_set_is_what_the_meta_loss_does():
   learner, episode = _learner(), _episode()
   expected = inner_loop.cross_entropy(episode[3], _logits(learner, episode))
-  assert float(learner.meta_loss(episode)) == pytest.approx(float(expected), rel=1e-10)
+  assert float(learner.meta_loss(episode)[0]) == pytest.approx(float(expected), rel=1e-10)
 
 
 def test_all_support_sets_count_unless_only_the_last_shall():
@@ -211,12 +212,13 @@ def test_without_meta_training_it_still_tunes_but_has_no_meta_loss():
 
 def test_weights_are_the_seeds_and_begin_keeps_them():
   one, same, other = _learner(), _learner(), _learner(seed=1)
-  np.testing.assert_array_equal(one._weights["head/kernel"], same._weights["head/kernel"])
-  assert not np.array_equal(one._weights["head/kernel"], other._weights["head/kernel"])
-  before, optimizer = one._weights["head/kernel"].numpy(), one.optimizer
+  kernels = [learner._adapted.weights["head/kernel"] for learner in (one, same, other)]
+  np.testing.assert_array_equal(kernels[0], kernels[1])
+  assert not np.array_equal(kernels[0], kernels[2])
+  before, optimizer = kernels[0].numpy(), one.optimizer
   context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(7))
   one.begin(tasks.Task("next", tasks.SINGLE_LABEL, 4), context)
-  np.testing.assert_array_equal(one._weights["head/kernel"], before)
+  np.testing.assert_array_equal(one._adapted.weights["head/kernel"], before)
   assert one.optimizer is optimizer
 
 
@@ -254,7 +256,7 @@ def test_the_shipped_settings(tmp_path, name, inner, training):
       "experiment.run.learners = {'maml': %MAML}"]))
   gin_parse.parse([path])
   learner = gin.query_parameter("experiment.run.learners")["maml"].scoped_configurable_fn()()
-  for part, expected in ((learner._inner, inner), (learner._training, training)):
+  for part, expected in ((learner._adapted.inner, inner), (learner._adapted.training, training)):
     assert {k: getattr(part, k) for k in expected} == expected
-  assert learner._net.filters == {"maml_cfsl": 48, "maml_plus_plus": 64}[name]
+  assert learner._adapted.net.filters == {"maml_cfsl": 48, "maml_plus_plus": 64}[name]
   assert learner.transform.size == 28 and learner._channels == 1

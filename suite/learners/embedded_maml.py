@@ -1,0 +1,144 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""MAML++ high-end and SCA (Antoniou et al., 2020): an embedding, and a head that tasks adapt.
+
+The embedding is meta-trained and no task changes it, so an image is embedded once; the inner loop
+runs on its codes. Meta-gradients reach the embedding through all of the inner loop. With a critic
+(SCA) the head adapts once more, to the unlabelled targets; such a learner is transductive.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import tensorflow as tf
+
+from suite.data import tasks
+from suite.models import embedding as embedding_lib
+from suite.training import adapted_net
+from suite.training import context as context_lib
+from suite.training import inner_loop
+from suite.training import meta_schedules
+from suite.training import self_critique
+
+
+class EmbeddedMaml(tf.Module):
+  """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
+
+  Args:
+    embedding: images to codes [B, P, P, C], see `suite.models.embedding`.
+    head: what is adapted. inner: how.
+    transform: image preparation; its `size` is H = W.
+    training: how all of it is meta-trained.
+    channels: of the images that `transform` returns.
+    critique: SCA's critic; None: there is none.
+    joint_norms: meta-training embeds all images of a task as one batch, as CFSL's code does. False:
+      each support set is a batch, and so are the targets: none sees the statistics of another.
+
+  Attributes:
+    optimizer: of the meta-training; its `iterations` are the progress of all schedules.
+  """
+
+  def __init__(self, embedding: Any, head: inner_loop.Net, *, inner: inner_loop.InnerLoop,
+               transform: Any, training: meta_schedules.MetaTraining, channels: int = 3,
+               critique: Optional[self_critique.SelfCritique] = None, joint_norms: bool = False):
+    super().__init__()
+    self.transform, self._channels = transform, channels
+    self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms
+    self._adapted = adapted_net.AdaptedNet(head, inner, training)
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes all variables and the optimizer, once: all tasks share them."""
+    adapted = self._adapted
+    if adapted.weights:
+      return
+    seeds, size = context.seeds, self.transform.size
+    with context.distribution.scope():
+      self._embedding.make(seeds.integer("initial weights"), (size, size, self._channels))
+      one = tf.TensorSpec([1, size, size, self._channels])
+      codes = tf.function(self.encode).get_concrete_function(one).output_shapes[1:]
+      adapted.make(seeds.integer("initial head"), codes, task.num_classes)
+      if self._critique is not None:
+        self._critique.make(seeds.integer("initial critic"), task.num_classes, adapted)
+      self.optimizer = adapted_net.trained(adapted.training, self).optimizer()
+      self.optimizer.build(self.trainable_variables)
+
+  @property
+  def transductive(self) -> bool:
+    """Whether targets are normalised by their own statistics, or criticised together."""
+    return self._critique is not None or self._adapted.inner.transductive
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes [B, P, P, C] of images [B, H, W, channels], each by itself."""
+    return self._embedding.encode(adapted_net.checked_channels(images, self._channels, self))
+
+  def initial_state(self, num_classes: int) -> inner_loop.State:
+    """The meta-learned head, before the first support set."""
+    return self._adapted.begin(num_classes)
+
+  def adapt(self, state: inner_loop.State, codes: tf.Tensor, labels: tf.Tensor
+            ) -> inner_loop.State:
+    """The state after a support set, codes [B, P, P, C] and labels [B]; first order only."""
+    return self._adapted.adapt(state, self._adapted.net.prepare(codes), labels)
+
+  def logits(self, state: inner_loop.State, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [T, W] for all targets' codes [T, P, P, C]."""
+    codes = self._adapted.net.prepare(codes)
+    if self._critique is None:
+      return self._adapted.logits(state, codes)
+    return self._critique.logits(
+        self._critique.parameters(), self._adapted.parameters(), state, codes)[1]
+
+  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
+    """Cross-entropy [] of the targets after the last support set, and what the norms saw.
+
+    With a critic it is weighted with the cross-entropy before the critic's last step.
+
+    Args:
+      episode: S support sets, images [S, B, H, W, channels] and labels [S, B]; T targets, images
+        [T, H, W, channels] and labels [T].
+    """
+    support_images, support_labels, images, labels = episode[:4]
+    adapted, critique = self._adapted, self._critique
+    training = adapted_net.trained(adapted.training, self)
+    epoch = training.epoch(self.optimizer.iterations)
+    support_codes, codes, seen = self._embedded(support_images, images)
+    support_codes, codes = (adapted.net.prepare(part) for part in (support_codes, codes))
+
+    def loss(values: Tuple[Any, ...], second_order: bool, multi_step: bool) -> tf.Tensor:
+      parameters, own, support_codes, codes = values
+      states = adapted.inner.learn_all(adapted.net, parameters, support_codes, support_labels,
+                                       second_order=second_order)
+      if critique is None:
+        return adapted.target_loss(parameters, states, codes, labels, epoch, multi_step=multi_step)
+      before, after = critique.logits(own, parameters, states[-1], codes)
+      first = (adapted.target_loss(parameters, states, codes, labels, epoch, multi_step=True)
+               if multi_step else inner_loop.cross_entropy(labels, before))
+      shares = critique.loss_weights(epoch)
+      return shares[0] * first + shares[1] * inner_loop.cross_entropy(labels, after)
+
+    own = () if critique is None else critique.parameters()
+    values = (adapted.parameters(), own, support_codes, codes)
+    return training.choose(epoch, values, loss), seen
+
+  def nothing_seen(self) -> embedding_lib.Seen:
+    """Zeros in the place of what `meta_loss` saw."""
+    return self._embedding.nothing_seen()
+
+  def absorb(self, seen: embedding_lib.Seen) -> None:
+    """Moves the running statistics of the embedding's norms."""
+    self._embedding.absorb(seen)
+
+  def _embedded(self, support_images: tf.Tensor, images: tf.Tensor
+                ) -> Tuple[tf.Tensor, tf.Tensor, embedding_lib.Seen]:
+    """Codes of support images [S, B, ...] and of targets [T, ...], and what was seen."""
+    num_sets, size = support_images.shape[:2]
+    adapted_net.checked_channels(images, self._channels, self)
+    if self._joint_norms:
+      flat = tf.reshape(support_images, [num_sets * size, *support_images.shape[2:]])
+      codes, seen = self._embedding.train(tf.concat([flat, images], axis=0))
+      support, targets = codes[:num_sets * size], codes[num_sets * size:]
+      return tf.reshape(support, [num_sets, size, *codes.shape[1:]]), targets, seen
+    sets = [self._embedding.train(support_images[s]) for s in range(num_sets)]
+    targets, seen = self._embedding.train(images)
+    support_codes, every_seen = zip(*sets)
+    return tf.stack(support_codes), targets, embedding_lib.add(*every_seen, seen)
