@@ -47,6 +47,21 @@ class EpochCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
             "updates_per_epoch": self.updates_per_epoch}
 
 
+class CoupledAdam(tf.keras.optimizers.Adam):
+  """Adam on the gradient of the loss plus decay / 2 * |w|^2."""
+
+  def __init__(self, learning_rate: Any, decay: float, **settings: Any):
+    super().__init__(learning_rate, **settings)
+    self._decay = decay
+
+  def update_step(self, gradient: tf.Tensor, variable: tf.Variable) -> None:
+    """One variable's update; its gradient was clamped, and added up over replicas."""
+    super().update_step(gradient + self._decay * variable, variable)
+
+  def get_config(self) -> Dict[str, Any]:
+    return {**super().get_config(), "decay": self._decay}
+
+
 @dataclasses.dataclass(frozen=True)
 class MetaTraining:
   """The outer loop of a gradient-based meta-learner.
@@ -54,7 +69,9 @@ class MetaTraining:
   Attributes:
     learning_rate: of Adam at the start. end_rate: where a cosine takes it; None keeps it constant.
     epochs: how many the cosine takes. updates_per_epoch: one epoch of every schedule here.
-    weight_decay: of all that is meta-trained, decoupled (AdamW): w -= rate * weight_decay * w.
+    weight_decay: of all that is meta-trained.
+    decoupled: as in AdamW, w -= rate * weight_decay * w; False: the gradient gets weight_decay * w,
+      after the clamp, as Adam does in PyTorch.
     gradient_limit: each element of the meta-gradient is clamped to [-limit, limit]; None: is not.
     multi_step_epochs: in the first so many epochs the target loss after each inner step counts, as
       `step_weights` says; 0: after the last one only.
@@ -68,18 +85,21 @@ class MetaTraining:
   epochs: int = 250
   updates_per_epoch: int = 500
   weight_decay: float = 0.0
+  decoupled: bool = True
   gradient_limit: Optional[float] = None
   multi_step_epochs: int = 0
   first_order_epochs: int = 0
   second_order: bool = True
 
   def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Adam, or AdamW where there is decay."""
+    """Adam, or with decay AdamW or `CoupledAdam`."""
     rate: Any = self.learning_rate
     if self.end_rate is not None:
       rate = EpochCosine(self.learning_rate, self.end_rate, self.epochs, self.updates_per_epoch)
     # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
     settings = dict(epsilon=1e-8, clipvalue=self.gradient_limit, jit_compile=False)
+    if self.weight_decay and not self.decoupled:
+      return CoupledAdam(rate, self.weight_decay, **settings)
     if self.weight_decay:
       return tf.keras.optimizers.AdamW(rate, weight_decay=self.weight_decay, **settings)
     return tf.keras.optimizers.Adam(rate, **settings)

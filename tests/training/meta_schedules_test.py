@@ -73,3 +73,17 @@ def test_without_decay_and_end_rate_it_is_adam_at_a_constant_rate():
   optimizer = meta_schedules.MetaTraining(learning_rate=0.25).optimizer()
   assert type(optimizer) is tf.keras.optimizers.Adam and not optimizer.weight_decay
   assert float(optimizer.learning_rate) == 0.25
+
+
+def test_coupled_decay_is_part_of_the_gradient():
+  training = meta_schedules.MetaTraining(
+      learning_rate=0.1, weight_decay=0.5, gradient_limit=1.0, decoupled=False)
+  plain = meta_schedules.MetaTraining(learning_rate=0.1)
+  w, expected = tf.Variable([2.0, -4.0]), tf.Variable([2.0, -4.0])
+  one, other = training.optimizer(), plain.optimizer()
+  for gradient in ([0.25, 3.0], [-5.0, 0.5]):
+    # The clamp comes first, then the decay is added.
+    total = tf.clip_by_value(gradient, -1.0, 1.0) + 0.5 * expected
+    one.apply_gradients([(tf.constant(gradient), w)])
+    other.apply_gradients([(total, expected)])
+  np.testing.assert_allclose(w, expected, rtol=1e-6)
