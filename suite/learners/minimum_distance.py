@@ -1,0 +1,184 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Minimum Distance Thresholding (MDT; Wallingford et al., 2020) around any stream learner.
+
+A sample is answered with "new" if the distance to the nearest class representation is large, which
+is to say: if the largest logit is below a threshold, `new_below`. With "max_logit" as the
+protocol's `novelty_score`,
+
+    logits are -|f - m_c|^2    new if and only if    min_c |f - m_c|^2 > t    new_below = -t
+    logits are products        new if and only if    max_c w_c . f < u        new_below = u
+
+(The paper prints "<" in the first line. That answers "new" to what is nearest.) Where t comes from:
+
+    DpMeans     the threshold of DP-means, for squared distances: from
+
+                    a = (1 + r/s)^(d/2) exp(-t / 2s)
+
+                one gets t = 2s log((1 + r/s)^(d/2) / a), for features of variance s within classes
+                and r between them, in d dimensions; the derivation stands in
+                `suite/metrics/novelty_scores.py`. (In the paper t has the other sign, and so is
+                below 0, where no squared distance is, for a < 1.)
+    LeastShare  no model at all, for any logits: a share of known samples lies below it
+
+Both look at the validation split of the base classes. Logits of trained heads grow with training:
+`LeastShare` is taken anew from the stored samples after each offline phase, which has trained on
+them, so that less than its share of the samples to come is too high a hope.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.data import tasks
+from suite.metrics import novelty_scores
+from suite.training import context as context_lib
+from suite.training import scoring
+from suite.training import stored_samples
+
+_BATCH = 256
+_FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers")
+
+
+class Threshold(Protocol):
+  """Where "new" begins.
+
+  Attributes:
+    moves: whether it is taken anew after each offline phase.
+  """
+
+  moves: bool
+
+  def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
+    """The largest logit below which a sample is of a new class.
+
+    Args:
+      codes: [N, D] of samples of known classes. labels: int64 [N].
+      logits: [N, C], -inf where a class is not known.
+    """
+
+
+class DpMeans:
+  """See the module; s and r are the variances of the base classes' features.
+
+  It is a limit for classes without spread. In many dimensions there is none so small: a sample is
+  about s d from its mean, which for a = 1 is beyond t unless r > (e - 1) s. Then log a has to be
+  negative, in the order of -d / 2; it is to be chosen on a validation sequence.
+
+  Args:
+    log_concentration: log a, of the pace of new classes; the larger, the sooner a class is new.
+  """
+
+  moves = False
+
+  def __init__(self, log_concentration: float = 0.0):
+    self._log_concentration = log_concentration
+
+  def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
+    best = np.max(logits)
+    if best > 0.0:
+      raise ValueError(f"DpMeans is given a logit of {best:.4g}; minus a squared distance is never "
+                       "above 0. Take NCM with similarity='euclidean', or LeastShare.")
+    flat = codes.reshape(len(codes), -1)
+    within, between = novelty_scores.variances(flat, labels)
+    threshold = novelty_scores.dp_means_threshold(within, between, 1.0, flat.shape[1])
+    return 2.0 * within * self._log_concentration - threshold
+
+
+class LeastShare:
+  """See the module.
+
+  Args:
+    share: of samples of known classes with a largest logit below the threshold.
+    moves: whether it is taken anew after each offline phase.
+  """
+
+  def __init__(self, share: float = 0.05, moves: bool = True):
+    if not 0.0 < share < 1.0:
+      raise ValueError(f"share is {share}; it must be between 0 and 1.")
+    self._share, self.moves = share, moves
+
+  def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
+    del codes, labels
+    return float(np.quantile(np.max(logits, axis=1), self._share))
+
+
+class MinimumDistance(tf.Module):
+  """The learner inside with a `new_below`; it learns and answers as it would alone.
+
+  Args:
+    learner: a `StreamLearner`.
+    threshold: see `Threshold`; `DpMeans()` if not given.
+  """
+
+  def __init__(self, learner: Any, threshold: Any = None):
+    super().__init__()
+    self.learner, self._threshold = learner, DpMeans() if threshold is None else threshold
+    self.threshold = tf.Variable(-np.inf, trainable=False, dtype=tf.float32, name="new_below")
+    self._answer: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+
+  def __getattr__(self, name: str) -> Any:
+    """Optional parts are there if the learner inside has them."""
+    inside = self.__dict__.get("learner")
+    if inside is not None and name in _FROM_LEARNER:
+      return getattr(inside, name)
+    if inside is not None and name == "learn_stored" and hasattr(inside, name):
+      return self._learn_stored
+    raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+
+  @property
+  def transform(self) -> Any:
+    """Of the learner inside."""
+    return self.learner.transform
+
+  @property
+  def new_below(self) -> float:
+    """-inf before anything was learned."""
+    return float(self.threshold)
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    self.learner.begin(task, context)
+
+  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+    """The learner's own part; then the threshold, from the validation split."""
+    record = self.learner.learn(experience, context)
+    outputs = scoring.Forward(self.encode, context.distribution).run(
+        experience.validation, transform=self.transform, batch_size=_BATCH, ledger=context.ledger,
+        phase=context.phase)
+    known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
+    return {**record, **self._fix(
+        outputs.values, outputs.labels.astype(np.int64), known, context)}
+
+  def _learn_stored(
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
+    """An offline phase of the learner; then the threshold, if it moves."""
+    record = self.learner.learn_stored(stored, context)
+    if self._threshold.moves:
+      record.update(self._fix(stored.codes, stored.labels, stored.known, context))
+    return record
+
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    return self.learner.predict(images)
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    return self.learner.encode(images)
+
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    return self.learner.answer(codes)
+
+  def _fix(self, codes: np.ndarray, labels: np.ndarray, known: np.ndarray,
+           context: context_lib.Context) -> Dict[str, Any]:
+    spec = tf.TensorSpec([None, *codes.shape[1:]], tf.as_dtype(codes.dtype))
+    if self._answer is None:
+      self._answer = tf.function(self.answer, input_signature=[spec])
+    logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
+                             for i in range(0, len(codes), _BATCH)])
+    one = tf.TensorSpec([1, *codes.shape[1:]], spec.dtype)
+    cost = flops.count(tf.function(self.answer).get_concrete_function(one)) * len(codes)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
+    self.threshold.assign(
+        self._threshold.new_below(codes, labels, np.where(known, logits, -np.inf)))
+    return {"new_below": self.new_below}

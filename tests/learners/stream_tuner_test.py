@@ -1,0 +1,218 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Cross-entropy on what is stored: against numpy, against a plain Keras step, and what it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.compute import ledger
+from suite.compute import mac_views
+from suite.compute import seeds
+from suite.data import experience
+from suite.data import image_ops
+from suite.data import image_set
+from suite.data import tasks
+from suite.learners import stream_tuner
+from suite.models import conv4
+from suite.training import context
+from suite.training import frozen_backbone
+from suite.training import journal
+from suite.training import stored_samples
+from suite.training import stream_heads
+from suite.training import stream_nets
+from suite.training import weight_store
+
+TASK, SIZE = tasks.Task("t", tasks.SINGLE_LABEL, 4), 8
+KNOWN = np.array([True, True, True, False])
+
+
+def first_two(images):
+  """Two features that can be worked by hand: the red channel of the first two pixels."""
+  return tf.cast(images[:, 0, :2, 0], tf.float32)
+
+
+def backbone():
+  return frozen_backbone.FrozenBackbone(
+      lambda image_shape: conv4.conv4(image_shape, filters=3, blocks=2), SIZE, seed=3)
+
+
+def here(folder):
+  account = ledger.Ledger()
+  return context.Context(
+      event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account))
+
+
+def make(folder, network=None, head=None, **settings):
+  learner = stream_tuner.StreamTuner(
+      transform=image_ops.Plain(SIZE), network=network or stream_nets.HeadOnly(first_two),
+      head=head, **{**dict(batch_size=64), **settings})
+  learner.begin(TASK, here(folder))
+  return learner
+
+
+def stored(num=50, num_features=2, seed=0):
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, 3, num)
+  centres = rng.normal(size=[3, num_features]) * 2
+  codes = (centres[labels] + rng.normal(size=[num, num_features])).astype(np.float32)
+  return stored_samples.Stored(codes, labels, KNOWN, 0)
+
+
+def stored_images(num=20, seed=0):
+  rng = np.random.default_rng(seed)
+  return stored_samples.Stored(
+      rng.integers(0, 256, [num, SIZE, SIZE, 3]).astype(np.uint8), rng.integers(0, 3, num), KNOWN,
+      0)
+
+
+def softmax(logits):
+  exps = np.exp(logits - logits.max(1, keepdims=True))
+  return exps / exps.sum(1, keepdims=True)
+
+
+def test_one_full_batch_is_gradient_descent_with_momentum_among_known_classes(tmp_path):
+  data = stored()
+  learner = make(tmp_path, epochs=3, learning_rate=0.2, momentum=0.5, weight_decay=0.1)
+  record = learner.learn_stored(data, here(tmp_path))
+  codes = np.c_[data.codes.astype(np.float64), np.ones(50)]  # The bias is one more feature.
+  weights, velocity = np.zeros([3, 4]), np.zeros([3, 4])
+  for _ in range(3):
+    p = softmax(np.where(KNOWN, codes @ weights, -np.inf))
+    loss = -np.mean(np.log(p[np.arange(50), data.labels]))
+    velocity = 0.5 * velocity + codes.T @ (p - np.eye(4)[data.labels]) / 50 + 0.1 * weights
+    weights -= 0.2 * velocity
+  np.testing.assert_allclose(learner.head.kernel, weights[:2], rtol=1e-4, atol=1e-6)
+  np.testing.assert_allclose(learner.head.bias, weights[2], rtol=1e-4, atol=1e-6)
+  assert (weights[:, 3] == 0).all()  # Not known.
+  assert record["train_loss"] == pytest.approx(loss, rel=1e-5)
+  assert (record["passes"], record["steps"]) == (150, 3)
+  np.testing.assert_allclose(
+      learner.answer(tf.constant(data.codes)), codes @ weights, rtol=1e-4, atol=1e-5)
+
+
+def test_velocities_go_on_from_phase_to_phase_but_not_from_the_base_classes(tmp_path):
+  data = stored()
+  images = np.zeros([30, SIZE, SIZE, 3], np.uint8)
+  labels = np.arange(30) % 2
+  images[:, 0, :2] = (np.array([[2, 0], [0, 2]])[labels])[:, :, None]
+  base = image_set.ImageSet.from_arrays("b", images, labels, kind=TASK.kind, num_classes=4)
+  learner, now = make(tmp_path, epochs=1, base_epochs=40), here(tmp_path)
+  record = learner.learn(experience.Experience(TASK, base, base, experience.History()), now)
+  assert record["examples"] == 40 * 30 and record["train_loss"] < 0.1
+  assert now.ledger.totals()["macs"] == 40 * 30 * 2 * (2 * 4)
+  assert np.argmax(learner.predict(tf.constant(images)), 1).tolist() == labels.tolist()
+  assert (learner.head.kernel.numpy()[:, 2:] == 0).all()
+  assert all((v.numpy() == 0).all() for v in learner.optimizer.velocities)
+  learner.learn_stored(data, now)
+  assert all((v.numpy() != 0).any() for v in learner.optimizer.velocities)
+
+
+def test_a_split_head_trains_the_columns_of_new_classes_alone(tmp_path):
+  learner = make(tmp_path, head=stream_heads.Split())
+  learner._learn_base(stored().codes, stored().labels % 2, here(tmp_path))
+  before = learner.head.base_kernel.numpy()
+  assert (before[:, :2] != 0).all()
+  learner.learn_stored(stored(), here(tmp_path))
+  np.testing.assert_array_equal(learner.head.base_kernel, before)
+  kernel = learner.head.kernel.numpy()
+  assert (kernel[:, [0, 1, 3]] == 0).all() and (kernel[:, 2] != 0).all()
+  # The first two logits are those of the base classes, for good.
+  x = np.array([[1.0, 2.0]], np.float32)
+  np.testing.assert_allclose(learner.answer(tf.constant(x))[0, :2],
+                             (x @ before + learner.head.base_bias.numpy())[0, :2], rtol=1e-5)
+
+
+def reference_step(data, rate, trained_names):
+  """One step on the whole net by Keras alone, norms as in evaluation."""
+  model = backbone().model
+  model.trainable = True
+  kernel = tf.Variable(tf.random.stateless_normal([2 * 2 * 3, 4], [1, 2]))
+  for layer in model.layers:
+    layer.trainable = layer.name in trained_names
+  variables = [*model.trainable_variables, kernel]
+  with tf.GradientTape() as tape:
+    logits = tf.matmul(model(tf.cast(data.codes, tf.float32), training=False), kernel)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
+        data.labels, logits[:, :3]))
+  for variable, gradient in zip(variables, tape.gradient(loss, variables)):
+    variable.assign_sub(rate * gradient)
+  return model, kernel
+
+
+@pytest.mark.parametrize("network, trained", [
+    (lambda: stream_nets.Whole(backbone, norms="fixed"), ["block1_conv", "block2_conv"]),
+    (lambda: stream_nets.LastLayers(backbone, 2), ["block1_conv", "block2_conv"]),
+    (lambda: stream_nets.LastLayers(backbone, 1), ["block2_conv"])])
+def test_a_step_on_layers_is_that_of_a_plain_model(network, trained, tmp_path):
+  data = stored_images()
+  learner = make(tmp_path, network(), epochs=1, learning_rate=0.1, weight_decay=0.0)
+  learner.head.kernel.assign(tf.random.stateless_normal([12, 4], [1, 2]))
+  codes = learner.encode(tf.constant(data.codes)).numpy()
+  learner.learn_stored(data._replace(codes=codes), here(tmp_path))
+  model, kernel = reference_step(data, 0.1, trained)
+  np.testing.assert_allclose(learner.head.kernel, kernel, rtol=1e-3, atol=1e-4)
+  own = learner.network._backbone.model  # pylint: disable=protected-access
+  for one, other, first in zip(own.weights, model.weights, backbone().model.weights):
+    np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+    is_trained = any(f"{name}/" in one.name for name in trained)
+    assert np.allclose(one, first, atol=1e-6) != is_trained, one.name
+
+
+def test_batch_statistics_are_followed_if_the_whole_net_is_trained(tmp_path):
+  learner = make(tmp_path, stream_nets.Whole(backbone), epochs=1, batch_size=10)
+  learner.learn_stored(stored_images(), here(tmp_path))  # The first step is the head's: it was 0.
+  model = learner.network._backbone.model  # pylint: disable=protected-access
+  assert (model.get_layer("block1_norm").moving_mean.numpy() != 0).all()
+  assert (model.get_layer("block2_norm").beta.numpy() != 0).any()
+
+
+NETWORKS = {
+    "head": lambda: stream_nets.HeadOnly(backbone()),
+    "last": lambda: stream_nets.LastLayers(backbone, 1),
+    "last_norms": lambda: stream_nets.LastLayers(backbone, 1, norms="trained"),
+    "whole": lambda: stream_nets.Whole(backbone),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_an_offline_phase_is_charged_as_the_formula_says(name, tmp_path):
+  learner, now = make(tmp_path, NETWORKS[name](), epochs=3, batch_size=8), here(tmp_path)
+  data = stored_images(20)
+  codes = learner.encode(tf.constant(data.codes)).numpy()
+  record = learner.learn_stored(data._replace(codes=codes), now)
+  totals = now.ledger.totals()
+  assert record["passes"] == totals["examples_train"] == 60 and totals["steps_train"] == 9
+  # 3 x 3 kernels: 3 to 3 channels at 8 x 8, then at 4 x 4; 12 features to 4 classes.
+  first, second, head = 9 * 9 * 64, 9 * 9 * 16, 48
+  each = {"head": 2 * head, "last": 2 * second + 3 * head, "last_norms": 2 * second + 3 * head,
+          "whole": 2 * first + 3 * second + 3 * head}[name]
+  assert totals["macs"] == learner.stored_macs(20) == 60 * each
+  views = mac_views.views(*learner.mac_layers(), num_samples=0, num_passes=60)
+  assert views["macs_exact_cached"] == 60 * each
+
+
+def test_a_checkpoint_holds_what_training_changes(tmp_path):
+  for name, network in NETWORKS.items():
+    whole = make(tmp_path, network(), epochs=1, batch_size=8)
+    data = stored_images()
+    data = data._replace(codes=whole.encode(tf.constant(data.codes)).numpy())
+    whole.learn_stored(data, here(tmp_path))
+    path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / name))
+    expected = whole.learn_stored(data, here(tmp_path))
+    again = make(tmp_path, network(), epochs=1, batch_size=8)
+    tf.train.Checkpoint(learner=again).read(path).assert_consumed()
+    assert again.learn_stored(data, here(tmp_path)) == expected, name
+    np.testing.assert_array_equal(again.answer(data.codes), whole.answer(data.codes))
+
+
+def test_wrong_use_is_named(tmp_path):
+  with pytest.raises(ValueError, match="nothing to train on"):
+    make(tmp_path).learn_stored(stored(0), here(tmp_path))
+  with pytest.raises(ValueError, match="multi_label; a softmax has one class"):
+    make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
+  with pytest.raises(ValueError, match="norms is 'all'; allowed are fixed, trained"):
+    stream_nets.Whole(backbone, norms="all")
