@@ -21,16 +21,36 @@ from suite.data import sequences
 from suite.data import tasks
 from suite.learners import centroids
 from suite.learners import exemplar_tuning
+from suite.learners import meta_baseline
+from suite.learners import meta_centroids
+from suite.learners import minimum_distance
 from suite.learners import nearest_mean
+from suite.learners import protonet
+from suite.learners import stream_replay
+from suite.learners import stream_tuner
+from suite.learners import streaming_lda
+from suite.learners import weight_imprinting
 from suite.metrics import stream_log
+from suite.models import conv4
+from suite.models import embedding
+from suite.models import proto_conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.training import base_episodes
+from suite.training import first_order
+from suite.training import frozen_backbone
 from suite.training import stored_samples
+from suite.training import stream_heads
+from suite.training import stream_losses
+from suite.training import stream_nets
+from suite.training import tuned_embedding
 from suite.training import update_combinations
 from suite.training import update_strategies
+from suite.training.memories import memory
+from suite.training.memories import reservoir
 
 CLASSES, BASE, SIZE = 8, 3, 4
 TRANSFORM = image_ops.Plain(SIZE)
@@ -90,6 +110,55 @@ def _centroids(**settings):
   return lambda: centroids.Centroids(transform=TRANSFORM, **settings)
 
 
+def _small_net():
+  return frozen_backbone.FrozenBackbone(
+      lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), SIZE, seed=1)
+
+
+def _tuner(network, head=stream_heads.Linear, **settings):
+  return lambda: stream_tuner.StreamTuner(
+      transform=TRANSFORM, network=network(), head=head(),
+      **{**dict(epochs=2, base_epochs=2, batch_size=8, learning_rate=0.05), **settings})
+
+
+def _frozen():
+  return stream_nets.HeadOnly(nearest_mean.pixels)
+
+
+def _imprinting():
+  return weight_imprinting.WeightImprinting(
+      transform=TRANSFORM, network=_frozen(), epochs=2, batch_size=8)
+
+
+def _backbone(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=1)
+
+
+def _replay(**settings):
+  """Trains a small net, or with `features` a head."""
+  net = {} if "features" in settings else {"backbone": _backbone}
+  return stream_replay.StreamReplay(
+      transform=TRANSFORM, **{**net, "epochs": 2, "base_epochs": 2, "batch_size": 8,
+                              "replay_batch": 4, "learning_rate": 0.05, **settings})
+
+
+def _reservoir():
+  return memory.Memory(20, reservoir.Reservoir())
+
+
+EPISODES = base_episodes.BaseEpisodes(
+    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
+
+
+def _meta(make_net, embedded, **settings):
+  net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
+  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM, **settings)
+
+
+def _maml(head):
+  return _replay(meta=first_order.FirstOrder(episodes=EPISODES, steps=2), head=head)
+
+
 LEARNERS = {
     "nearest_mean": lambda: nearest_mean.NearestMean(transform=TRANSFORM),
     "ncm": _centroids(),
@@ -99,6 +168,29 @@ LEARNERS = {
         transform=TRANSFORM, features=nearest_mean.pixels, epochs=2, batch_size=8),
     "linear_head": LinearHead,
     "drift": Drift,
+    "finetune": _tuner(_frozen),
+    "split_head": _tuner(_frozen, stream_heads.Split),
+    "last_layers": _tuner(lambda: stream_nets.LastLayers(_small_net, norms="trained")),
+    "standard": _tuner(lambda: stream_nets.Whole(_small_net), epochs=1),
+    "imprinting": _imprinting,
+    "slda": lambda: streaming_lda.StreamingLda(
+        transform=TRANSFORM, features=nearest_mean.pixels, shrinkage=0.01),
+    "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
+    "mdt_finetune": lambda: minimum_distance.MinimumDistance(
+        _tuner(_frozen)(), minimum_distance.LeastShare(0.1)),
+    "lwf": lambda: _replay(loss=stream_losses.Lwf()),
+    "ewc": lambda: _replay(loss=stream_losses.Ewc()),
+    "er": lambda: _replay(memory=_reservoir(), train_on="new"),
+    "er_ace": lambda: _replay(loss=stream_losses.ErAce(), memory=_reservoir()),
+    "der": lambda: _replay(loss=stream_losses.Dark(), memory=_reservoir()),
+    "der_plus_plus": lambda: _replay(
+        loss=stream_losses.Dark(beta=0.5), memory=_reservoir(), features=nearest_mean.pixels),
+    "maml": lambda: _maml("zeros"),
+    "protomaml": lambda: _maml("prototypes"),
+    "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
+        proto_conv4.ProtoConv4(filters=8, blocks=1))),
+    "meta_baseline": lambda: _meta(
+        meta_baseline.MetaBaseline, tuned_embedding.TunedEmbedding(_backbone), similarity="cosine"),
 }
 STRATEGIES = {
     "never": update_strategies.Never,

@@ -1,0 +1,251 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Learners with penalties, memories and meta-training: digits, resumption, costs by formula."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.compute import ledger
+from suite.compute import mac_views
+from suite.compute import seeds
+from suite.data import digits
+from suite.data import image_ops
+from suite.data import tasks
+from suite.learners import stream_replay
+from suite.models import conv4
+from suite.protocols import fluid
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import records
+from suite.reporting import run_writer
+from suite.training import base_episodes
+from suite.training import context
+from suite.training import first_order
+from suite.training import journal
+from suite.training import stored_samples
+from suite.training import stream_loop
+from suite.training import stream_losses
+from suite.training import update_strategies
+from suite.training import weight_store
+from suite.training.memories import memory
+from suite.training.memories import reservoir
+
+EPISODES = base_episodes.BaseEpisodes(
+    way=4, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1)
+
+
+class Stop(Exception):
+  pass
+
+
+class Stopping(run_state.RunState):
+  """Ends after so many events."""
+
+  stop_after = 0
+
+  def commit(self, *arguments):
+    super().commit(*arguments)
+    if self.done == self.stop_after:
+      raise Stop
+
+
+def held():
+  return memory.Memory(50, reservoir.Reservoir())
+
+
+def meta():
+  return first_order.FirstOrder(episodes=EPISODES, steps=2)
+
+
+COMPOSITIONS = {
+    "lwf": lambda: {"loss": stream_losses.Lwf()},
+    "ewc": lambda: {"loss": stream_losses.Ewc()},
+    "er": lambda: {"memory": held(), "train_on": "new"},
+    "er_ace": lambda: {"loss": stream_losses.ErAce("novel"), "memory": held()},
+    "der": lambda: {"loss": stream_losses.Dark(), "memory": held()},
+    "der_plus_plus": lambda: {"loss": stream_losses.Dark(beta=0.5), "memory": held()},
+    "maml": lambda: {"meta": meta()},
+    "protomaml": lambda: {"meta": meta(), "head": "prototypes", "base_epochs": 0},
+}
+
+
+def small(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=2)
+
+
+def tiny(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=1)
+
+
+def make(**settings):
+  net = {} if "features" in settings else {"backbone": small}
+  defaults = {**net, "epochs": 2, "base_epochs": 3, "batch_size": 16, "replay_batch": 8,
+              "learning_rate": 0.05, "observe_batch": 30}
+  return stream_replay.StreamReplay(transform=image_ops.Plain(8), **{**defaults, **settings})
+
+
+def composed(name):
+  return make(**{"backbone": tiny, "epochs": 1, "base_epochs": 2, **COMPOSITIONS[name]()})
+
+
+def run(folder, learner, stop_after=0):
+  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
+  state = Stopping(folder, writer, name="x", seed=5, distribution=distribution.build())
+  state.stop_after = stop_after
+  return fluid.run(
+      learner, state=state, sequence=digits.sequence(80), base=digits.sequence_base(),
+      update=update_strategies.Every(35), record_every=60, block_size=32)
+
+
+def records_of(folder):
+  return records.strip_times(records.read(folder / "records.jsonl"))
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_each_learns_and_goes_on_the_same_after_a_stop(name, tmp_path):
+  whole = run(tmp_path / "whole", composed(name))
+  assert whole["updates"] == 2 and whole["closed"]["overall"] > 0.15
+  again = tmp_path / "stopped"
+  for events in (1, 3) if name == "ewc" else (3,):  # After the base classes; after a phase.
+    with pytest.raises(Stop):
+      run(again, composed(name), stop_after=events)
+  assert run(again, composed(name)) == whole
+  assert json.dumps(records_of(again)) == json.dumps(records_of(tmp_path / "whole"))
+
+
+def here(folder):
+  account = ledger.Ledger()
+  return context.Context(
+      event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account))
+
+
+def stored(num, num_old=0, num_classes=5):
+  rng = np.random.default_rng(0)
+  images = rng.integers(0, 256, [num, 8, 8, 3]).astype(np.uint8)
+  return stored_samples.Stored(
+      images, np.arange(num) % num_classes, np.ones(num_classes, bool), num_old)
+
+
+def begun(folder, **settings):
+  learner = make(**settings)
+  learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 5), here(folder))
+  return learner
+
+
+# Of one image of 8 x 8: convolutions 3 -> 8 at 8 x 8 and 8 -> 8 at 4 x 4, and 2 * 2 * 8 features.
+FIRST, SECOND, HEAD = 8 * 8 * 27 * 8, 4 * 4 * 72 * 8, 32 * 5
+FORWARD = FIRST + SECOND + HEAD
+PASS = 3 * FORWARD - FIRST  # No gradient of the images.
+
+
+def test_macs_of_a_phase_by_formula(tmp_path):
+  learner, now = begun(tmp_path), here(tmp_path)
+  assert learner.stored_macs(37) == 2 * 37 * PASS
+  record = learner.learn_stored(stored(37), now)
+  assert record["passes"] == 2 * 37 and record["teacher_passes"] == 0
+  totals = now.ledger.totals()
+  assert totals["macs"] == 2 * 37 * PASS
+  assert (totals["examples_train"], totals["steps_train"]) == (74, 5)
+  found = mac_views.views(*learner.mac_layers(), num_samples=37, num_passes=74)
+  assert found["macs_exact_cached"] == 37 * FORWARD + totals["macs"]
+  assert found["macs_paper_1x_cached"] == (37 + 2 * 74) * (FIRST + SECOND)
+
+
+def test_macs_of_a_teacher(tmp_path):
+  learner, now = begun(tmp_path, loss=stream_losses.Lwf()), here(tmp_path)
+  assert learner.learn_stored(stored(20), now)["teacher_passes"] == 40
+  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * (PASS + FORWARD)
+
+
+def test_macs_of_a_memory(tmp_path):
+  learner = begun(tmp_path, loss=stream_losses.Dark(), memory=held())
+  first, second = here(tmp_path), here(tmp_path)
+  expected = learner.stored_macs(20)
+  record = learner.learn_stored(stored(20), first)
+  # 20 samples twice, and once more for the logits that are stored; nothing to replay as yet.
+  assert (record["passes"], record["teacher_passes"], record["memory_held"]) == (40, 20, 20)
+  assert first.ledger.totals()["macs"] == expected == 40 * PASS + 20 * FORWARD
+  expected = learner.stored_macs(30)
+  record = learner.learn_stored(stored(30, num_old=20), second)
+  # 60 rows are 4 steps of 16 with 8 of the memory besides.
+  assert record["passes"] == 60 + 32 and record["teacher_passes"] == 10
+  assert second.ledger.totals()["macs"] == expected == 92 * PASS + 10 * FORWARD
+
+
+def test_replay_on_new_samples_alone(tmp_path):
+  learner, now = begun(tmp_path, memory=held(), train_on="new"), here(tmp_path)
+  learner.learn_stored(stored(20), now)
+  expected = learner.stored_macs(28)
+  record = learner.learn_stored(stored(28, num_old=20), here(tmp_path))
+  assert record["passes"] == 16 + 8 and expected == 24 * PASS
+
+
+def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
+  learner = begun(tmp_path, loss=stream_losses.Dark(), memory=held())
+  known = np.array([True, True, True, False, True])
+  data = stored(8)._replace(known=known, labels=np.array([0, 1, 2, 4] * 2))
+  learner.learn_stored(data, here(tmp_path))
+  places, logits = learner.replay.take(tf.range(8))
+  expected = learner.net.logits(tf.constant(data.codes)).numpy()[places]
+  np.testing.assert_allclose(logits.numpy()[:, known], expected[:, known], rtol=1e-4, atol=1e-5)
+  assert np.isnan(logits.numpy()[:, 3]).all()
+
+
+def test_each_row_comes_once_an_epoch_and_the_memory_in_turn():
+  plan = stream_loop.plan(10, 3, 8, held=6, replay_batch=4, order=(1, 2), replay_order=(3, 4))
+  assert plan.whole.places.shape == [3, 8] and plan.rest.places.shape == [1, 6]
+  rows = np.concatenate([np.ravel(plan.whole.places), np.ravel(plan.rest.places)])
+  for epoch in range(3):
+    assert sorted(rows[10 * epoch:10 * epoch + 10]) == list(range(10))
+  slots = np.ravel(plan.replayed.places)
+  assert sorted(slots[:6]) == sorted(slots[6:12]) == list(range(6)) and len(slots) == 16
+  assert (plan.num_steps, plan.num_replayed) == (4, 16)
+
+
+def test_one_batch_of_features_is_gradient_descent(tmp_path):
+  features = np.random.default_rng(0).normal(size=[12, 3]).astype(np.float32)
+  learner = begun(tmp_path, features=lambda images: tf.cast(images[:, 0, 0], tf.float32), epochs=1,
+                  batch_size=12, learning_rate=0.5, weight_decay=0.0)
+  known = np.array([True, True, False, True, False])
+  labels = np.array([0, 1, 3] * 4)
+  learner.learn_stored(stored_samples.Stored(features, labels, known, 0), here(tmp_path))
+  # At zero all known classes have probability 1 / 3.
+  error = np.where(known, 1 / 3, 0.0) - np.eye(5)[labels]
+  np.testing.assert_allclose(learner.net.kernel, -0.5 * features.T @ error / 12, atol=1e-6)
+  np.testing.assert_allclose(learner.net.bias, -0.5 * error.mean(0), atol=1e-6)
+
+
+def test_a_new_class_begins_at_its_prototype_and_is_no_answer_before(tmp_path):
+  learner = begun(tmp_path, features=lambda images: tf.cast(images[:, 0, 0], tf.float32),
+                  head="prototypes", epochs=1, learning_rate=1e-9)
+  assert np.isneginf(learner.answer(tf.ones([1, 3]))).all()
+  codes = np.array([[1, 0, 0], [3, 0, 0], [0, 1, 1]], np.float32)
+  learner.learn_stored(
+      stored_samples.Stored(codes, np.array([2, 2, 4]), np.ones(5, bool), 0), here(tmp_path))
+  found = learner.answer(tf.constant([[1.0, 2.0, 0.0]])).numpy()[0]
+  # Means (2, 0, 0) and (0, 1, 1): |f|^2 - |f - c|^2 = 5 - 5 and 5 - 3.
+  np.testing.assert_allclose(found, [-np.inf, -np.inf, 0, -np.inf, 2], atol=1e-5)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"train_on": "old"}, "train_on is 'old'; allowed are all, new"),
+    ({"head": "random"}, "head is 'random'; allowed are zeros, prototypes"),
+    ({"backbone": None}, "none was given; give one"),
+    ({"features": tf.identity, "backbone": small}, "both was given; give one"),
+    ({"meta": meta(), "memory": held()}, "leave out features and memory, or meta"),
+    ({"epochs": 0}, "epochs is 0; it must be above 0"),
+])
+def test_impossible_compositions_are_refused(arguments, message):
+  with pytest.raises(ValueError, match=message):
+    make(**arguments)
+
+
+def test_tasks_of_many_labels_are_refused(tmp_path):
+  with pytest.raises(ValueError, match="multi_label; StreamReplay has one class"):
+    make().begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
