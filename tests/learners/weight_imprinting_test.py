@@ -11,7 +11,7 @@ from suite.compute import mac_views
 from suite.compute import seeds
 from suite.data import image_ops
 from suite.data import tasks
-from suite.learners import weight_imprinting
+from suite.learners import stream_tuner
 from suite.models import conv4
 from suite.training import context
 from suite.training import frozen_backbone
@@ -35,7 +35,7 @@ def here(folder):
 
 
 def make(folder, **settings):
-  learner = weight_imprinting.WeightImprinting(
+  learner = stream_tuner.WeightImprinting(
       transform=image_ops.Plain(2), network=stream_nets.HeadOnly(first_two), **settings)
   learner.begin(TASK, here(folder))
   return learner
@@ -100,6 +100,6 @@ def test_wrong_use_is_named(tmp_path):
     make(tmp_path, imprint_phases=0)
   whole = stream_nets.Whole(lambda: frozen_backbone.FrozenBackbone(
       lambda image_shape: conv4.conv4(image_shape, filters=2, blocks=1), 2))
-  learner = weight_imprinting.WeightImprinting(transform=image_ops.Plain(2), network=whole)
+  learner = stream_tuner.WeightImprinting(transform=image_ops.Plain(2), network=whole)
   with pytest.raises(ValueError, match="a network that is trained.*Take stream_nets.HeadOnly"):
     learner.begin(TASK, here(tmp_path))

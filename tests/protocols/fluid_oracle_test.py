@@ -29,7 +29,6 @@ from suite.learners import protonet
 from suite.learners import stream_replay
 from suite.learners import stream_tuner
 from suite.learners import streaming_lda
-from suite.learners import weight_imprinting
 from suite.metrics import stream_log
 from suite.models import conv4
 from suite.models import embedding
@@ -126,7 +125,7 @@ def _frozen():
 
 
 def _imprinting():
-  return weight_imprinting.WeightImprinting(
+  return stream_tuner.WeightImprinting(
       transform=TRANSFORM, network=_frozen(), epochs=2, batch_size=8)
 
 

@@ -14,7 +14,6 @@ from suite.learners import centroids
 from suite.learners import minimum_distance
 from suite.learners import stream_tuner
 from suite.learners import streaming_lda
-from suite.learners import weight_imprinting
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
@@ -53,7 +52,7 @@ LEARNERS = {
     "split_head": lambda: tuner(frozen(), stream_heads.Split()),
     "last_layers": lambda: tuner(stream_nets.LastLayers(net, 1, norms="trained")),
     "standard": lambda: tuner(stream_nets.Whole(net), transform=image_ops.Nevis(8)),
-    "imprinting": lambda: weight_imprinting.WeightImprinting(
+    "imprinting": lambda: stream_tuner.WeightImprinting(
         transform=PLAIN, network=frozen(), imprint_phases=1, batch_size=32),
     "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=centroids.pixels),
     "mdt": lambda: minimum_distance.MinimumDistance(

@@ -35,8 +35,11 @@ class ClassBalanced(tf.Module):
     k, last = self._capacity, self._num_classes - 1
     num = tf.size(labels, out_type=tf.int64)
     randoms = draws.integers(self._seed, _EVICT, seen, num)
-    tf.debugging.assert_less_equal(
+    checked = tf.debugging.assert_less_equal(
         labels, tf.constant(last, tf.int64), f"A label is above {last}, the last class.")
+    # In a graph the check is an op like others: it has to come before what would fail otherwise.
+    with tf.control_dependencies([] if checked is None else [checked]):
+      labels = tf.identity(labels)
     counts = tf.math.bincount(
         tf.cast(held[:size], tf.int32), minlength=last + 1, maxlength=last + 1, dtype=tf.int64)
     source = tf.fill([k], tf.constant(-1, tf.int64))
