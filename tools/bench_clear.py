@@ -1,21 +1,25 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""CLEAR's learners on features: 10 buckets x 3,300 x 2,048, a linear model, batch 64.
+"""CLEAR's learners: linear on features, 10 buckets x 3,300 x 2,048, batch 64; ResNet-18 on images.
 
 A line a method: samples of the bucket per second of `learn`, everything in it counted (memory,
-importance, layout of the batches), the median over the buckets after the first two, in which graphs
-are traced; beside `tf.keras.Model.fit` of the same model on the same buckets. Rows that a method
-takes from its memory are not counted as samples. Then the evaluation of the 10 x 10 matrix.
+importance, layout of the batches), median over the buckets after the first two, in which graphs are
+traced; the same per second of CPU time, which other programs on the machine disturb less; and the
+ratio to `tf.keras.Model.fit` of the same model on the same bucket. All methods learn a bucket
+before any goes on to the next. Rows that a method takes from its memory are not counted as samples.
+Then the evaluation of the 10 x 10 matrix, as `protocols.clear` does it, beside Keras' `predict`.
 
 Small operations are sooner done by one thread than cut up: `--threads 1`.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -23,10 +27,13 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.data import clear_transform
 from suite.data import experience
 from suite.data import feature_set
+from suite.data import image_set
 from suite.data import tasks
 from suite.learners import bucket_learner
+from suite.models import resnet
 from suite.training import context as context_lib
 from suite.training import evaluation
 from suite.training import heads
@@ -44,10 +51,21 @@ from suite.training.penalties import lwf
 from suite.training.penalties import si
 
 BUCKETS, NUM, WIDTH, CLASSES, BATCH, RATE = 10, 3300, 2048, 11, 64, 0.01
-WARM_UP, BATCH_EVALUATED = 2, NUM
+WARM_UP = 2
+IMAGE_BUCKETS, IMAGES, IMAGE_SIZE, DECAY = 4, 256, 64, 1e-5
 TASK = tasks.Task("bench", tasks.SINGLE_LABEL, CLASSES)
 Make = Callable[[], Dict[str, Any]]
+Learn = Callable[[Any], int]  # learn(bucket) trains on it and returns how many samples that was.
 
+
+class Rate(NamedTuple):
+  """Samples per second of wall-clock time, and of CPU time of all threads."""
+
+  wall: float
+  cpu: float
+
+
+Rates = Dict[str, List[Rate]]
 
 def _held(rule: Any) -> memory.Memory:
   return memory.Memory(NUM, rule)
@@ -72,12 +90,20 @@ METHODS: Dict[str, Make] = {
 _SLOW = {"A-GEM, all of the memory": 1}  # Epochs, where the others' would take minutes.
 
 
-def buckets() -> List[feature_set.FeatureSet]:
+def features() -> List[feature_set.FeatureSet]:
   rng = np.random.default_rng(0)
   return [feature_set.FeatureSet.from_arrays(
       f"bench {i}", rng.normal(size=[NUM, WIDTH]).astype(np.float32),
       rng.integers(0, CLASSES, NUM), kind=tasks.SINGLE_LABEL, num_classes=CLASSES)
           for i in range(BUCKETS)]
+
+
+def images() -> List[image_set.ImageSet]:
+  rng = np.random.default_rng(0)
+  shape = (IMAGES, IMAGE_SIZE, IMAGE_SIZE, 3)
+  return [image_set.ImageSet.from_arrays(
+      f"bench {i}", rng.integers(0, 256, shape, dtype=np.uint8), rng.integers(0, CLASSES, IMAGES),
+      kind=tasks.SINGLE_LABEL, num_classes=CLASSES) for i in range(IMAGE_BUCKETS)]
 
 
 def context(folder: pathlib.Path, event: int) -> context_lib.Context:
@@ -89,73 +115,130 @@ def context(folder: pathlib.Path, event: int) -> context_lib.Context:
       journal=journal.Journal(event, ledger, snapshots.Snapshots(folder / "progress")))
 
 
-def suite(make: Make, data: List[feature_set.FeatureSet], epochs: int) -> List[float]:
-  """Samples per second in each bucket after the warm-up."""
+def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
   learner = bucket_learner.BucketLearner(
-      transform=feature_set.Features(WIDTH), epochs=epochs, batch_size=BATCH, learning_rate=RATE,
-      **make())
-  rates = []
-  with tempfile.TemporaryDirectory() as folder:
-    for event, bucket in enumerate(data):
-      here = context(pathlib.Path(folder), event)
-      learner.begin(TASK, here)
-      delivered = experience.Experience(
-          TASK, *bucket.split(0.1, seed=event), experience.History())
-      start = time.perf_counter()
-      learner.learn(delivered, here)
-      rates.append(epochs * NUM / (time.perf_counter() - start))
-  return rates[WARM_UP:]
+      epochs=epochs, batch_size=BATCH, learning_rate=RATE, **arguments)
+  events = iter(range(BUCKETS))
+
+  def learn(bucket: Any) -> int:
+    event = next(events)
+    here = context(folder, event)
+    learner.begin(TASK, here)
+    train, validation = bucket.split(0.1, seed=event)
+    learner.learn(experience.Experience(TASK, train, validation, experience.History()), here)
+    return epochs * bucket.size
+
+  return learn
 
 
-def keras_fit(data: List[feature_set.FeatureSet], epochs: int) -> List[float]:
+def keras_fit(model: tf.keras.Model, epochs: int) -> Learn:
   """The same training as Keras users write it."""
-  model = tf.keras.Sequential([tf.keras.Input([WIDTH]), tf.keras.layers.Dense(CLASSES)])
   model.compile(tf.keras.optimizers.SGD(RATE, momentum=0.9),
                 tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-  rates = []
-  for bucket in data:
-    start = time.perf_counter()
-    model.fit(bucket.features, bucket.labels, batch_size=BATCH, epochs=epochs, verbose=0)
-    rates.append(epochs * NUM / (time.perf_counter() - start))
-  return rates[WARM_UP:]
+
+  def learn(bucket: Any) -> int:
+    model.fit(inputs(bucket), bucket.labels, batch_size=BATCH, epochs=epochs, verbose=0)
+    return epochs * bucket.size
+
+  return learn
 
 
-def matrices(data: List[feature_set.FeatureSet], per_cell: bool) -> float:
-  """Samples per second over a 10 x 10 matrix: one compiled function a row, or one a cell."""
-  learner = bucket_learner.BucketLearner(transform=feature_set.Features(WIDTH))
+def inputs(bucket: Any) -> np.ndarray:
+  """All of a set as one array."""
+  if isinstance(bucket, feature_set.FeatureSet):
+    return bucket.features
+  batches = bucket.eval_batches(bucket.size, transform=clear_transform.Clear(IMAGE_SIZE))
+  return next(iter(batches))["image"].numpy()
+
+
+def linear() -> tf.keras.Model:
+  return tf.keras.Sequential([tf.keras.Input([WIDTH]), tf.keras.layers.Dense(CLASSES)])
+
+
+def on_features(folder: pathlib.Path, epochs: int) -> Dict[str, Learn]:
+  transform = feature_set.Features(WIDTH)
+  return {"Keras fit": keras_fit(linear(), epochs), **{
+      name: suite(folder / str(i), _SLOW.get(name, epochs), transform=transform, **make())
+      for i, (name, make) in enumerate(METHODS.items())}}
+
+
+def on_images(folder: pathlib.Path) -> Dict[str, Learn]:
+  """Keras' side has neither the suite's crops and mirrors nor its weight decay."""
+  shape = (IMAGE_SIZE, IMAGE_SIZE, 3)
+  model = tf.keras.Sequential([resnet.resnet18(image_shape=shape), tf.keras.layers.Dense(CLASSES)])
+  return {"Keras fit, ResNet-18": keras_fit(model, 1), "fine-tuning, ResNet-18": suite(
+      folder, 1, transform=clear_transform.Clear(IMAGE_SIZE), backbone=resnet.resnet18,
+      weight_decay=DECAY)}
+
+
+def matrices(data: Sequence[feature_set.FeatureSet]) -> Dict[str, Callable[[], int]]:
+  """Each predicts a whole matrix and returns how many samples that was."""
+  learner, model = bucket_learner.BucketLearner(transform=feature_set.Features(WIDTH)), linear()
   with tempfile.TemporaryDirectory() as folder:
     here = context(pathlib.Path(folder), 0)
     learner.begin(TASK, here)
-    start = time.perf_counter()
+
+  def evaluated() -> int:
+    forward = scoring.Forward(learner.predict, here.distribution)
     for _ in data:
-      forward = scoring.Forward(learner.predict, here.distribution)
       for bucket in data:
-        if per_cell:
-          evaluation.evaluate(learner.predict, bucket, transform=learner.transform,
-                              distribution=here.distribution, ledger=here.ledger,
-                              batch_size=BATCH_EVALUATED)
-        else:
-          evaluation.score(forward.run(
-              bucket, transform=learner.transform, batch_size=BATCH_EVALUATED, ledger=here.ledger,
-              phase="predict"), TASK.kind)
-    return BUCKETS * BUCKETS * NUM / (time.perf_counter() - start)
+        evaluation.evaluate(learner.predict, bucket, transform=learner.transform,
+                            distribution=here.distribution, ledger=here.ledger, batch_size=NUM,
+                            forward=forward)
+    return len(data)**2 * NUM
+
+  def predicted() -> int:
+    for _ in data:
+      for bucket in data:
+        found = model.predict(bucket.features, batch_size=NUM, verbose=0).argmax(1)
+        np.mean(found == bucket.labels)
+    return len(data)**2 * NUM
+
+  return {"Keras predict": predicted, "evaluation": evaluated}
+
+
+def timed(act: Callable[[], int]) -> Rate:
+  wall, cpu = time.perf_counter(), time.process_time()
+  num = act()
+  return Rate(num / (time.perf_counter() - wall), num / (time.process_time() - cpu))
+
+
+def taking_turns(candidates: Dict[str, Learn], data: Sequence[Any], warm_up: int, rates: Rates
+                 ) -> None:
+  """Adds the rates of each bucket after the first ones; every other bucket in reverse order."""
+  for name in candidates:
+    rates.setdefault(name, [])
+  for number, bucket in enumerate(data):
+    for name in list(candidates)[::1 if number % 2 == 0 else -1]:
+      rate = timed(functools.partial(candidates[name], bucket))
+      if number >= warm_up:
+        rates[name].append(rate)
 
 
 def run(rounds: int, epochs: int) -> None:
-  """Prints the table; the methods take turns in each round."""
-  data = buckets()
-  rates: Dict[str, List[float]] = {"Keras fit": [], **{name: [] for name in METHODS}}
+  """Prints the table."""
+  tables: List[Rates] = [{}, {}, {}]
+  data, pictures = features(), images()
+  evaluations = matrices(data)
+  print(f"{rounds} rounds, {epochs} epochs a bucket; load {os.getloadavg()[0]:.1f} at first")
   for _ in range(rounds):
-    rates["Keras fit"] += keras_fit(data, epochs)
-    for name, make in METHODS.items():
-      rates[name] += suite(make, data, _SLOW.get(name, epochs))
-  for name, values in rates.items():
-    _show(name, values, statistics.median(rates["Keras fit"]))
-  for name, per_cell in (("evaluation, graph a row", False), ("evaluation, graph a cell", True)):
-    _show(name, [matrices(data, per_cell) for _ in range(rounds)])
+    with tempfile.TemporaryDirectory() as folder:
+      parts = [pathlib.Path(folder) / part for part in ("features", "images")]
+      taking_turns(on_features(parts[0], epochs), data, WARM_UP, tables[0])
+      for name, act in evaluations.items():
+        tables[1].setdefault(name, []).append(timed(act))
+      taking_turns(on_images(parts[1]), pictures, 1, tables[2])
+  print(f"load {os.getloadavg()[0]:.1f} at last\n\n"
+        "| | samples/s (range) | samples per CPU second | ratio to Keras |\n"
+        "| --- | ---: | ---: | ---: |")
+  for rates in tables:
+    base = next(iter(rates.values()))
+    for name, values in rates.items():
+      print(_row(name, values, base))
 
 
-def _show(name: str, values: List[float], base: float = 0.0) -> None:
-  ratio = f"   {statistics.median(values) / base:5.2f} x Keras fit" if base else ""
-  print(f"{name:28s} median {statistics.median(values):9,.0f} samples/s   "
-        f"range {min(values):,.0f}..{max(values):,.0f}{ratio}")
+def _row(name: str, values: Sequence[Rate], base: Sequence[Rate]) -> str:
+  walls = [value.wall for value in values]
+  ratio = statistics.median(a.wall / b.wall for a, b in zip(values, base))
+  return (f"| {name} | {statistics.median(walls):,.0f} ({min(walls):,.0f} to {max(walls):,.0f}) | "
+          f"{statistics.median(value.cpu for value in values):,.0f} | {ratio:.2f} |")

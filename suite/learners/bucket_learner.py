@@ -64,6 +64,9 @@ class BucketLearner(tf.Module):
       the first layers; what is not in it is random.
   """
 
+  # `predict` stays one graph, whose variables training changes: what is made of it can be kept.
+  predict_stays = True
+
   def __init__(
       self,
       *,

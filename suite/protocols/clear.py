@@ -22,13 +22,16 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.data import buckets as buckets_lib
 from suite.data import experience
+from suite.data import feature_set
 from suite.data import streams
 from suite.learners import learner as learner_lib
 from suite.metrics import matrix
 from suite.protocols import run_state
 from suite.training import evaluation
+from suite.training import scoring
 
 MODES = ("iid", "streaming")
+_IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 
 
 class Event(NamedTuple):
@@ -45,7 +48,7 @@ def run(
     buckets: buckets_lib.Buckets,
     mode: str = "iid",
     validation_share: float = 0.1,
-    eval_batch_size: int = 256,
+    eval_batch_size: Optional[int] = None,
 ) -> Dict[str, Any]:
   """Runs the buckets from where `state` is; returns the summary (see `summarise`).
 
@@ -53,8 +56,13 @@ def run(
     mode: "iid" or "streaming".
     validation_share: the part of each bucket's training images that is delivered as its validation
       split.
+    eval_batch_size: examples that are predicted at once; None: 256 images, or a whole test set of
+      features up to 4096.
   """
   events = plan(len(buckets), mode)
+  _check(buckets, learner.transform)
+  batch_size = eval_batch_size or _eval_batch_size(buckets)
+  forward = None
   state.resume(learner, begin=[buckets.task] * min(state.done, 1))
   for event in events[state.done:]:
     context, predictions = state.context(), None
@@ -64,10 +72,15 @@ def run(
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
       record = {"train_size": delivered.train.size, "validation_size": delivered.validation.size,
                 **learner.learn(delivered, context)}
+      if not getattr(learner, "predict_stays", False):
+        forward = None  # What `predict` is made of may be new.
     else:
+      # One for all buckets of a row at least: to make it takes longer than thousands of features.
+      forward = forward or scoring.Forward(learner.predict, state.distribution)
       record, predictions = evaluation.evaluate(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
-          ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size)
+          ledger=state.ledger, distribution=state.distribution, batch_size=batch_size,
+          forward=forward)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
   return summarise(state.records, buckets, mode)
@@ -79,6 +92,22 @@ def plan(num_buckets: int, mode: str) -> List[Event]:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
   return [Event(i, j) for i in range(num_buckets)
           for j in (None, *range(0 if mode == "iid" else i + 1, num_buckets))]
+
+
+def _check(buckets: buckets_lib.Buckets, transform: Any) -> None:
+  """What would otherwise end a run at its last bucket."""
+  if not len(buckets):
+    raise ValueError(f"The series of {buckets.task.key!r} has no buckets; give at least 1.")
+  for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
+    if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):
+      part.check_width(transform)
+
+
+def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
+  """One size for all test sets, so that one graph serves them."""
+  largest = max(bucket.test.size for bucket in buckets)
+  is_features = all(isinstance(b.test, feature_set.FeatureSet) for b in buckets)
+  return min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
 
 
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -31,12 +31,17 @@ def evaluate(
     ledger: ledger_lib.Ledger,
     batch_size: int = 256,
     phase: str = "predict",
+    forward: Optional[scoring.Forward] = None,
 ) -> Evaluation:
   """Runs `predict` (images [B, H, W, 3] to logits [B, C]) over a set, every example once.
 
   The labels stay here: `predict` is given images only.
+
+  Args:
+    forward: `predict`, already made; for a learner that is asked again and again with no training
+      in between, since making it takes longer than a small set.
   """
-  forward = scoring.Forward(predict, distribution)
+  forward = forward or scoring.Forward(predict, distribution)
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
   outputs = forward.run(
       image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, List, NamedTuple, Tuple
+from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -12,9 +12,11 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.data import image_set as image_set_lib
 
 # Sets whose batches a function keeps ready: training and validation images of a kNN, say.
 _MAX_SETS = 2
+_DESCRIBE = ("mask", "label", "id")
 
 
 class Outputs(NamedTuple):
@@ -82,28 +84,35 @@ class Forward:
     start = time.monotonic()
     batches = self._batches(image_set, transform, batch_size)
     self._prepare(batches.element_spec["image"])
-    ids, labels, values, num_batches = [], [], [], 0
+    seen: List[Any] = []
+    values: List[np.ndarray] = []
     for group in _groups(batches, self._distribution.num_local_replicas):
       images = [b["image"] for b in group]
       images += images[-1:] * (self._distribution.num_local_replicas - len(images))
       outputs = self._distribution.strategy.experimental_local_results(
           self._fn(self._values(images)))
-      for batch, output in zip(group, outputs):
-        mask = batch["mask"].numpy()
-        ids.append(batch["id"].numpy()[mask])
-        labels.append(batch["label"].numpy()[mask])
-        values.append(output.numpy()[mask])
-        num_batches += 1
-    result = Outputs(
-        np.array([i.decode() for i in np.concatenate(ids)]), np.concatenate(labels),
-        np.concatenate(values))
-    if len(result.ids) != image_set.size:
-      raise AssertionError(
-          f"{image_set.name}: scored {len(result.ids)} of {image_set.size} examples.")
-    cost = self.cost * num_batches
+      seen += [{key: batch[key] for key in _DESCRIBE} for batch in group]
+      values += [output.numpy() for _, output in zip(group, outputs)]
+    masks = np.concatenate([batch["mask"].numpy() for batch in seen])
+    if np.count_nonzero(masks) != image_set.size:
+      raise AssertionError(f"{image_set.name}: scored {np.count_nonzero(masks)} of "
+                           f"{image_set.size} examples.")
+    result = Outputs(*_facts(image_set, seen, masks), np.concatenate(values)[masks])
+    cost = self.cost * len(seen)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
+
+
+def _facts(image_set: Any, seen: Sequence[Any], masks: np.ndarray
+           ) -> Tuple[np.ndarray, np.ndarray]:
+  """ids and labels of all examples: as the set holds them, or out of its batches."""
+  if isinstance(image_set, image_set_lib.ImageSet):
+    return image_set.ids, image_set.labels
+  # A streamed set would be read once more.
+  ids, labels = (np.concatenate([batch[key].numpy() for batch in seen])[masks]
+                 for key in ("id", "label"))
+  return np.array([i.decode() for i in ids]), labels
 
 
 def _groups(batches: tf.data.Dataset, size: int):

@@ -118,6 +118,20 @@ def test_each_learns_and_goes_on_the_same_after_a_stop(name, tmp_path):
   assert records_of(tmp_path / "stopped") == records_of(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("name", ["finetune", "joint", "cwr"])
+def test_one_graph_predicts_for_the_whole_run(name, tmp_path, monkeypatch):
+  made, forward = [], clear.scoring.Forward
+  monkeypatch.setattr(clear.scoring, "Forward",
+                      lambda *args: (made.append(args), forward(*args))[1])
+  run(tmp_path / "stays", make(**COMPOSITIONS[name]()))
+  assert len(made) == 1
+  learner = make(**COMPOSITIONS[name]())
+  learner.predict_stays = False
+  run(tmp_path / "new", learner)
+  assert len(made) == 1 + 2
+  assert records_of(tmp_path / "new") == records_of(tmp_path / "stays")
+
+
 def test_fine_tuning_forgets_what_replay_and_joint_training_keep(tmp_path):
   forgot = {}
   for name in ("finetune", "er", "joint"):
@@ -221,6 +235,16 @@ def test_data_that_does_not_fit_is_refused(arguments, message, tmp_path):
     arguments = {**arguments, "backbone": lambda image_shape: conv4.conv4(image_shape, blocks=2)}
   with pytest.raises(ValueError, match=message):
     run(tmp_path, make(**arguments))
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_bucket_of_another_width_is_refused_before_anything_is_learned(part, tmp_path):
+  parts = {"train": features("train9", 1), "test": features("test9", 1)}
+  parts[part] = features(f"{part}9", 1, width=WIDTH + 2)
+  odd = buckets_lib.Buckets(TASK, (*stream(), buckets_lib.Bucket("b9", **parts)))
+  with pytest.raises(ValueError, match=f"'{part}9' has features of width 8, but 6 was expected"):
+    run(tmp_path, make(), odd)
+  assert records_of(tmp_path) == []
 
 
 def test_buckets_of_other_classes_are_refused():

@@ -6,6 +6,7 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.data import buckets as buckets_lib
 from suite.data import digits
+from suite.data import feature_set
 from suite.data import image_ops
 from suite.data import image_set
 from suite.data import predictions
@@ -139,10 +140,70 @@ def test_a_learner_is_given_its_bucket_and_nothing_else(tmp_path):
       delivered.test  # noqa: B018
 
 
+def _files(folder):
+  return {path.name: path.read_bytes() for path in (folder / "predictions").iterdir()}
+
+
+def test_one_graph_serves_a_row_and_the_records_are_those_of_a_graph_a_cell(tmp_path, monkeypatch):
+  asked = []
+  evaluate = clear.evaluation.evaluate
+  monkeypatch.setattr(clear.evaluation, "evaluate", lambda *args, forward, **kwargs: (
+      asked.append(forward), evaluate(*args, **kwargs, forward=forward))[1])
+  summary = _run(tmp_path / "row", LastTwo(), buckets=_buckets(3))
+  rows = [len({id(forward) for forward in asked[i:i + 3]}) for i in (0, 3, 6)]
+  assert rows == [1, 1, 1] and len({id(forward) for forward in asked}) == 3
+  monkeypatch.setattr(clear.evaluation, "evaluate",
+                      lambda *args, forward, **kwargs: evaluate(*args, **kwargs))
+  assert _run(tmp_path / "cell", LastTwo(), buckets=_buckets(3)) == summary
+  assert _records(tmp_path / "cell") == _records(tmp_path / "row")
+  assert _files(tmp_path / "cell") == _files(tmp_path / "row")
+
+
+class Shapes(LastTwo):
+  """Notes how many examples it is asked about at once; it answers class 0."""
+
+  transform = feature_set.Features(1)
+
+  def __init__(self):
+    super().__init__()
+    self.rows = []
+
+  def learn(self, experience, context):
+    return {}
+
+  def predict(self, images):
+    self.rows.append(images.shape[0])
+    return tf.concat([images * 0.0 + 1.0, images * 0.0], 1)
+
+
+def test_a_test_set_of_features_is_predicted_at_once(tmp_path):
+  def features(bucket, num):
+    return feature_set.FeatureSet.from_arrays(
+        f"b{bucket}", np.zeros([num, 1], np.float32), np.arange(num) % 2, kind=TASK.kind,
+        num_classes=2)
+
+  buckets = buckets_lib.Buckets(TASK, tuple(
+      buckets_lib.Bucket(f"b{i}", features(i, 10), features(i, num))
+      for i, num in enumerate((300, 299))))
+  learner = Shapes()
+  summary = _run(tmp_path / "whole", learner, buckets=buckets)
+  assert set(learner.rows) == {300}  # The largest of them, so that one graph serves all.
+  assert summary["matrix"][0] == [0.5, 150 / 299]
+  learner = Shapes()
+  assert _run(tmp_path / "parts", learner, buckets=buckets, eval_batch_size=128)[
+      "matrix"] == summary["matrix"]
+  assert set(learner.rows) == {128}
+
+
 @pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
 def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
   with pytest.raises(ValueError, match=f"A share of {share} of the 10 images of 'bucket 0'"):
     _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
+
+
+def test_a_series_without_buckets_is_refused(tmp_path):
+  with pytest.raises(ValueError, match="The series of 't' has no buckets; give at least 1"):
+    _run(tmp_path, LastTwo(), buckets=buckets_lib.Buckets(TASK, ()))
 
 
 def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):

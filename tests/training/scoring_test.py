@@ -87,6 +87,16 @@ def test_a_variable_that_changes_between_passes_is_read_again():
   assert _run(forward, made, 2).values[:, 0].tolist() == [0.0, 20.0, 40.0]
 
 
+def test_a_set_that_is_not_held_tells_ids_and_labels_in_its_batches():
+  made = _set(5)
+  streamed = types.SimpleNamespace(name="streamed", size=5, eval_batches=made.eval_batches)
+  for batch_size in (2, 8):
+    got = _run(scoring.Forward(_colours, distribution_lib.build()), streamed, batch_size)
+    want = _run(scoring.Forward(_colours, distribution_lib.build()), made, batch_size)
+    for one, other in zip(got, want):
+      assert one.dtype == other.dtype and one.tolist() == other.tolist()
+
+
 def test_a_set_that_loses_an_example_is_caught():
   made = _set(6)
   short = types.SimpleNamespace(name="short", size=6, eval_batches=lambda *args, **kwargs:
