@@ -86,9 +86,14 @@ def operative_text(before: str = "") -> str:
   return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
 
 
-@functools.cache
 def _search_root() -> None:
-  gin.add_config_file_search_path(str(gin_files.root()))
+  _search(str(gin_files.root()))
+
+
+@functools.lru_cache(maxsize=None)
+def _search(root: str) -> None:
+  """Each root once: gin keeps all that it is given."""
+  gin.add_config_file_search_path(root)
 
 
 @contextlib.contextmanager
