@@ -26,7 +26,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> gin_fi
   """Clears gin, then sets it from files and bindings and locks it; imports what the files name."""
   found = gin_files.scan(paths, bindings)
   gin.clear_config()
-  _search_root()
+  _search_root(str(gin_files.root()))
   with _quiet_search():
     for path in paths:
       with _explained(found):
@@ -86,12 +86,8 @@ def operative_text(before: str = "") -> str:
   return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
 
 
-def _search_root() -> None:
-  _search(str(gin_files.root()))
-
-
-@functools.lru_cache(maxsize=None)
-def _search(root: str) -> None:
+@functools.cache
+def _search_root(root: str) -> None:
   """Each root once: gin keeps all that it is given."""
   gin.add_config_file_search_path(root)
 
