@@ -19,7 +19,8 @@ from suite.models import norms
 
 
 @functools.cache
-def _library() -> Any:
+def library() -> Any:
+  """The module keras_cv; Keras can load layers of its classes from then on."""
   with contextlib.redirect_stdout(io.StringIO()):  # it prints which backend it uses
     import keras_cv
   return keras_cv
@@ -31,7 +32,7 @@ def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
   keras-cv fixes the stem (7x7, stride 2, 64 channels, max pool) and the normalization (batch); nets
   with another stem, width or normalization are built in `suite.models.resnet`.
   """
-  model = _library().models.ResNetBackbone(
+  model = library().models.ResNetBackbone(
       stackwise_filters=[64, 128, 256, 512], stackwise_blocks=list(blocks),
       stackwise_strides=[1, 2, 2, 2], block_type="basic_block", include_rescaling=False,
       input_shape=tuple(image_shape))
@@ -45,7 +46,7 @@ def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
 def transformer_block(tokens: tf.Tensor, *, heads: int, mlp_size: int, dropout: float,
                       name: str) -> tf.Tensor:
   """[B, N, D] -> [B, N, D]: a pre-norm transformer encoder block (attention, MLP with GELU)."""
-  block = _library().layers.TransformerEncoder(
+  block = library().layers.TransformerEncoder(
       project_dim=tokens.shape[-1], num_heads=heads, mlp_dim=mlp_size, mlp_dropout=dropout,
       attention_dropout=dropout, name=name)
   return block(tokens)

@@ -35,7 +35,7 @@ class Encoder(NamedTuple):
     """Pixels 0..255 [B, S, S, 3] -> features [B, D]."""
     text, problem = json.dumps(self.about["architecture"]), "it describes no model"
     if "keras_cv" in text:
-      keras_cv_models._library()  # Keras knows its classes once it is imported.
+      keras_cv_models.library()  # Keras knows its classes once it is imported.
     try:
       model = tf.keras.models.model_from_json(text)
     except (ValueError, TypeError) as error:
