@@ -53,7 +53,7 @@ class AttentionHead:
                "late_gate": [filters, filters], "head": [filters, num_classes]}
     weights = {}
     for layer, shape in kernels.items():
-      weights[f"{layer}/kernel"] = dense_attention.glorot(rng, *shape).astype(self.dtype)
+      weights[f"{layer}/kernel"] = functional_conv4.glorot(rng, *shape).astype(self.dtype)
       weights[f"{layer}/bias"] = np.zeros(shape[-1:], self.dtype)
     return weights
 

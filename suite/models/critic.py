@@ -17,7 +17,6 @@ from typing import Dict, Sequence
 import numpy as np
 import tensorflow as tf
 
-from suite.models import dense_attention
 from suite.models import functional_conv4
 
 
@@ -35,7 +34,7 @@ class Critic:
     """"layer1" [4 W, ...], ..., the last one [..., 1], by Glorot's uniform rule."""
     rng = np.random.default_rng(seed)
     sizes = (4 * num_classes, *self.sizes, 1)
-    return {f"layer{i + 1}": dense_attention.glorot(rng, *sizes[i:i + 2])
+    return {f"layer{i + 1}": functional_conv4.glorot(rng, *sizes[i:i + 2])
             for i in range(len(sizes) - 1)}
 
   def judge(self, weights: functional_conv4.Weights, logits: tf.Tensor) -> tf.Tensor:

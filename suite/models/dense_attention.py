@@ -18,7 +18,6 @@ B images, S = H = W their size, C channels at some place, F filters.
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
@@ -92,12 +91,6 @@ def _means(x: tf.Tensor) -> tf.Tensor:
   return tf.reduce_mean(x, axis=(1, 2))
 
 
-def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
-  """Glorot's uniform rule for a kernel [..., C, F]."""
-  limit = math.sqrt(6.0 / (math.prod(shape[:-2]) * (shape[-2] + shape[-1])))
-  return rng.uniform(-limit, limit, shape)
-
-
 @dataclasses.dataclass(frozen=True)
 class DenseAttention:
   """An `embedding.Net`.
@@ -125,14 +118,14 @@ class DenseAttention:
                        f"which halves them; use at least {2 ** self.stages}x{2 ** self.stages} "
                        "pixels or fewer stages.")
     rng, filters = np.random.default_rng(seed), self.filters
-    weights = {"stem/kernel": glorot(rng, 3, 3, channels, filters)}
+    weights = {"stem/kernel": functional_conv4.glorot(rng, 3, 3, channels, filters)}
     for stage, blocks, channels in self._plan():
       for block, inputs in blocks:
-        weights[f"{block}/gate/kernel"] = glorot(rng, inputs, inputs)
+        weights[f"{block}/gate/kernel"] = functional_conv4.glorot(rng, inputs, inputs)
         weights[f"{block}/gate/bias"] = np.zeros([inputs])
-        weights[f"{block}/narrow"] = glorot(rng, inputs, filters)
-        weights[f"{block}/wide"] = glorot(rng, 3, 3, filters, filters)
-      weights[stage] = glorot(rng, channels, channels)
+        weights[f"{block}/narrow"] = functional_conv4.glorot(rng, inputs, filters)
+        weights[f"{block}/wide"] = functional_conv4.glorot(rng, 3, 3, filters, filters)
+      weights[stage] = functional_conv4.glorot(rng, channels, channels)
     return weights
 
   def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:

@@ -59,16 +59,17 @@ def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, nu
   rng = np.random.default_rng(seed)
   weights = {}
   for block in range(1, blocks + 1):
-    weights[f"block{block}/kernel"] = _glorot(rng, 3, 3, channels, filters)
+    weights[f"block{block}/kernel"] = glorot(rng, 3, 3, channels, filters)
     weights[f"block{block}/bias"] = np.zeros([filters])
     channels = filters
   features = (height >> blocks) * (width >> blocks) * filters
-  weights["head/kernel"] = _glorot(rng, features, num_classes)
+  weights["head/kernel"] = glorot(rng, features, num_classes)
   weights["head/bias"] = np.zeros([num_classes])
   return weights
 
 
-def _glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
+  """Glorot's uniform rule for a kernel [..., C, F]."""
   window = math.prod(shape[:-2])
   limit = math.sqrt(6.0 / (window * (shape[-2] + shape[-1])))
   return rng.uniform(-limit, limit, shape)
