@@ -188,7 +188,9 @@ def test_a_killed_cell_is_gone_on_with(folder, capsys):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
 def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, code):
   (folder / "slow").write_text("low/B_2/0 high/A_1/0")
-  program = ("import sys; from suite import cli, table_cells; table_cells.COMMAND = (sys.executable"
+  # A shell that starts this test in the background has its children ignore SIGINT.
+  program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+             "from suite import cli, table_cells; table_cells.COMMAND = (sys.executable"
              ", 'stand_in.py'); table_cells.check_parameters = print; "
              "sys.exit(cli.main(sys.argv[1:]))")
   process = subprocess.Popen([sys.executable, "-c", program, "run", "tab.gin", "--workdir", "w",
