@@ -71,6 +71,7 @@ SERIES: Dict[str, Series] = {
     "drifting/cifar10": Series(),
     "drifting/cifar10_small": Series(bucket_size=1000),
     "drifting/tiny_imagenet": Series(data="nevis/tiny_imagenet", bucket_size=6000),
+    "drifting/tiny_imagenet_small": Series(data="nevis/tiny_imagenet", bucket_size=2000),
 }
 
 
