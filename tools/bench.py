@@ -12,6 +12,8 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench.py cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
+  python tools/bench.py fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
+                                    sample at a time against the suite's blocks; with --threads 2
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
@@ -185,6 +187,11 @@ def cfsl(args: argparse.Namespace) -> None:
                  f"{args.threads or usable} threads a side")
 
 
+def fluid(args: argparse.Namespace) -> None:
+  import bench_fluid  # pylint: disable=import-outside-toplevel
+  bench_fluid.run(args.rounds, args.steps)
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -222,16 +229,16 @@ def describe(threads: Optional[int]) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "clear": clear, "cfsl": cfsl, "onednn": onednn, "suite_json": suite_json}
+          "clear": clear, "cfsl": cfsl, "fluid": fluid, "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,lifelong,clear,cfsl,onednn}")
+                      metavar="{train,pipeline,data,lifelong,clear,cfsl,fluid,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
                       help="steps of a round (8 times as many for a pipeline, 20 for data); "
-                      "clear: epochs")
+                      "clear: epochs; fluid: thousands of images in a stream")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
@@ -245,7 +252,7 @@ def main() -> int:
   args = parser.parse_args()
   if args.threads:
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("lifelong", "clear"):
+  if args.what in ("lifelong", "clear", "fluid"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "cfsl"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

@@ -21,12 +21,14 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.compute import row_costs
 from suite.compute import seeds as seeds_lib
 from suite.data import tasks
 from suite.training import context as context_lib
 from suite.training import frozen_backbone
 from suite.training import running_centroids
 from suite.training import scoring
+from suite.training import sgd
 from suite.training import stored_samples
 from suite.training.memories import draws
 
@@ -55,7 +57,7 @@ class ExemplarTuning(tf.Module):
     self._learning_rate, self._momentum = learning_rate, momentum
     self._weight_decay = weight_decay
     self._built = False
-    self._step_costs: Dict[int, flops.Cost] = {}
+    self._step_costs = row_costs.RowCosts(self._step_cost)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if task.kind != tasks.SINGLE_LABEL:
@@ -71,7 +73,7 @@ class ExemplarTuning(tf.Module):
     self.centroids = running_centroids.RunningCentroids(
         task.num_classes, num_features, similarity="dot", normalize=True)
     self.residuals = tf.Variable(tf.zeros(shape), trainable=True, name="residuals")
-    self.velocity = tf.Variable(tf.zeros(shape), trainable=False, name="velocity")
+    self._sgd = sgd.Sgd([self.residuals], momentum=self._momentum, weight_decay=self._weight_decay)
     self.epochs_done = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="epochs_done")
     self._tune = tf.function(self._phase, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
@@ -110,7 +112,7 @@ class ExemplarTuning(tf.Module):
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
-    return self.centroids.answer_in_turn(codes, labels) + self._residual_part(codes)
+    return self.centroids.answer_in_turn(codes, labels, self.residuals.read_value())
 
   def learn_stored(
       self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
@@ -147,23 +149,17 @@ class ExemplarTuning(tf.Module):
   def _phase_cost(self, num_stored: int) -> flops.Cost:
     """Of an offline phase over so many features, its last batches being what is left over."""
     whole, rest = divmod(num_stored, self._batch_size)
-    cost = self._step_cost(self._batch_size) * whole if whole else flops.ZERO
-    return (cost + (self._step_cost(rest) if rest else flops.ZERO)) * self._epochs
+    return (self._step_costs(self._batch_size) * whole + self._step_costs(rest)) * self._epochs
 
   def _step_cost(self, rows: int) -> flops.Cost:
-    if rows not in self._step_costs:
-      shape = self.residuals.shape
-      self._step_costs[rows] = flops.count(tf.function(self._step).get_concrete_function(
-          tf.TensorSpec([rows, shape[1]]), tf.TensorSpec([rows], tf.int64),
-          tf.TensorSpec(shape), tf.TensorSpec(shape[:1])))
-    return self._step_costs[rows]
+    shape = self.residuals.shape
+    return flops.count(tf.function(self._step).get_concrete_function(
+        tf.TensorSpec([rows, shape[1]]), tf.TensorSpec([rows], tf.int64), tf.TensorSpec(shape),
+        tf.TensorSpec(shape[:1])))
 
   def _offset(self) -> tf.Tensor:
     """0 for classes with a sample, -inf for others, [C]."""
     return tf.where(self.centroids.counts > 0.0, 0.0, -float("inf"))
-
-  def _residual_part(self, codes: tf.Tensor) -> tf.Tensor:
-    return tf.matmul(codes, self.residuals.read_value(), transpose_b=True)
 
   def _phase(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns the mean loss of the last epoch."""
@@ -189,7 +185,6 @@ class ExemplarTuning(tf.Module):
       logits = tf.matmul(codes, means + self.residuals, transpose_b=True) + offset
       loss = tf.reduce_mean(
           tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
-    gradient = tape.gradient(loss, self.residuals) + self._weight_decay * self.residuals
-    self.velocity.assign(self._momentum * self.velocity + gradient)
-    self.residuals.assign_sub(self._learning_rate * self.velocity)
+    self._sgd.apply([tape.gradient(loss, self.residuals)], [self.residuals],
+                    tf.constant(self._learning_rate))
     return loss

@@ -52,7 +52,7 @@ def run(
     validation_share: float = 0.1,
     label_delay: Union[int, Tuple[int, int]] = 0,
     record_every: int = 500,
-    block_size: int = 128,
+    block_size: int = 256,
     encode_batch: int = 64,
     novelty_score: str = "max_logit",
     new_below: Optional[float] = None,

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Tuple
+from typing import Callable, Tuple
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import row_costs
 from suite.data import sampling
 from suite.training.memories import draws
 
@@ -40,7 +41,7 @@ class StoredEpochs(tf.Module):
     super().__init__()
     self._step, self._code, self.num_classes = step, code, num_classes
     self._batch_size, self._seed = batch_size, seed
-    self._costs: Dict[int, flops.Cost] = {}
+    self._costs = row_costs.RowCosts(self._step_cost)
     self.epochs_done = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="epochs_done")
     self._run = tf.function(self._epochs, input_signature=[
         tf.TensorSpec([None, *code.shape], code.dtype), tf.TensorSpec([None], tf.int64),
@@ -60,16 +61,13 @@ class StoredEpochs(tf.Module):
   def cost(self, num: int, epochs: int) -> flops.Cost:
     """Of so many epochs over N samples, as counted from the graph of a step."""
     whole, rest = divmod(num, self._batch_size)
-    cost = self._step_cost(self._batch_size) * whole if whole else flops.ZERO
-    return (cost + (self._step_cost(rest) if rest else flops.ZERO)) * epochs
+    return (self._costs(self._batch_size) * whole + self._costs(rest)) * epochs
 
   def _step_cost(self, rows: int) -> flops.Cost:
-    if rows not in self._costs:
-      self._costs[rows] = flops.count(tf.function(self._step).get_concrete_function(
-          tf.TensorSpec([rows, *self._code.shape], self._code.dtype),
-          tf.TensorSpec([rows], tf.int64), tf.TensorSpec([self.num_classes], tf.bool),
-          tf.TensorSpec([rows], tf.uint64)))
-    return self._costs[rows]
+    return flops.count(tf.function(self._step).get_concrete_function(
+        tf.TensorSpec([rows, *self._code.shape], self._code.dtype),
+        tf.TensorSpec([rows], tf.int64), tf.TensorSpec([self.num_classes], tf.bool),
+        tf.TensorSpec([rows], tf.uint64)))
 
   def _epochs(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor, epochs: tf.Tensor
               ) -> tf.Tensor:

@@ -118,9 +118,10 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
     known_from: int64 [C], the first step at which each class is known, or `FAR`.
     steps: int64 [B], ascending. truth: int64 [B], the labels.
   """
-  known = known_from <= steps[:, None]
+  # Half as wide, twice as fast; a sequence has less than 2^31 steps.
+  known = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32) <= tf.cast(steps, tf.int32)[:, None]
   masked = tf.where(known, tf.cast(logits, tf.float32), -float("inf"))
-  best = tf.reduce_max(masked, axis=1)
+  best, answer = (part[:, 0] for part in tf.math.top_k(masked, 1))  # The first of equal ones.
   shift = tf.where(tf.math.is_finite(best), best, 0.0)
   total = tf.reduce_sum(tf.exp(masked - shift[:, None]), axis=1)  # NaN if any logit is.
   best = tf.where(tf.math.is_nan(total), float("nan"), best)
@@ -128,5 +129,5 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
   energy = shift + tf.math.log(total)
   true_logit = tf.gather(masked, truth, axis=1, batch_dims=1)
   return Readings(
-      tf.where(has_answer, tf.argmax(masked, axis=1), -1), best, energy,
+      tf.where(has_answer, tf.cast(answer, tf.int64), -1), best, energy,
       tf.where(has_answer, tf.exp(true_logit - energy), 0.0))

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import row_costs
 from suite.training import bucket_plan
 from suite.training import sgd
 from suite.training import stream_losses
@@ -79,6 +80,7 @@ class StreamLoop:
     self._augment, self._replay = augment, replay
     self._graphs: Dict[Any, Callable[..., Any]] = {}
     self._costs: Dict[Any, flops.Cost] = {}
+    self._step_costs: Dict[int, row_costs.RowCosts] = {}  # By R.
 
   def train(self, codes: tf.Tensor, labels: tf.Tensor, classes: stream_losses.Classes,
             phase: Plan, first: int = 0) -> Tuple[float, flops.Cost]:
@@ -100,7 +102,7 @@ class StreamLoop:
       run = self._run(codes, size if rows is phase.whole else None, width)
       places = rows.places + first
       total += float(run(codes, labels, *classes, places, rows.seeds, *replayed))
-      cost += self._cost(("step", size, width), codes, size, width) * steps
+      cost += self._step_cost(codes, size, width) * steps
       done += steps
     return total / done, cost
 
@@ -180,10 +182,14 @@ class StreamLoop:
       cost += self._count((name, int(part.shape[0])), tf.function(function), part)
     return tf.concat(parts, 0), cost
 
-  def _cost(self, key: Tuple[Any, ...], codes: tf.Tensor, size: int, width: int) -> flops.Cost:
+  def _step_cost(self, codes: tf.Tensor, size: int, width: int) -> flops.Cost:
     """Of one step on so many incoming and replayed rows."""
-    if key in self._costs:
-      return self._costs[key]
+    if width not in self._step_costs:
+      self._step_costs[width] = row_costs.RowCosts(
+          lambda rows: self._counted_step(codes, rows, width))
+    return self._step_costs[width](size)
+
+  def _counted_step(self, codes: tf.Tensor, size: int, width: int) -> flops.Cost:
     num_classes = self._model.output_shape[-1]
 
     def step(rows, seeds, labels, stored, known, seen, base):
@@ -191,11 +197,9 @@ class StreamLoop:
                         stream_losses.Classes(known, seen, base))
 
     mask, rows = tf.TensorSpec([num_classes], tf.bool), size + width
-    graph = tf.function(step).get_concrete_function(
+    return flops.count(tf.function(step).get_concrete_function(
         tf.TensorSpec([rows, *codes.shape[1:]], codes.dtype), tf.TensorSpec([rows], tf.uint64),
-        tf.TensorSpec([rows], tf.int64), tf.TensorSpec([width, num_classes]), mask, mask, mask)
-    self._costs[key] = flops.count(graph)
-    return self._costs[key]
+        tf.TensorSpec([rows], tf.int64), tf.TensorSpec([width, num_classes]), mask, mask, mask))
 
   def _count(self, key: Tuple[Any, ...], function: Any, *arguments: tf.Tensor) -> flops.Cost:
     if key not in self._costs:

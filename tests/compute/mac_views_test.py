@@ -97,10 +97,24 @@ def test_exact_view_with_a_head():
   backbone, head = [mac_views.Layer("b", 100, False)], [mac_views.Layer("h", 10)]
   found = mac_views.views(backbone, head, num_samples=2, num_passes=3, teacher_passes=1)
   assert found["macs_exact_uncached"] == 2 * 110 + 3 * (110 + 10) + 110
-  assert found["macs_exact_cached"] == 2 * 110 + 3 * (10 + 10)
+  assert found["macs_exact_cached"] == 2 * 110 + 3 * (10 + 10) + 10  # The teacher's head.
+  assert found["macs_paper_1x_cached"] == 2 * 100
   assert found["macs_paper_1x_uncached"] == 2 * 100 + 3 * 100 + 100
   assert sorted(found) == sorted(
       f"macs_{v}_{c}" for v in mac_views.VIEWS for c in ("cached", "uncached"))
+
+
+@pytest.mark.parametrize("trained, cached", [
+    ((1, 1), 111),  # All of the net changes: the teacher's pass begins at the image.
+    ((0, 1), 110), ((1, 0), 111), ((0, 0), 100)])
+def test_a_teachers_pass_begins_above_what_never_changes(trained, cached):
+  # Backbone of 1 and 10 MACs, head of 100; 5 teacher passes and nothing else.
+  backbone, head = chain(*trained), [mac_views.Layer("head", 100)]
+  found = mac_views.views(backbone, head, num_samples=0, num_passes=0, teacher_passes=5)
+  assert found["macs_exact_cached"] == 5 * cached
+  assert found["macs_exact_uncached"] == 5 * 111
+  both = found["macs_paper_1x_cached"], found["macs_paper_1x_uncached"]
+  assert both == (5 * 11 if all(trained) else 0, 5 * 11)
 
 
 def test_forward_macs_of_the_papers_nets():

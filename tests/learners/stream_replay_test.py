@@ -16,6 +16,7 @@ from suite.compute import seeds
 from suite.data import digits
 from suite.data import image_ops
 from suite.data import tasks
+from suite.learners import nearest_mean
 from suite.learners import stream_replay
 from suite.models import conv4
 from suite.protocols import fluid
@@ -161,6 +162,21 @@ def test_macs_of_a_teacher(tmp_path):
   learner, now = begun(tmp_path, loss=stream_losses.Lwf()), here(tmp_path)
   assert learner.learn_stored(stored(20), now)["teacher_passes"] == 40
   assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * (PASS + FORWARD)
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
+  assert found["macs_exact_cached"] == 20 * FORWARD + now.ledger.totals()["macs"]
+
+
+def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
+  learner = begun(tmp_path, loss=stream_losses.Lwf(), features=nearest_mean.pixels)
+  now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
+  record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
+  assert (record["passes"], record["teacher_passes"]) == (40, 40)
+  # A forward pass and the weights' gradient, and one forward pass of the teacher.
+  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * 3 * head
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
+  assert found["macs_exact_cached"] == 20 * head + now.ledger.totals()["macs"]
 
 
 def test_macs_of_a_memory(tmp_path):
@@ -171,6 +187,9 @@ def test_macs_of_a_memory(tmp_path):
   # 20 samples twice, and once more for the logits that are stored; nothing to replay as yet.
   assert (record["passes"], record["teacher_passes"], record["memory_held"]) == (40, 20, 20)
   assert first.ledger.totals()["macs"] == expected == 40 * PASS + 20 * FORWARD
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=20)
+  assert found["macs_exact_cached"] == 20 * FORWARD + expected
   expected = learner.stored_macs(30)
   record = learner.learn_stored(stored(30, num_old=20), second)
   # 60 rows are 4 steps of 16 with 8 of the memory besides.

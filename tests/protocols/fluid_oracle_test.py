@@ -259,8 +259,8 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-n
   known = np.zeros(CLASSES, bool)
   learner.begin(task, state.context())
   if base is not None:
-    split = base.split(0.1, seed=state.seeds.integer("validation"))
-    learner.learn(experience.Experience(task, *split, experience.History()),
+    train, validation = base.split(0.1, seed=state.seeds.integer("validation"))
+    learner.learn(experience.Experience(task, train, validation, experience.History()),
                   state.context(phase="pretrain"))
     known[:BASE] = True
   found, codes, labels, right, num_old, waiting = Literal([], [], [], 0), [], [], [], 0, []

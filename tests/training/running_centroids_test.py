@@ -126,3 +126,17 @@ def test_a_zero_vector_gives_no_nan():
 def test_an_unknown_similarity_is_named():
   with pytest.raises(ValueError, match="similarity 'l1'; allowed are euclidean, cosine, dot"):
     running_centroids.RunningCentroids(2, 3, "l1")
+
+
+@pytest.mark.parametrize("size", [1, 9, 200])
+def test_means_that_are_moved_are_those_of_the_loop_moved(size):
+  features, labels = stream(size)
+  moved_by = np.random.default_rng(3).normal(size=[NUM_CLASSES, NUM_FEATURES]).astype(np.float32)
+  expected = literal(features, labels, "dot", True) + features.astype(np.float64) @ moved_by.T
+  centroids = running_centroids.RunningCentroids(NUM_CLASSES, NUM_FEATURES, "dot", True)
+  for i in range(0, len(labels), size):
+    rows = features[i:i + size], labels[i:i + size]
+    found = centroids.answer_in_turn(*rows, tf.constant(moved_by)).numpy()
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected[i:i + size]))
+    np.testing.assert_allclose(found, expected[i:i + size], rtol=1e-4, atol=1e-4)
+    centroids.add(*rows)
