@@ -56,7 +56,7 @@ def run(
     runs: table_cells.Runs,
     columns: Mapping[str, table_cells.Bindings],
     measures: Mapping[str, str],
-    seeds: Sequence[int] = (0, 1, 2),
+    seeds: Sequence[table_dir.Seed] = (0, 1, 2),
     seed_parameters: Sequence[str] = ("experiment.run.seed",),
     costs: Sequence[str] = (),
     paper: Optional[str] = None,
@@ -76,7 +76,8 @@ def run(
     runs: by the row's label, a run file, or (run file, bindings of the row).
     columns: by label, the bindings of a column. Keys are macros or parameters of the run files,
       values are plain.
-    seeds: each cell is run with every one of them. seed_parameters: what a seed is bound to.
+    seeds: each cell is run with every one of them; numbers, or names as of sequences.
+    seed_parameters: what a seed is bound to.
     measures, costs, paper, matrices: what the report shows, see `table_dir.TableDir`.
     workdir: where the cells go. title: the table's name.
     jobs: cells that run at the same time.

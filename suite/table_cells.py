@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
   row: str
   column: str
-  seed: int
+  seed: table_dir.Seed
   run: str
   own: Tuple[str, ...]
   num_seed: int

@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path
           ) -> list[pathlib.Path]:
-  """Costs of whole tables, error against FLOPs of runs with a headline score, every matrix."""
+  """Costs or updates of whole tables, error against FLOPs of runs with a headline, every matrix."""
   drawn: dict[pathlib.Path, Any] = {}
   for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
     points = [figures.Point(run.label, run.last("flops"), run.summary["mean_error"])
@@ -79,9 +79,12 @@ def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: p
     drawn[output.with_name(f"{name}.svg")] = figures.error_against_flops(points, title=stream)
   for directory in whole:
     costs = [figures.Costs(*line) for line in paper_table.costs(directory)]
-    if costs:
+    spent = [figures.Updates(*point) for point in paper_table.updates(directory)]
+    if costs or spent:
       name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
-      drawn[output.with_name(f"{name}.svg")] = figures.costs_against_support_sets(costs)
+      drawn[output.with_name(f"{name}.svg")] = (
+          figures.costs_against_support_sets(costs) if costs
+          else figures.accuracy_against_updates(spent))
   for run in runs:
     if "accuracy_matrix" in run.summary:
       acc = np.array(run.summary["accuracy_matrix"], dtype=float)  # None becomes NaN.

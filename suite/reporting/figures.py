@@ -119,6 +119,48 @@ def costs_against_support_sets(lines: Iterable[Costs], *, title: str = "") -> fi
   return figure
 
 
+class Updates(NamedTuple):
+  """An update strategy with a learner: MACs of all updates (None: unknown), and accuracy."""
+
+  strategy: str
+  learner: str
+  macs: float | None
+  accuracy: float
+
+
+def accuracy_against_updates(points: Iterable[Updates], *, title: str = "") -> figure_lib.Figure:
+  """FLUID: what update strategies spend and reach; a colour and a marker are a learner.
+
+  A strategy that spends nothing is a line from side to side. What is unknown is left out.
+  """
+  points = [p for p in points if p.macs is not None]
+  learners = list(dict.fromkeys(p.learner for p in points))
+  with _style():
+    figure, axes = _new(title, width=7.6, height=4.6)
+    for i, learner in enumerate(learners):
+      colour, own = COLOURS[i % len(COLOURS)], [p for p in points if p.learner == learner]
+      spent = [p for p in own if p.macs]
+      axes.plot([p.macs for p in spent], [100 * p.accuracy for p in spent], linestyle="none",
+                marker=MARKERS[i % len(MARKERS)], markersize=7, color=colour,
+                markeredgecolor="white", label=learner, zorder=3)
+      for p in spent:
+        axes.annotate(p.strategy, (p.macs, 100 * p.accuracy), xytext=(5, 4), fontsize=7,
+                      textcoords="offset points", color=colour)
+      for p in own:
+        if not p.macs:
+          axes.axhline(100 * p.accuracy, color=colour, linestyle=":", linewidth=1.2, zorder=2,
+                       label=f"{learner}, {p.strategy}")
+    axes.set_xscale("log")
+    axes.margins(0.12)
+    _ticks(axes)
+    axes.set_xlabel("MACs of all updates")
+    axes.set_ylabel("Accuracy, %")
+    axes.grid(True, which="major")
+    if points:
+      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+  return figure
+
+
 def accuracy_matrix(
     acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None) -> figure_lib.Figure:
   """Heat map of accuracies [T, T] in [0, 1], trained downwards, tested rightwards; NaN is grey."""

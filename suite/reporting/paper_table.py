@@ -29,7 +29,7 @@ class Line(NamedTuple):
   """A line of the table: by column, the summaries of one learner by seed."""
 
   label: str
-  cells: Mapping[str, Mapping[int, Mapping[str, Any]]]
+  cells: Mapping[str, Mapping[table_dir.Seed, Mapping[str, Any]]]
 
 
 def build(directory: str | os.PathLike) -> list[tables.Table]:
@@ -57,6 +57,26 @@ def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, 
       every = {**points.get((label, _FSL), {}), **by_length}
       found.append((label, task_type, [every[length] for length in sorted(every)]))
   return found if any(len(lengths) > 1 for _, _, lengths in found) else []
+
+
+def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
+  """What `figures.Updates` are made of, means over seeds; [] unless FLUID's learners have several
+  rows each: those of update strategies.
+  """
+  table = table_dir.read(directory)
+  found = []
+  for row in table.rows:
+    for learner in table.learners(row):
+      cells = [table.summaries(row, column, learner) for column in table.columns]
+      known = [s for by_seed in cells for s in by_seed.values()
+               if s.get("protocol") == "fluid" and s.get("overall") is not None]
+      if known:
+        # What was never charged is not there; what is unknown is None.
+        macs = [s.get("macs_train", 0) for s in known if s.get("macs_train", 0) is not None]
+        found.append((row, learner, float(np.mean(macs)) if len(macs) == len(known) else None,
+                      float(np.mean([s["overall"] for s in known]))))
+  several = len({(row, learner) for row, learner, *_ in found}) > len({f[1] for f in found})
+  return found if several else []
 
 
 def _lines(table: table_dir.TableDir) -> Iterator[Line]:
@@ -103,15 +123,15 @@ def _shown(table: table_dir.TableDir, lines: Sequence[Line], paper: paper_values
     open_yet = not finished and column not in {c for c, _ in printed}
     shown += [(column, measure) for measure in table.measures
               if open_yet or (column, measure) in printed
-              or any(s.get(measure) is not None for s in finished)]
+              or any(table_dir.value(s, measure) is not None for s in finished)]
   return shown
 
 
-def _ours(by_seed: Mapping[int, Mapping[str, Any]], measure: str, num_seeds: int) -> str:
-  known = [s for s in by_seed.values() if s.get(measure) is not None]
+def _ours(by_seed: Mapping[table_dir.Seed, Mapping[str, Any]], measure: str, num_seeds: int) -> str:
+  known = [s for s in by_seed.values() if table_dir.value(s, measure) is not None]
   if not known:
     return quantities.NOTHING
-  over = episodic.over_seeds([100 * s[measure] for s in known])
+  over = episodic.over_seeds([100 * table_dir.value(s, measure) for s in known])
   text, spread = f"{over['accuracy']:.2f}", over["accuracy_std_over_seeds"]
   if len(known) > 1:
     text += f" ±{spread:.2f}"
@@ -146,10 +166,16 @@ def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[tables.Tabl
                 for c, by_seed in line.cells.items()}
       if any(values.values()):
         rows.append([line.label, cost, *(
-            quantities.by_name(cost, float(np.mean(found))) if found else quantities.NOTHING
+            quantities.by_name(cost, _mean(found)) if found else quantities.NOTHING
             for found in values.values())])
   return [tables.Table(title=f"{table.title}: costs", header=["", "", *table.columns], rows=rows,
                        num_left=2)] if rows else []
+
+
+def _mean(values: Sequence[Any]) -> int | float:
+  """Whole if all are the same count: 18 updates, not 18.0000."""
+  same = len(set(values)) == 1 and isinstance(values[0], int)
+  return values[0] if same else float(np.mean(values))
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label: str, name: str

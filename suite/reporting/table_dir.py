@@ -8,11 +8,15 @@ import json
 import os
 import pathlib
 import re
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Sequence, Union
 
 FILE = "table.json"
 ENVIRONMENT = "environment.json"
 SUMMARY = "summary.json"
+RECORDS = "records.jsonl"
+
+# What cells of a row and column differ in: a number, or the name of a sequence or split.
+Seed = Union[int, str]
 
 
 def is_table(directory: str | os.PathLike) -> bool:
@@ -38,8 +42,9 @@ class TableDir:
     folder: the work directory. title: the run's name. command: what the user typed.
     rows, columns: labels, in order. seeds: of every cell.
     measures: what the main table shows, shares that are printed as percent: name in the runs'
-      summaries -> heading, which is left away where there is one measure only.
-    costs: further values of summaries, in a second table.
+      summaries -> heading, which is left away where there is one measure only. "closed.overall" is
+      a value within a value.
+    costs: further values of summaries, in a second table, or "seconds", or "seconds_<phase>".
     paper: whose values stand below ours, a file of `paper_values`; None: nobody's.
     matrices: (column, line of the main table, file of `paper_values`) of whole accuracy matrices.
   """
@@ -49,13 +54,13 @@ class TableDir:
   command: str
   rows: Sequence[str]
   columns: Sequence[str]
-  seeds: Sequence[int]
+  seeds: Sequence[Seed]
   measures: Mapping[str, str]
   costs: Sequence[str] = ()
   paper: str | None = None
   matrices: Sequence[Sequence[str]] = ()
 
-  def cell(self, row: str, column: str, seed: int) -> pathlib.Path:
+  def cell(self, row: str, column: str, seed: Seed) -> pathlib.Path:
     return self.folder / folder_name(row) / folder_name(column) / str(seed)
 
   def text(self) -> str:
@@ -69,11 +74,12 @@ class TableDir:
              for name in _read_json(self.cell(row, column, seed) / ENVIRONMENT).get("learners", [])]
     return list(dict.fromkeys(every))
 
-  def summaries(self, row: str, column: str, learner: str) -> dict[int, dict[str, Any]]:
-    """By seed, of those that are finished."""
-    found = {seed: _read_json(self.cell(row, column, seed) / learner / SUMMARY)
-             for seed in self.seeds}
-    return {seed: summary for seed, summary in found.items() if summary}
+  def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
+    """By seed, of those that are finished; with the seconds that they took."""
+    folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
+    found = {seed: _read_json(folder / SUMMARY) for seed, folder in folders.items()}
+    return {seed: {**_seconds(folders[seed] / RECORDS), **summary}
+            for seed, summary in found.items() if summary}
 
   def num_finished(self) -> int:
     return sum(is_finished(self.cell(r, c, s))
@@ -89,6 +95,22 @@ class TableDir:
 def read(directory: str | os.PathLike) -> TableDir:
   folder = pathlib.Path(directory)
   return TableDir(folder, **_read_json(folder / FILE))
+
+
+def _seconds(path: pathlib.Path) -> dict[str, float]:
+  """Wall-clock times of a run, from its last record: a summary is the same on every machine."""
+  if not path.exists():
+    return {}
+  last = path.read_bytes().splitlines()[-1:] or [b"{}"]
+  return {k: v for k, v in json.loads(last[0]).items() if k.split("_")[0] == "seconds"}
+
+
+def value(summary: Mapping[str, Any], name: str) -> Any:
+  """What a summary has under a name, or under a name within a name "a.b"; None if nothing."""
+  found: Any = summary
+  for part in name.split("."):
+    found = found.get(part) if isinstance(found, Mapping) else None
+  return found
 
 
 def _read_json(path: pathlib.Path) -> dict[str, Any]:

@@ -119,7 +119,8 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
     steps: int64 [B], ascending. truth: int64 [B], the labels.
   """
   # Half as wide, twice as fast; a sequence has less than 2^31 steps.
-  known = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32) <= tf.cast(steps, tf.int32)[:, None]
+  from_step = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32)
+  known = from_step <= tf.cast(steps, tf.int32)[:, None]
   masked = tf.where(known, tf.cast(logits, tf.float32), -float("inf"))
   best, answer = (part[:, 0] for part in tf.math.top_k(masked, 1))  # The first of equal ones.
   shift = tf.where(tf.math.is_finite(best), best, 0.0)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Update strategies made of others: one of several, or what a budget allows."""
+"""Update strategies made of others: any of several, one by name, or what a budget allows."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ class Either(update_strategies.Strategy):
                        f"{len(self._strategies)}. Resume with the strategies the run began with.")
     for one, its_state in zip(self._strategies, state["strategies"]):
       one.restore(its_state)
+
+
+def named(name: str, strategies: Mapping[str, update_strategies.Strategy]
+          ) -> update_strategies.Strategy:
+  """One of several by its name: a table's rows can set a name."""
+  if name not in strategies:
+    raise ValueError(f"Unknown update strategy {name!r}; allowed are {', '.join(strategies)}. "
+                     "Choose one of these, or add it to the strategies.")
+  return strategies[name]
 
 
 class WithinBudget(update_strategies.Strategy):

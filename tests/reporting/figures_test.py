@@ -116,3 +116,18 @@ def test_costs_are_lines_of_colour_and_marker_on_two_axes():
 
 def test_no_costs_draw_too(tmp_path):
   figures.save(figures.costs_against_support_sets([]), tmp_path / "a.svg")
+
+
+def test_updates_that_cost_nothing_are_lines_and_the_others_points(tmp_path):
+  figure = figures.accuracy_against_updates([
+      figures.Updates("never", "ft", 0.0, 0.25), figures.Updates("every 100", "ft", 2e9, 0.5),
+      figures.Updates("every 100", "et", 4e9, 0.75), figures.Updates("odd", "et", None, 0.9)],
+      title="Strategies")
+  points, never, other = figure.axes[0].get_lines()
+  assert (list(points.get_xdata()), list(points.get_ydata())) == ([2e9], [50.0])
+  assert list(never.get_ydata()) == [25.0, 25.0] and never.get_label() == "ft, never"
+  assert (list(other.get_xdata()), list(other.get_ydata())) == ([4e9], [75.0])
+  assert {"Strategies", "MACs of all updates", "Accuracy, %", "every 100", "ft", "et"} <= _texts(
+      figure) and "odd" not in _texts(figure)
+  figures.save(figure, tmp_path / "a.svg")
+  figures.save(figures.accuracy_against_updates([]), tmp_path / "b.svg")

@@ -137,3 +137,33 @@ def test_a_damaged_summary_is_named(cfsl):
   (cfsl / "mine" / "FSL" / "1" / "x" / "summary.json").write_text("{")
   with pytest.raises(ValueError, match=r"summary\.json is not JSON"):
     paper_table.build(cfsl)
+
+
+def test_names_as_seeds_values_within_values_and_seconds(tmp_path):
+  table = _table(
+      tmp_path, rows=["frozen"], columns=["test"], seeds=["test_0", "test_1"], paper=None,
+      measures={"overall": "open", "closed.overall": "closed"},
+      costs=["macs", "updates", "seconds"])
+  for number, seed in enumerate(table.seeds):
+    _cell(table, "frozen", "test", seed, learners=("ncm", "et"), protocol="fluid",
+          overall=0.25 + 0.25 * number, closed={"overall": 0.5}, macs=2e9, updates=18)
+    for name in ("ncm", "et"):
+      (table.cell("frozen", "test", seed) / name / "records.jsonl").write_text(
+          f'{{"seconds": 1}}\n{{"seconds": {10 + 20 * number}, "seconds_train": 1}}\n')
+  scores, costs = paper_table.build(tmp_path)
+  assert [scores.header, *scores.rows] == [
+      ["", "test open", "test closed"],
+      ["frozen ncm", "37.50 ±17.68", "50.00 ±0.00"], ["frozen et", "37.50 ±17.68", "50.00 ±0.00"]]
+  assert costs.rows[:3] == [["frozen ncm", "macs", "2.00 GMAC"], ["frozen ncm", "updates", "18"],
+                            ["frozen ncm", "seconds", "20 s"]]
+  assert paper_table.updates(tmp_path) == []  # Each learner has one row.
+
+
+def test_update_strategies_are_points_of_a_figure(tmp_path):
+  table = _table(tmp_path, rows=["never", "every 9"], columns=["test"], seeds=["a", "b"],
+                 paper=None, measures={"overall": "open"}, costs=[])
+  for row, macs, overall in (("never", 0, 0.25), ("every 9", 4e9, 0.5)):
+    for seed in table.seeds:
+      spent = {"macs_train": macs} if macs else {}  # Nothing was charged.
+      _cell(table, row, "test", seed, learners=("ft",), protocol="fluid", overall=overall, **spent)
+  assert paper_table.updates(tmp_path) == [("never", "ft", 0.0, 0.25), ("every 9", "ft", 4e9, 0.5)]

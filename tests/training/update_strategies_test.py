@@ -222,3 +222,10 @@ def test_a_state_of_other_strategies_is_refused():
   state = update_combinations.Either([update_strategies.Every(2)]).state()
   with pytest.raises(ValueError, match="1 strategies, but there are 2"):
     update_combinations.Either([update_strategies.Every(2)] * 2).restore(state)
+
+
+def test_one_by_its_name():
+  strategies = {"never": update_strategies.Never(), "often": update_strategies.Every(2)}
+  assert update_combinations.named("often", strategies) is strategies["often"]
+  with pytest.raises(ValueError, match="strategy 'ofen'; allowed are never, often"):
+    update_combinations.named("ofen", strategies)

@@ -1,0 +1,53 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Two sizes tell the cost of every size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.compute import row_costs
+from suite.models import conv4
+
+
+def test_a_line_through_one_and_two_rows():
+  asked = []
+
+  def count(rows):
+    asked.append(rows)
+    return flops.Cost(100 + 7 * rows, 3 * rows)
+
+  costs = row_costs.RowCosts(count)
+  assert costs(0) == flops.ZERO and not asked
+  assert [costs(rows) for rows in (1, 2, 9)] == [
+      flops.Cost(107, 3), flops.Cost(114, 6), flops.Cost(163, 27)]
+  assert asked == [1, 2]
+
+
+def test_what_is_unknown_of_a_row_is_unknown_of_many():
+  costs = row_costs.RowCosts(lambda rows: flops.Cost(None, rows, ("Odd",)))
+  assert costs(5) == flops.Cost(None, 5, ("Odd",))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 16])
+def test_as_counted_on_the_graph_of_a_training_step(rows):
+  model = tf.keras.Sequential([conv4.conv4((8, 8, 3), filters=4, blocks=2),
+                               tf.keras.layers.Dense(5)])
+  optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9, jit_compile=False)
+  optimizer.build(model.trainable_variables)
+
+  def step(images, labels):
+    with tf.GradientTape() as tape:
+      loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
+          labels, model(images, training=True)))
+    optimizer.apply_gradients(
+        zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+  def count(num):
+    return flops.count(tf.function(step).get_concrete_function(
+        tf.TensorSpec([num, 8, 8, 3]), tf.TensorSpec([num], tf.int64)))
+
+  assert row_costs.RowCosts(count)(rows) == count(rows)
+  assert np.isfinite(count(rows).flops)

@@ -1,0 +1,68 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Both sides of FLUID's table answer alike; the speeds themselves are nobody's to test."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+from typing import Any, Dict
+
+import numpy as np
+import pytest
+
+from suite.data import image_ops
+from suite.models import conv4
+from suite.training import frozen_backbone
+
+TOOL = pathlib.Path(__file__).parents[2] / "tools" / "bench_fluid.py"
+
+
+@pytest.fixture(name="tool")
+def _tool(monkeypatch):
+  spec = importlib.util.spec_from_file_location("bench_fluid", TOOL)
+  module = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(module)
+  for name, value in {"RECORD": 20, "BLOCK": 8}.items():
+    monkeypatch.setattr(module, name, value)
+  return module
+
+
+@pytest.mark.parametrize("name, interval", [("NCM", None), ("ET", 25)])
+def test_the_protocol_answers_as_the_loop(tool, name, interval, tmp_path):
+  sequence, transform = tool.pictures(60), image_ops.Plain(tool.SIZE)
+  features = frozen_backbone.FrozenBackbone(
+      lambda image_shape: conv4.conv4(image_shape, filters=4), tool.SIZE, seed=1)
+  rate, answers = tool.protocol(
+      tool.learner_of(name, features, transform), sequence, interval, tmp_path / "a")
+  _, logits = tool.Loop(name, features, transform, tmp_path / "b").run(sequence, 60, interval)
+  assert tool.differing(answers, logits) <= 1 and len(set(answers)) > 10
+  assert rate.wall > 0 and rate.cpu > 0
+
+
+def test_heads_have_a_line_each(tool, monkeypatch, tmp_path):
+  monkeypatch.setattr(tool, "LOOP", {"head": 20})
+  rows: Dict[str, Any] = {}
+  tool.heads(rows, 48, tmp_path)
+  assert list(rows) == ["head, linear (Keras)", "head, NCM", "head, NCM, whole protocol",
+                        "head, ET", "head, ET, whole protocol"]
+  assert all(tool.line(name, row).startswith(f"| {name} | ") for name, row in rows.items())
+
+
+def test_a_rate_begins_after_the_records_that_trace(tool):
+  marks = [tool.Mark(20, 9.0, 8.0), tool.Mark(60, 13.0, 9.0)]
+  assert tool.between(*marks) == tool.Rate(10.0, 40.0)
+
+
+def test_a_tie_is_let_pass_and_anything_else_is_an_error(tool):
+  nothing = np.full(3, -np.inf)
+  rows = [nothing, np.array([1.0, 2.0, -np.inf]), np.array([5.0, 5.00001, 0.0])]
+  assert tool.differing(np.array([-1, 1, 0]), rows) == 1
+  with pytest.raises(AssertionError, match="Step 1: the protocol answers 0, the loop 1"):
+    tool.differing(np.array([-1, 0, 0]), rows)
+
+
+def test_a_line_has_medians_of_rounds_and_of_ratios(tool):
+  suite = [tool.Rate(wall, 2000.0) for wall in (1000.0, 900.0, 1200.0)]
+  loop = [tool.Rate(wall, 50.0) for wall in (100.0, 100.0, 400.0)]  # Ratios 10, 9 and 3.
+  assert tool.line("NCM", tool.Row(suite, loop, [0, 2, 1])) == (
+      "| NCM | 1,000 (900 to 1,200) | 2,000 | 100 | 50 | 9.0 | 2 |")

@@ -1,0 +1,350 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""FLUID's stream: the protocol in blocks beside a literal loop of one sample at a time.
+
+64x64 images of 1,000 classes, long-tailed as the paper's (counts go with 1 / (25 + rank)), none
+known at first; nets with random weights. Samples per second of wall-clock time, and of CPU time of
+all threads, which other programs on the machine disturb less.
+
+    stream    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
+              Tuning (ET) has 18 of 4 epochs, as in the paper, or none. Graphs are traced before the
+              second record is written; what comes before that does not count.
+    head      cached features of 512 numbers: steps in blocks without records (answers among known
+              classes, each label learned from before the next answer), then the whole protocol
+
+The loop is what the authors' code does, but for its augmentation: per sample a forward pass of
+batch 1, products with all centroids, one answer, one centroid moved. It is kinder than that code:
+its forward pass is compiled, it has one where that has two, and only the row of the sample's class
+is divided anew. Offline phases are the suite's. The loop goes over the first samples only, and so
+has the shorter phases only. On these samples its answers must be the protocol's; one that differs
+is let pass, and counted, if the two classes' logits are equal to rounding. In the rows of the head
+the loop has no forward pass; "Keras" is one call of a Dense layer for each sample.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import statistics
+import tempfile
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.data import image_ops
+from suite.data import sequences
+from suite.data import tasks
+from suite.learners import centroids
+from suite.learners import exemplar_tuning
+from suite.learners import stream_tuner
+from suite.metrics import stream_log
+from suite.models import conv4
+from suite.models import resnet
+from suite.protocols import fluid
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import run_writer
+from suite.training import frozen_backbone
+from suite.training import stream_nets
+from suite.training import stream_records
+from suite.training import stream_steps
+from suite.training import update_strategies
+
+CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
+RECORD, BLOCK = 500, 256
+WARM_UP = 2  # Records that do not count.
+LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
+NETS: Dict[str, Callable[..., tf.keras.Model]] = {
+    "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
+RATE = 1e-4  # Of ET; on random features the paper's 0.1 soon ends in one answer to all, as dear.
+TASK = tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
+_ROUNDING = 1e-4  # Of logits, relative to the largest.
+Features = Callable[[tf.Tensor], tf.Tensor]
+
+
+class Mark(NamedTuple):
+  """When something ended: samples so far, seconds, CPU seconds of all threads; were it steps?"""
+
+  samples: int
+  wall: float
+  cpu: float
+  is_steps: bool = True
+
+
+class Rate(NamedTuple):
+  """Samples per second of wall-clock time, and of CPU time."""
+
+  wall: float
+  cpu: float
+
+
+def now(samples: int, is_steps: bool = True) -> Mark:
+  return Mark(samples, time.perf_counter(), time.process_time(), is_steps)
+
+
+def between(start: Mark, end: Mark) -> Rate:
+  num = end.samples - start.samples
+  return Rate(num / (end.wall - start.wall), num / (end.cpu - start.cpu))
+
+
+class TimedState(run_state.RunState):
+  """Marks the end of every event."""
+
+  def __init__(self, folder: pathlib.Path):
+    writer = run_writer.RunWriter(folder, None, progress.Progress("bench"))
+    super().__init__(folder, writer, name="bench", seed=0, distribution=distribution_lib.build())
+    self.marks: List[Mark] = []
+
+  def commit(self, record: Any, predictions: Any = None) -> None:
+    super().commit(record, predictions)
+    last = self.records[-1]
+    is_steps = "first_step" in last
+    num = last["first_step"] + last["seen"] if is_steps else last["step"]
+    self.marks.append(now(num, is_steps))
+
+
+class Cached:
+  """A transform and features for a sequence whose "images" are features [B, D] already."""
+
+  size = 1
+
+  def evaluate(self, images: Any) -> tf.Tensor:
+    return tf.convert_to_tensor(images)
+
+  def features(self, images: tf.Tensor) -> tf.Tensor:
+    """A learner asks with one image how wide they are."""
+    return tf.zeros([1, WIDTH]) if images.shape.rank == 4 else images
+
+
+def labels_of(num: int) -> np.ndarray:
+  """Long-tailed, int64 [n]."""
+  weights = 1.0 / (25.0 + np.arange(1, CLASSES + 1))
+  return np.random.default_rng(0).choice(CLASSES, num, p=weights / weights.sum())
+
+
+def pictures(num: int) -> sequences.Sequence:
+  """Classes are coarse random patterns under noise: right answers are possible."""
+  rng, labels = np.random.default_rng(1), labels_of(num)
+  coarse = rng.integers(0, 256, (CLASSES, 8, 8, 3), dtype=np.uint8)
+  images = np.empty((num, SIZE, SIZE, 3), np.uint8)
+  for i, label in enumerate(labels):
+    noise = rng.integers(0, 128, (SIZE, SIZE, 3), dtype=np.uint8)
+    images[i] = np.kron(coarse[label] // 2, np.ones((8, 8, 1), np.uint8)) + noise
+  return _sequence(images, labels)
+
+
+def vectors(num: int) -> sequences.Sequence:
+  """Features float32 [n, D] as those after a ReLU: none below 0."""
+  rng, labels = np.random.default_rng(2), labels_of(num)
+  centres = rng.normal(size=(CLASSES, WIDTH)).astype(np.float32)
+  noise = rng.normal(size=(num, WIDTH)).astype(np.float32)
+  return _sequence(np.maximum(centres[labels] + 1.5 * noise, 0.0), labels)
+
+
+def _sequence(images: np.ndarray, labels: np.ndarray) -> sequences.Sequence:
+  return sequences.Sequence(images, labels, [str(i) for i in range(len(labels))], 0, CLASSES)
+
+
+def learner_of(name: str, features: Features, transform: Any) -> Any:
+  if name == "NCM":
+    return centroids.Centroids(transform=transform, features=features)
+  if name == "linear":
+    return stream_tuner.StreamTuner(transform=transform, network=stream_nets.HeadOnly(features))
+  return exemplar_tuning.ExemplarTuning(
+      transform=transform, features=features, learning_rate=RATE)
+
+
+def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int],
+             folder: pathlib.Path) -> Tuple[Rate, np.ndarray]:
+  """The whole protocol: its rate after the first records, and the answers int64 [n]."""
+  state = TimedState(folder)
+  update = update_strategies.Every(interval) if interval else update_strategies.Never()
+  fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
+            block_size=BLOCK)
+  log = stream_log.from_records(stream_records.of_steps(state.records))
+  steps = [mark for mark in state.marks if mark.is_steps]
+  return between(steps[WARM_UP - 1], state.marks[-1]), log.closed_answers
+
+
+def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> Rate:
+  """The steps of the protocol without decisions and records, codes being there."""
+  learner.begin(TASK, TimedState(folder).context())
+  sequence.rewind(0)
+  steps = stream_steps.StreamSteps(learner, sequence, np.zeros(CLASSES, bool))
+  steps.codes[0:len(sequence)]  # Encodes all.
+  start = now(0)
+  while steps.num_answered < len(sequence):
+    stop = min(steps.num_answered + BLOCK, len(sequence))
+    steps.answer(stop)
+    steps.accept(stop)
+    if stop == WARM_UP * BLOCK:
+      start = now(stop)
+  return between(start, now(len(sequence)))
+
+
+class Loop:
+  """One sample at a time, as the module says.
+
+  Args:
+    name: "NCM" or "ET".
+    features, transform: as a learner has them.
+    folder: of a second learner, whose offline phases these are.
+  """
+
+  def __init__(self, name: str, features: Features, transform: Any, folder: pathlib.Path):
+    self._name, self._transform = name, transform
+    self._forward = tf.function(features)
+    self._tuner = learner_of("ET", features, transform)
+    self._tuner.begin(TASK, TimedState(folder).context())
+    shape = self._tuner.residuals.shape
+    self._sums, self._means = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    self._residuals, self._squares = np.zeros(shape, np.float32), np.zeros(CLASSES, np.float32)
+    self._counts = np.zeros(CLASSES, np.float32)
+
+  def run(self, sequence: sequences.Sequence, num: int, interval: Optional[int]
+          ) -> Tuple[Rate, List[np.ndarray]]:
+    """Over the first `num` samples: its rate after the first one, and their logits [C]."""
+    sequence.rewind(0)
+    found, codes, labels, start = [], [], [], now(0)
+    for t in range(num):
+      sequence.deliver(t)
+      image = self._transform.evaluate(sequence.images(t, t + 1))
+      code = self._forward(image).numpy()[0]
+      found.append(self._logits(code))
+      int(np.argmax(found[-1]))  # The answer.
+      label = sequence.reveal(t)
+      self._learn(code, label)
+      codes.append(code)
+      labels.append(label)
+      if interval and (t + 1) % interval == 0:
+        stored, classes = tf.constant(np.array(codes)), tf.constant(labels, tf.int64)
+        self._tuner.update(stored[-interval:], classes[-interval:])
+        self._tuner.tune(stored, classes)
+        self._residuals = self._tuner.residuals.numpy()
+      if not t:
+        start = now(1)
+    return between(start, now(num)), found
+
+  def _logits(self, code: np.ndarray) -> np.ndarray:
+    """[C]; -inf for classes that are not known."""
+    if self._name == "NCM":
+      logits = 2.0 * (self._means @ code) - self._squares - code @ code
+    else:
+      logits = self._means @ code + self._residuals @ code
+    return np.where(self._counts > 0, logits, -np.inf)
+
+  def _learn(self, code: np.ndarray, label: int) -> None:
+    key = code if self._name == "NCM" else code / np.linalg.norm(code)
+    self._sums[label] += key
+    self._counts[label] += 1
+    self._means[label] = self._sums[label] / self._counts[label]
+    self._squares[label] = self._means[label] @ self._means[label]
+
+
+def differing(answers: np.ndarray, logits: Sequence[np.ndarray]) -> int:
+  """How many answers are not the loop's, being ties; an error if one is not a tie.
+
+  The answer of either side is -1, or any, while no class is known.
+  """
+  num = 0
+  for t, (answer, row) in enumerate(zip(answers, logits)):
+    best = int(np.argmax(row))
+    if answer == best or np.isneginf(row[best]):
+      continue
+    if row[best] - row[answer] > _ROUNDING * np.max(np.abs(row[np.isfinite(row)])):
+      raise AssertionError(f"Step {t}: the protocol answers {answer}, the loop {best}; their "
+                           f"logits in the loop are {row[answer]} and {row[best]}.")
+    num += 1
+  return num
+
+
+def keras_rate(sequence: sequences.Sequence, num: int) -> Rate:
+  """A Dense layer called for each sample."""
+  layer, features = tf.keras.layers.Dense(CLASSES), sequence.images(0, num)
+  layer(features[:1])
+  start = now(0)
+  for t in range(num):
+    int(np.argmax(layer(features[t:t + 1])))
+  return between(start, now(num))
+
+
+class Row(NamedTuple):
+  """A line of the table: rates of rounds, and how many answers were ties."""
+
+  suite: List[Rate]
+  other: List[Rate]
+  ties: List[int]
+
+
+def add(rows: Dict[str, Row], name: str, suite: Rate, other: Optional[Rate] = None, ties: int = 0
+        ) -> None:
+  row = rows.setdefault(name, Row([], [], []))
+  row.suite.append(suite)
+  if other is not None:
+    row.other.append(other)
+  row.ties.append(ties)
+
+
+def streams(rows: Dict[str, Row], num: int, folder: pathlib.Path) -> None:
+  """A round over images."""
+  sequence, transform = pictures(num), image_ops.Plain(SIZE)
+  for net, make in NETS.items():
+    features = frozen_backbone.FrozenBackbone(make, SIZE, seed=1)
+    for number, (name, interval) in enumerate(
+        [("NCM", None), ("ET", num // PHASES), ("ET", None)]):
+      here = folder / f"{net}{number}"
+      sequence.rewind(0)
+      rate, answers = protocol(learner_of(name, features, transform), sequence, interval,
+                               here / "suite")
+      loop, logits = Loop(name, features, transform, here / "loop").run(
+          sequence, min(num, LOOP[net]), interval)
+      what = f", {PHASES} phases" if interval else ", no phase" if name == "ET" else ""
+      add(rows, f"{net}, {name}{what}", rate, loop, differing(answers, logits))
+
+
+def heads(rows: Dict[str, Row], num: int, folder: pathlib.Path) -> None:
+  """A round over features."""
+  sequence, cached = vectors(num), Cached()
+  keras = keras_rate(sequence, min(num, LOOP["head"]))
+  for name in ("linear", "NCM", "ET"):
+    suite = blocks(learner_of(name, cached.features, cached), sequence, folder / f"{name}_blocks")
+    if name == "linear":
+      add(rows, "head, linear (Keras)", suite, keras)
+      continue
+    sequence.rewind(0)
+    rate, answers = protocol(learner_of(name, cached.features, cached), sequence, None,
+                             folder / f"{name}_suite")
+    loop, logits = Loop(name, cached.features, cached, folder / f"{name}_loop").run(
+        sequence, min(num, LOOP["head"]), None)
+    ties = differing(answers, logits)
+    add(rows, f"head, {name}", suite, loop, ties)
+    add(rows, f"head, {name}, whole protocol", rate, loop, ties)
+
+
+def run(rounds: int, thousands: int) -> None:
+  """Prints the table."""
+  num = 1000 * thousands
+  print(f"{rounds} rounds; streams of {num:,} images and {5 * num:,} features; "
+        f"load {os.getloadavg()[0]:.1f} at first")
+  rows: Dict[str, Row] = {}
+  for _ in range(rounds):
+    with tempfile.TemporaryDirectory() as folder:
+      streams(rows, num, pathlib.Path(folder))
+      heads(rows, 5 * num, pathlib.Path(folder))
+  print(f"load {os.getloadavg()[0]:.1f} at last\n\n"
+        "| | suite, samples/s (range) | per CPU second | loop, samples/s | per CPU second | ratio "
+        "| ties |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+  for name, row in rows.items():
+    print(line(name, row))
+
+
+def line(name: str, row: Row) -> str:
+  """Medians over rounds; the ratio is that of rates of the same round."""
+  walls = [rate.wall for rate in row.suite]
+  ratio = statistics.median(a.wall / b.wall for a, b in zip(row.suite, row.other))
+  others = [statistics.median(rate[i] for rate in row.other) for i in range(2)]
+  return (f"| {name} | {statistics.median(walls):,.0f} ({min(walls):,.0f} to {max(walls):,.0f}) | "
+          f"{statistics.median(rate.cpu for rate in row.suite):,.0f} | {others[0]:,.0f} | "
+          f"{others[1]:,.0f} | {ratio:.1f} | {max(row.ties)} |")
