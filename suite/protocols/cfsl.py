@@ -117,7 +117,7 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """The test event's scores, and what everything has cost, from records alone."""
   losses, last = [r["loss"] for r in records if r["kind"] == "train"], records[-1]
   names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
-           "accuracy_interval_95", "num_tasks", "atm", "macs_per_task")
+           "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
   validated = [r["validation_accuracy"] for r in records if "validation_accuracy" in r]
   return {"protocol": "cfsl", "meta_loss": losses[-1] if losses else None,
           "best_validation_accuracy": max(validated, default=None),

@@ -107,7 +107,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> tables.Table:
   total = len(table.rows) * len(table.columns) * len(table.seeds)
   notes = [f"{table.num_finished()} of {total} runs are finished. In percent: mean ±standard "
            "deviation over seeds; [half of the 95% interval over tasks] where there is one seed."]
-  notes += _convention_notes(lines, conventions)
+  notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
   return tables.Table(title=table.title, header=["", *header], rows=rows, notes=notes)
 
@@ -147,6 +147,15 @@ def _convention_notes(lines: Sequence[Line], printed: Mapping[str, str]) -> list
   return [f"{whose} follow the conventions {_by_value(found)}." if len(set(found.values())) > 1 else
           f"{whose} follow the convention {next(iter(found.values()))}."
           for whose, found in (("Ours", ours), ("The paper's", printed)) if found]
+
+
+def _transductive_notes(lines: Sequence[Line]) -> list[str]:
+  """Which rows are allowed more than others: to see all target images before they answer."""
+  found = [line.label for line in lines
+           if any(s.get("transductive") for by_seed in line.cells.values()
+                  for s in by_seed.values())]
+  return [f"Transductive, an answer may depend on the other target images: {', '.join(found)}."
+          ] if found else []
 
 
 def _by_value(found: Mapping[str, str]) -> str:

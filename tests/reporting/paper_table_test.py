@@ -42,7 +42,7 @@ def _cfsl(tmp_path):
     _cell(table, "omniglot_protonet", "D 4", seed, accuracy=accuracy, convention="spec",
           macs_per_task=12e8, atm=0.08, num_support_sets=4, task_type="D")
   _cell(table, "mine", "FSL", 1, accuracy=0.5, accuracy_interval_95=0.004, convention="spec",
-        macs_per_task=None, atm=1.5, num_support_sets=1, task_type="FSL")
+        macs_per_task=None, atm=1.5, num_support_sets=1, task_type="FSL", transductive=True)
   return tmp_path
 
 
@@ -55,9 +55,10 @@ def test_ours_over_seeds_and_the_papers_below(cfsl):
       ["  paper", "98.52 ±0.04", "48.98"],
       ["mine", "50.00 [0.40] (1/3)", "-"]]
   assert scores.notes[0].startswith("6 of 12 runs are finished. In percent: mean ±standard")
-  assert scores.notes[1:3] == [
+  assert scores.notes[1:4] == [
       "Ours follow the convention spec.",
-      "The paper's follow the conventions paper_feb (FSL), paper_apr (D 4)."]
+      "The paper's follow the conventions paper_feb (FSL), paper_apr (D 4).",
+      "Transductive, an answer may depend on the other target images: mine."]
   assert "commit 39025a3" in " ".join(scores.notes[3:])
   assert [costs.header, *costs.rows] == [
       ["", "", "FSL", "D 4"],
