@@ -19,6 +19,7 @@ import suite
 from suite import gin_files
 from suite import gin_parse
 from suite.compute import distribution as distribution_lib
+from suite.compute import graph_rewrites
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -71,6 +72,7 @@ def run(
   # drifting.
   tf.random.set_seed(seed)
   tf.config.experimental.enable_op_determinism()
+  graph_rewrites.without_temporary_variables()
   folder = pathlib.Path(workdir)
   if distribution.is_chief:
     environment = _environment(seed, distribution, command)

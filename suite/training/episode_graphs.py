@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.compute import graph_rewrites
 from suite.data import episodes as episodes_lib
 
 
@@ -32,13 +33,13 @@ class Graphs:
     self._learner, self._num_classes, self._at_once = learner, num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
+    graph_rewrites.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
     update = self._update if alone else self._update_everywhere
     self.update = tf.function(update, autograph=False)
     self.answer = tf.function(self._answer, autograph=False)
     self.answer_encoded = tf.function(self._answer_encoded, autograph=False)
     self.encode = tf.function(self._encode, autograph=False)
-
     self._costs: Dict[str, flops.Cost] = {}
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
