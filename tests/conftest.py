@@ -1,13 +1,25 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """What every test gets: no trace of gin, or of the caller's settings, from one test to the next."""
 
+import importlib.util
+import json
 import os
+import pathlib
+import subprocess
+import sys
+import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Read when TensorFlow is imported.
 
 import gin
 from gin import config as gin_config
 import pytest
+
+import suite
+from suite.reporting import records as records_lib
+
+ROOT = pathlib.Path(suite.__file__).parents[1]
+_PATIENCE_SECONDS = 600
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +38,61 @@ def _own_settings(monkeypatch):
   for name in ("LIFELONG_DATA_DIR", "LIFELONG_MIRROR", "TFDS_DATA_DIR", "TF_CONFIG"):
     monkeypatch.setenv(name, "")  # Noted, so that what a test sets is undone after it.
     monkeypatch.delenv(name)
+
+
+class Processes:
+  """`suite run` in processes of their own, to be killed and to go on."""
+
+  def __init__(self):
+    path = ROOT / "tools" / "kill_resume.py"
+    spec = importlib.util.spec_from_file_location("kill_resume", path)
+    self.tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(self.tool)
+
+  def start(self, run, workdir, *, params=(), path=ROOT):
+    """The process of `suite run`; `path` holds modules that the run file asks for."""
+    command = [sys.executable, "-m", "suite", "run", str(run), "--workdir", str(workdir)]
+    command += [part for param in params for part in ("--gin_param", param)]
+    search = os.pathsep.join([str(ROOT), str(path)])
+    return subprocess.Popen(
+        command, cwd=path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "PYTHONPATH": search, "CUDA_VISIBLE_DEVICES": ""})
+
+  def finish(self, process):
+    output, _ = process.communicate(timeout=_PATIENCE_SECONDS)
+    assert process.returncode == 0, output[-3000:]
+
+  def kill_when(self, process, is_time):
+    """A SIGKILL as soon as is_time(), which looks into the work directory."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not is_time():
+      assert process.poll() is None, process.communicate()[0][-3000:]
+      assert time.monotonic() < deadline
+      time.sleep(0.002)
+    process.kill()
+    process.communicate()
+
+  def num_records(self, folder):
+    path = folder / "records.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+  def assert_same(self, whole, killed, names):
+    """Records but for times, summaries and predictions of the learners named are the same bytes."""
+    assert self.tool.compare(whole, killed) == []
+    for name in names:
+      folders = [d / name for d in (whole, killed)]
+      lines = [[json.dumps(records_lib.strip_times(record))
+                for record in records_lib.read(d / "records.jsonl")] for d in folders]
+      assert lines[0] == lines[1]
+      summaries = [(d / "summary.json").read_text() for d in folders]
+      assert summaries[0] == summaries[1]
+      files = [sorted(path.name for path in (d / "predictions").iterdir()) for d in folders]
+      assert files[0] and files[0] == files[1]
+      for file in files[0]:
+        first, second = ((d / "predictions" / file).read_bytes() for d in folders)
+        assert first == second, file
+
+
+@pytest.fixture(scope="session")
+def processes():
+  return Processes()

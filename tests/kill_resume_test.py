@@ -6,21 +6,11 @@ The long version, on the whole quickstart: tools/kill_resume.py.
 
 from __future__ import annotations
 
-import importlib.util
+import functools
 import json
-import os
-import pathlib
-import subprocess
-import sys
-import time
 import types
 
 import pytest
-
-import suite
-from suite.reporting import records as records_lib
-
-ROOT = pathlib.Path(suite.__file__).parents[1]
 
 # The quickstart on three of its tasks, one of them met again: a start by kNN, then training that is
 # saved every 2 steps.
@@ -46,33 +36,9 @@ SMALLER = [
 ]
 
 
-@pytest.fixture(name="tool", scope="module")
-def _tool():
-  spec = importlib.util.spec_from_file_location("kill_resume", ROOT / "tools" / "kill_resume.py")
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
-
-
-def _start(folder, workdir):
-  command = [
-      sys.executable, "-m", "suite", "run",
-      str(folder / "three.gin"), "--workdir",
-      str(workdir)
-  ]
-  command += [part for param in SMALLER for part in ("--gin_param", param)]
-  path = os.pathsep.join([str(ROOT), str(folder)])
-  return subprocess.Popen(command,
-                          cwd=folder,
-                          stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT,
-                          text=True,
-                          env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
-
-
-def _finish(process):
-  output, _ = process.communicate(timeout=300)
-  assert process.returncode == 0, output[-3000:]
+@pytest.fixture(name="tool")
+def _tool(processes):
+  return processes.tool
 
 
 def _journal(workdir):
@@ -96,42 +62,28 @@ def _after_the_knn_of_the_last_task(workdir):
   return saved.get("event") == 4 and any(key.startswith("select/") for key in saved["done"])
 
 
-def _kill_when(process, is_time, workdir):
-  """A SIGKILL as soon as the work directory shows that it is time."""
-  deadline = time.monotonic() + 300
-  while not is_time(workdir):
-    assert process.poll() is None, process.communicate()[0][-3000:]
-    assert time.monotonic() < deadline
-    time.sleep(0.005)
-  process.kill()
-  process.communicate()
-
-
-def test_killed_inside_events_and_resumed_gives_the_same_records(tool, tmp_path):
+def test_killed_inside_events_and_resumed_gives_the_same_records(processes, tmp_path):
   (tmp_path / "three.gin").write_text(RUN_FILE)
   (tmp_path / "three_tasks.py").write_text(MODULE)
   whole, killed = tmp_path / "whole", tmp_path / "killed"
-  _finish(_start(tmp_path, whole))
+
+  def start(workdir):
+    return processes.start(tmp_path / "three.gin", workdir, params=SMALLER, path=tmp_path)
+
+  processes.finish(start(whole))
   for is_time, num_records in ((_in_training_of_the_first_task, 0),
                                (_after_the_knn_of_the_last_task, 4)):
-    _kill_when(_start(tmp_path, killed), is_time, killed)
-    assert (killed / "ft_d" / "records.jsonl").read_bytes().count(b"\n") == num_records
+    processes.kill_when(start(killed), functools.partial(is_time, killed))
+    assert processes.num_records(killed / "ft_d") == num_records
     assert not (killed / "ft_d" / "summary.json").exists()
-    assert f"ft_d {num_records} records; ft_d in event {num_records} with" in tool.position(killed)
+    position = processes.tool.position(killed)
+    assert f"ft_d {num_records} records; ft_d in event {num_records} with" in position
   # Whatever the kill left beyond the last saved state is cut off: half a record, too.
   with open(killed / "ft_d" / "records.jsonl", "a", encoding="utf-8") as file:
     file.write('{"event": 4, "kind": "tr')
-  _finish(_start(tmp_path, killed))
-  assert tool.compare(whole, killed) == []
-  lines = [[
-      json.dumps(records_lib.strip_times(record))
-      for record in records_lib.read(d / "ft_d" / "records.jsonl")
-  ] for d in (whole, killed)]
-  assert len(lines[0]) == 6 and lines[0] == lines[1]
-  summaries = [json.loads((d / "ft_d" / "summary.json").read_text()) for d in (whole, killed)]
-  assert summaries[0] == summaries[1]
-  for path in sorted((whole / "ft_d" / "predictions").iterdir()):
-    assert (killed / "ft_d" / "predictions" / path.name).read_bytes() == path.read_bytes()
+  processes.finish(start(killed))
+  assert processes.num_records(whole / "ft_d") == 6
+  processes.assert_same(whole, killed, ["ft_d"])
 
 
 def test_the_tool_tells_different_records(tool, tmp_path):

@@ -16,7 +16,7 @@ import tensorflow as tf
 from suite.data import tasks
 from suite.models import embedding as embedding_lib
 from suite.training import context as context_lib
-from suite.training import losses
+from suite.training import episode_loss
 
 # The logit of a class that was not shown: finite, so that no loss becomes NaN.
 _NOT_SHOWN = -1e9
@@ -81,21 +81,9 @@ class MetaBaseline(tf.Module):
     return tf.where(state["counts"] > 0.0, self.scale * cosines, _NOT_SHOWN)
 
   def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
-    """Mean cross-entropy [] of the targets after all support sets, and what norms saw.
-
-    Args:
-      episode: S support sets, images [S, B, H, W, 3] and labels [S, B]; T targets, images
-        [T, H, W, 3] and labels [T].
-    """
-    support_images, support_labels, images, labels = episode[:4]
-    state, every = self.initial_state(self._num_classes), []
-    for s in range(support_images.shape[0]):
-      codes, seen = self._embedding.train(support_images[s])
-      state = self.adapt(state, codes, support_labels[s])
-      every.append(seen)
-    codes, seen = self._embedding.train(images)
-    loss = losses.softmax_cross_entropy(labels, self.logits(state, codes))
-    return tf.reduce_mean(loss), embedding_lib.add(*every, seen)
+    """Mean cross-entropy [] of an episode's targets, and what norms saw: `episode_loss`."""
+    return episode_loss.of_targets(
+        self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
   def nothing_seen(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""

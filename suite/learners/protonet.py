@@ -19,7 +19,7 @@ import tensorflow as tf
 from suite.data import tasks
 from suite.models import embedding as embedding_lib
 from suite.training import context as context_lib
-from suite.training import losses
+from suite.training import episode_loss
 from suite.training import meta_schedules
 
 SIMILARITIES = ("euclidean", "dot")
@@ -101,23 +101,9 @@ class ProtoNet(tf.Module):
     return tf.where(state["counts"] > 0.0, similarities, _NOT_SHOWN)
 
   def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
-    """Mean cross-entropy [] of the target images after all support sets, and what norms saw.
-
-    Every support set is normalised as a batch of its own, and so are the targets.
-
-    Args:
-      episode: S support sets, images [S, B, H, W, C] and labels [S, B]; T targets, images
-        [T, H, W, C] and labels [T].
-    """
-    support_images, support_labels, images, labels = episode
-    state, every = self.initial_state(self._num_classes), []
-    for s in range(support_images.shape[0]):
-      codes, seen = self._embedding.train(support_images[s])
-      state = self.adapt(state, codes, support_labels[s])
-      every.append(seen)
-    codes, seen = self._embedding.train(images)
-    loss = losses.softmax_cross_entropy(labels, self.logits(state, codes))
-    return tf.reduce_mean(loss), embedding_lib.add(*every, seen)
+    """Mean cross-entropy [] of an episode's targets, and what norms saw: `episode_loss`."""
+    return episode_loss.of_targets(
+        self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
   def nothing_seen(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""

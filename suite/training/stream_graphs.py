@@ -118,7 +118,7 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
     known_from: int64 [C], the first step at which each class is known, or `FAR`.
     steps: int64 [B], ascending. truth: int64 [B], the labels.
   """
-  # Half as wide, twice as fast; a sequence has less than 2^31 steps.
+  # A sequence has less than 2^31 steps.
   from_step = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32)
   known = from_step <= tf.cast(steps, tf.int32)[:, None]
   masked = tf.where(known, tf.cast(logits, tf.float32), -float("inf"))

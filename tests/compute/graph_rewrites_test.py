@@ -24,7 +24,7 @@ from suite.training import meta_schedules
 
 
 def _graphs(setting):
-  """MAML++ high-end in full size: for a task of several sets it needs more than 256 MiB."""
+  """MAML++ high-end in full size: a task of several sets is large enough."""
   learner = embedded_maml.EmbeddedMaml(
       embedding.Embedding(dense_attention.DenseAttention()), attention_head.AttentionHead(),
       inner=inner_loop.InnerLoop(

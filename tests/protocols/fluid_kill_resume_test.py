@@ -7,18 +7,8 @@ net on what is stored; offline phases come by new classes, records have 20 steps
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import pathlib
-import subprocess
-import sys
-import time
-
-import suite
 from suite.reporting import records as records_lib
 
-ROOT = pathlib.Path(suite.__file__).parents[1]
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment
@@ -56,51 +46,15 @@ RATE = 0.01
 """
 
 
-def _tool():
-  spec = importlib.util.spec_from_file_location("kill_resume", ROOT / "tools" / "kill_resume.py")
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
-
-
-def _start(folder, workdir):
-  command = [sys.executable, "-m", "suite", "run", str(folder / "digits.gin"), "--workdir",
-             str(workdir)]
-  return subprocess.Popen(
-      command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-      env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
-
-
-def _finish(process):
-  output, _ = process.communicate(timeout=600)
-  assert process.returncode == 0, output[-3000:]
-
-
-def _num_records(folder):
-  path = folder / "records.jsonl"
-  return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-def _kill_after(process, folder, num_records):
-  """A SIGKILL as soon as there are so many records: in the event after them, or in the commit."""
-  deadline = time.monotonic() + 600
-  while _num_records(folder) < num_records:
-    assert process.poll() is None, process.communicate()[0][-3000:]
-    assert time.monotonic() < deadline
-    time.sleep(0.002)
-  process.kill()
-  process.communicate()
-
-
-def _lines(folder):
-  return [json.dumps(records_lib.strip_times(record))
-          for record in records_lib.read(folder / "records.jsonl")]
-
-
-def test_killed_between_samples_and_in_phases_and_resumed_gives_the_same_records(tmp_path):
+def test_killed_between_samples_and_in_phases_and_resumed_gives_the_same_records(
+    processes, tmp_path):
   (tmp_path / "digits.gin").write_text(RUN_FILE)
   whole, killed = tmp_path / "whole", tmp_path / "killed"
-  _finish(_start(tmp_path, whole))
+
+  def start(workdir):
+    return processes.start(tmp_path / "digits.gin", workdir)
+
+  processes.finish(start(whole))
   kinds = ["phase" if "phase" in r else "steps" if "first_step" in r else "base"
            for r in records_lib.read(whole / "standard" / "records.jsonl")]
   assert kinds[0] == "base" and kinds.count("phase") == 3
@@ -108,16 +62,13 @@ def test_killed_between_samples_and_in_phases_and_resumed_gives_the_same_records
   places = [("et", 1), ("standard", kinds.index("phase")),
             ("standard", len(kinds) - kinds[::-1].index("phase"))]
   for name, num_records in places:
-    _kill_after(_start(tmp_path, killed), killed / name, num_records)
-    assert num_records <= _num_records(killed / name) < len(kinds)
+    # As soon as there are so many records: in the event after them, or in the commit.
+    processes.kill_when(
+        start(killed),
+        lambda name=name, n=num_records: processes.num_records(killed / name) >= n)
+    assert num_records <= processes.num_records(killed / name) < len(kinds)
     assert not (killed / name / "summary.json").exists()
-  _finish(_start(tmp_path, killed))
-  assert _tool().compare(whole, killed) == []
+  processes.finish(start(killed))
+  processes.assert_same(whole, killed, ["et", "standard"])
   for name in ("et", "standard"):
-    assert _lines(whole / name) == _lines(killed / name)
-    assert (whole / name / "summary.json").read_text() == (
-        killed / name / "summary.json").read_text()
-    files = sorted((whole / name / "predictions").iterdir())
-    assert len(files) == kinds.count("steps")
-    for path in files:
-      assert (killed / name / "predictions" / path.name).read_bytes() == path.read_bytes()
+    assert len(list((whole / name / "predictions").iterdir())) == kinds.count("steps")
