@@ -137,3 +137,19 @@ def test_synchronized_batch_norm_is_refused_with_the_reason():
 def test_images_too_small_are_refused():
   with pytest.raises(ValueError, match="8x8 pixels vanish in 4 blocks"):
     conv4.conv4((8, 8, 3))
+
+
+def test_the_order_of_relu_and_pooling_changes_no_value_and_no_gradient():
+  rng = np.random.default_rng(3)
+  # Few values, so that windows have ties, and windows without anything above 0.
+  x = tf.constant(rng.integers(-3, 3, [5, 7, 6, 4]).astype(np.float32))
+  weights = tf.constant(rng.normal(size=[5, 3, 3, 4]).astype(np.float32))
+  layer, found = conv4.ReluMaxPool(), []
+  for training in (False, True):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      y = layer(x, training=training)
+    found.append((y.numpy(), tape.gradient(y, x, output_gradients=weights).numpy()))
+  for relu_first, pool_first in zip(*found):
+    np.testing.assert_array_equal(relu_first, pool_first)
+  assert (found[0][0] == 0).any() and (found[0][1] != 0).any()
