@@ -15,6 +15,7 @@ from suite.models import image_input
 from suite.models import norms
 
 
+@tf.keras.utils.register_keras_serializable("lifelong_suite")
 class ReluMaxPool(tf.keras.layers.Layer):
   """[B, H, W, C] -> [B, H // 2, W // 2, C]: ReLU and 2x2 max pooling.
 

@@ -153,3 +153,12 @@ def test_the_order_of_relu_and_pooling_changes_no_value_and_no_gradient():
   for relu_first, pool_first in zip(*found):
     np.testing.assert_array_equal(relu_first, pool_first)
   assert (found[0][0] == 0).any() and (found[0][1] != 0).any()
+
+
+def test_it_can_be_cloned_inside_another_model():
+  inner = conv4.conv4(SHAPE, filters=FILTERS, blocks=2)
+  inputs = tf.keras.Input(SHAPE)
+  outer = tf.keras.Model(inputs, tf.keras.layers.Dense(3)(inner(inputs)))
+  clone = tf.keras.models.clone_model(outer)
+  clone.set_weights(outer.get_weights())
+  np.testing.assert_array_equal(clone(images()), outer(images()))
