@@ -10,7 +10,7 @@ import pathlib
 import platform
 import subprocess
 import sys
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -36,6 +36,7 @@ def run(
     *,
     protocol: Callable[..., Dict[str, Any]],
     learners: Mapping[str, Callable[[], Any]],
+    only: Sequence[str] = (),
     seed: int = 0,
     workdir: str,
     data_dir: Optional[str] = None,
@@ -52,6 +53,7 @@ def run(
   Args:
     protocol: protocol(learner, state=...) returns a summary of plain values.
     learners: makes each learner, by its name in the report.
+    only: names of those to run; none: all of them.
     seed: all randomness derives from it.
     workdir: where results go; a directory of another configuration is refused.
     data_dir: prepared data sets. mirror: searched for archives before any download.
@@ -62,6 +64,7 @@ def run(
     config_text: the configuration, stored beside the results as config.gin; what of it was used,
       defaults included, is added as operative_config.gin. command: what the user typed.
   """
+  learners = _chosen(learners, only)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
@@ -86,6 +89,17 @@ def run(
   report = tables.report([folder])
   _write(folder / "report.txt", report)
   return report
+
+
+def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
+            ) -> Mapping[str, Callable[[], Any]]:
+  """Those of the learners that `only` names, in their own order."""
+  only = [only] if isinstance(only, str) else list(only)
+  unknown = sorted(set(only) - set(learners))
+  if unknown:
+    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of this "
+                     f"run are {', '.join(learners)}.")
+  return {name: make for name, make in learners.items() if not only or name in only}
 
 
 def _limit_op_threads(number: int) -> None:

@@ -213,3 +213,12 @@ print(tf.config.threading.get_intra_op_parallelism_threads())
     done = subprocess.run([sys.executable, "-c", code], env={**env, **extra}, capture_output=True,
                           text=True, check=True)
     assert done.stdout.split() == expected
+
+
+def test_some_of_the_learners(capsys):
+  only = ["--gin_param", "experiment.run.only=('bob',)"]
+  assert cli.main(["run", "two.gin", "--workdir", "w", *only]) == 0
+  assert sorted(p.parent.name for p in pathlib.Path("w").glob("*/summary.json")) == ["bob"]
+  assert cli.main(["run", "two.gin", "--workdir", "v", "--gin_param",
+                   "experiment.run.only=('eve', 'bob')"]) == 1
+  assert "has 'eve'; the learners of this run are ada, bob" in capsys.readouterr().err
