@@ -97,8 +97,8 @@ def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
   only = [only] if isinstance(only, str) else list(only)
   unknown = sorted(set(only) - set(learners))
   if unknown:
-    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of this "
-                     f"run are {', '.join(learners)}.")
+    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
+                     f"this run are {', '.join(learners)}.")
   return {name: make for name, make in learners.items() if not only or name in only}
 
 
