@@ -12,6 +12,7 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench.py cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
+  python tools/bench.py convs       what convolutions alone take of such a task: a bound
   python tools/bench.py fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
@@ -187,6 +188,11 @@ def cfsl(args: argparse.Namespace) -> None:
                  f"{args.threads or usable} threads a side")
 
 
+def convs(args: argparse.Namespace) -> None:
+  import bench_convs  # pylint: disable=import-outside-toplevel
+  bench_convs.run(args, f"{describe(1)}, {args.threads or 'all'} operations at once")
+
+
 def fluid(args: argparse.Namespace) -> None:
   import bench_fluid  # pylint: disable=import-outside-toplevel
   bench_fluid.run(args.rounds, args.steps)
@@ -229,11 +235,12 @@ def describe(threads: Optional[int]) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "clear": clear, "cfsl": cfsl, "fluid": fluid, "onednn": onednn, "suite_json": suite_json}
+          "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid, "onednn": onednn,
+          "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,lifelong,clear,cfsl,fluid,onednn}")
+                      metavar="{train,pipeline,data,lifelong,clear,cfsl,convs,fluid,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
@@ -250,11 +257,11 @@ def main() -> int:
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
   few_shot.add_argument("--without_torch", action="store_true")
   args = parser.parse_args()
-  if args.threads:
+  if args.threads and args.what != "convs":
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("lifelong", "clear", "fluid"):
     print(describe(args.threads))
-  elif args.what not in ("suite_json", "cfsl"):
+  elif args.what not in ("suite_json", "cfsl", "convs"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

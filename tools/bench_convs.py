@@ -1,0 +1,128 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What TensorFlow's convolutions alone take of a task of continual few-shot learning.
+
+Each convolution of a task, and each of its gradients, is timed by itself: sixteen of a kind with
+inputs of their own in one graph, so that all cores have work at all times and no call from Python
+counts. Their sum is a bound: no other arrangement of the same kernels gives more tasks a second,
+even if all the rest (norms, pooling, steps, sampling) took no time. Omniglot's shapes, 5-way
+1-shot, 25 targets, 5 inner steps.
+
+    evaluation   5 steps on 5 images: forward, gradients of kernel and input (the first layer's
+                 input has none); 25 targets forward
+    training     the same, then back through every step: each of the three operations has two
+                 inputs, so two gradients (the first layer: one for each of its two); and the
+                 targets' gradients
+    ProtoNets    5 and 25 images: forward, gradients of kernel and input
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import statistics
+import time
+from typing import Callable, Counter, Dict, List, NamedTuple
+
+import cfsl_cases
+import tensorflow as tf
+
+COPIES = 16
+_SECONDS = 0.3  # Of a round.
+_SUPPORT = cfsl_cases.WAY * cfsl_cases.SHOT
+_TARGETS = cfsl_cases.WAY * cfsl_cases.TARGETS
+
+
+class Op(NamedTuple):
+  """A 3x3 convolution ("forward"), or its gradient by "kernel" or "input"."""
+
+  kind: str
+  images: int
+  side: int
+  channels: int
+  filters: int
+
+  @property
+  def flops(self) -> int:
+    return 2 * self.images * self.side ** 2 * 9 * self.channels * self.filters
+
+
+def _net(images: int, filters: int, first: Dict[str, int], others: Dict[str, int]) -> Counter[Op]:
+  """So many of each kind in the first layer, and in each of the three others."""
+  found: Counter[Op] = collections.Counter()
+  sides = (28, 14, 7, 3)
+  for number, side in enumerate(sides):
+    for kind, count in (others if number else first).items():
+      found[Op(kind, images, side, filters if number else 1, filters)] += count
+  return found
+
+
+def _times(ops: Counter[Op], times: int) -> Counter[Op]:
+  return collections.Counter({op: times * count for op, count in ops.items()})
+
+
+def tasks() -> Dict[str, Counter[Op]]:
+  """The convolutions of one task."""
+  maml, proto, steps = cfsl_cases.MAML_FILTERS, cfsl_cases.PROTO_FILTERS, cfsl_cases.STEPS
+  once = {"forward": 1, "kernel": 1}, {"forward": 1, "kernel": 1, "input": 1}
+  # Back through a step: two gradients for each operation, which are again of these three kinds.
+  twice = {"forward": 2, "kernel": 2}, {"forward": 3, "kernel": 3, "input": 3}
+  forward = {"forward": 1}
+  return {
+      "MAML++ low-end, evaluation": (_times(_net(_SUPPORT, maml, *once), steps)
+                                     + _net(_TARGETS, maml, forward, forward)),
+      "MAML++ low-end, training": (_times(_net(_SUPPORT, maml, *twice), steps)
+                                   + _net(_TARGETS, maml, *once)),
+      "ProtoNets, training": _net(_SUPPORT, proto, *once) + _net(_TARGETS, proto, *once)}
+
+
+def _graph(op: Op) -> Callable[[], tf.Tensor]:
+  shapes = {"input": [op.images, op.side, op.side, op.channels],
+            "kernel": [3, 3, op.channels, op.filters],
+            "forward": [op.images, op.side, op.side, op.filters]}
+  values = [{name: tf.Variable(tf.random.normal(shape)) for name, shape in shapes.items()}
+            for _ in range(COPIES)]
+
+  def one(of: Dict[str, tf.Variable]) -> tf.Tensor:
+    if op.kind == "forward":
+      return tf.nn.conv2d(of["input"], of["kernel"], 1, "SAME")
+    if op.kind == "kernel":
+      return tf.compat.v1.nn.conv2d_backprop_filter(
+          of["input"], shapes["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
+    return tf.compat.v1.nn.conv2d_backprop_input(
+        shapes["input"], of["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
+
+  return tf.function(lambda: tf.add_n([one(of)[0, 0, 0, 0] for of in values]), autograph=False)
+
+
+def _seconds(graph: Callable[[], tf.Tensor], rounds: int) -> float:
+  """Of one operation, the median over the rounds."""
+  graph()
+  found = []
+  for _ in range(rounds):
+    calls, start = 0, time.perf_counter()
+    while time.perf_counter() - start < _SECONDS:
+      graph().numpy()
+      calls += 1
+    found.append((time.perf_counter() - start) / calls / COPIES)
+  return statistics.median(found)
+
+
+def run(args: argparse.Namespace, machine: str) -> None:
+  """One thread in an operation, `--threads` of them at once, as `bench.py cfsl` has it."""
+  tf.config.threading.set_intra_op_parallelism_threads(1)
+  tf.config.threading.set_inter_op_parallelism_threads(args.threads or 0)
+  print(machine)
+  print("| | tasks/s at most | GFLOP a task | GFLOP/s | the dearest |\n|---|---:|---:|---:|---|")
+  known: Dict[Op, float] = {}
+  for title, ops in tasks().items():
+    for op in ops:
+      if op not in known:
+        known[op] = _seconds(_graph(op), args.rounds)
+    parts: List[Op] = sorted(ops, key=lambda op: -ops[op] * known[op])
+    seconds, flops = (sum(ops[op] * value for op, value in pairs) for pairs in (
+        [(op, known[op]) for op in ops], [(op, op.flops) for op in ops]))
+    first = parts[0]
+    print(f"| {title} | {1 / seconds:.1f} | {flops / 1e9:.2f} | {flops / seconds / 1e9:.0f} | "
+          f"{first.kind}, {first.images} x {first.side}x{first.side}x{first.channels}: "
+          f"{ops[first] * known[first] / seconds:.0%} at {first.flops / known[first] / 1e9:.0f} "
+          "GFLOP/s |")
