@@ -10,11 +10,11 @@ query itself or its direction) and labels y_t, at step t
     n_c(t)        = n_c       + sum_{j < t, y_j = c} 1
     |S_c(t)|^2    = |S_c|^2   + sum_{j < t, y_j = c} (2 a_j q_j . S_c(j) + |k_j|^2)
 
-The first terms are one product of all queries with all classes. The sums are triangular: a product
-of the masked Gram matrix of the block with the membership of its samples, and running sums over it.
-They touch only the classes that occur in the block. What comes out equals the loop up to rounding:
-about 1e-6 of the squared lengths of queries and centroids in float32. Features must be finite: in a
-block one NaN spoils its neighbours' answers, too. About 256 samples a block are fastest on a CPU.
+The first terms are one product of all queries with all classes. The sums are triangular: rows of
+the block's masked Gram matrix, added up by class. They touch only the classes that occur in the
+block. What comes out equals the loop up to rounding: about 1e-6 of the squared lengths of queries
+and centroids in float32. Features must be finite: in a block one NaN spoils its neighbours'
+answers, too.
 
 Letters: B samples, C classes, D features, U classes in the block.
 """
@@ -99,20 +99,15 @@ class RunningCentroids(tf.Module):
     counts, squares = self.counts.read_value()[:, None], self.squares.read_value()[:, None]
     found = self._logits(products, counts, squares, query_squares)
     # Once more, for the classes of the block alone and with what the block has added by each step.
-    classes, places = tf.unique(labels)
-    member = tf.one_hot(places, tf.size(classes), axis=0, dtype=queries.dtype)  # [U, B]
-    later = _later(tf.size(labels), queries.dtype)
-    products = tf.gather(products, classes) + tf.matmul(
-        member, tf.matmul(keys, queries, transpose_b=True) * later)
+    block = _Block(labels)
+    products = tf.gather(products, block.classes) + block.sums(
+        tf.matmul(keys, queries, transpose_b=True) * block.later)
     # |S_c + k|^2 = |S_c|^2 + 2 k . S_c + |k|^2, where k . S_c = (q . S_c) |k| / |q|.
-    own = tf.reduce_sum(products * member, axis=0) * tf.sqrt(
-        tf.math.divide_no_nan(key_squares, query_squares))
-    added = tf.matmul(tf.concat([member, member * (2.0 * own + key_squares)], 0), later)
-    num_added, squares_added = tf.split(added, 2)
-    within = self._logits(products, tf.gather(counts, classes) + num_added,
-                          tf.gather(squares, classes) + squares_added, query_squares)
-    found = tf.tensor_scatter_nd_update(found, classes[:, None], within)
-    return tf.transpose(found)
+    own = block.own(products) * tf.sqrt(tf.math.divide_no_nan(key_squares, query_squares))
+    squares_added = block.sums((2.0 * own + key_squares)[:, None] * block.later)
+    within = self._logits(products, tf.gather(counts, block.classes) + block.sums(block.later),
+                          tf.gather(squares, block.classes) + squares_added, query_squares)
+    return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
   def _dot_in_turn(self, features: tf.Tensor, labels: tf.Tensor, moved_by: tf.Tensor) -> tf.Tensor:
     """q . (m_c + r_c) with one product over all classes, and one more over those of the block."""
@@ -120,17 +115,15 @@ class RunningCentroids(tf.Module):
     products = tf.matmul(self.means() + moved_by, features, transpose_b=True)  # [C, B]
     counts = self.counts.read_value()
     found = products + _unless_empty(counts)[:, None]
-    classes, places = tf.unique(labels)
-    member = tf.one_hot(places, tf.size(classes), axis=0, dtype=features.dtype)  # [U, B]
-    later = _later(tf.size(labels), features.dtype)
-    added = tf.matmul(member, tf.matmul(keys, features, transpose_b=True) * later)
-    old = tf.gather(counts, classes)[:, None]
-    now = old + tf.matmul(member, later)
-    of_moves = tf.matmul(tf.gather(moved_by, classes), features, transpose_b=True)
+    block = _Block(labels)
+    added = block.sums(tf.matmul(keys, features, transpose_b=True) * block.later)
+    old = tf.gather(counts, block.classes)[:, None]
+    now = old + block.sums(block.later)
+    of_moves = tf.matmul(tf.gather(moved_by, block.classes), features, transpose_b=True)
     # q . S_c is what is left of the product, times the samples behind its mean.
-    sums = (tf.gather(products, classes) - of_moves) * old + added
+    sums = (tf.gather(products, block.classes) - of_moves) * old + added
     within = sums / tf.maximum(now, 1.0) + of_moves + _unless_empty(now)
-    return tf.transpose(tf.tensor_scatter_nd_update(found, classes[:, None], within))
+    return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
   def _queries(self, features: tf.Tensor) -> tf.Tensor:
     return _directions(features) if self._similarity == "cosine" else features
@@ -163,7 +156,23 @@ def _directions(features: tf.Tensor) -> tf.Tensor:
   return features * tf.math.rsqrt(tf.maximum(_squares(features), _LEAST))[:, None]
 
 
-def _later(num: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-  """[j, t]: 1 where step t comes after step j."""
-  steps = tf.range(num)
-  return tf.cast(steps[:, None] < steps, dtype)
+class _Block:
+  """Who is who among the labels int64 [B] of a block.
+
+  Attributes:
+    classes: int64 [U].
+    later: float32 [B, B], 1 at [j, t] where step t comes after step j.
+  """
+
+  def __init__(self, labels: tf.Tensor):
+    self.classes, self._places = tf.unique(labels)
+    steps = tf.range(tf.size(labels))
+    self._steps, self.later = steps, tf.cast(steps[:, None] < steps, tf.float32)
+
+  def sums(self, rows: tf.Tensor) -> tf.Tensor:
+    """[B, T], one row a sample, to their sums by class, [U, T]."""
+    return tf.math.unsorted_segment_sum(rows, self._places, tf.size(self.classes))
+
+  def own(self, values: tf.Tensor) -> tf.Tensor:
+    """Of [U, B], what each sample has at its own class, [B]."""
+    return tf.gather_nd(values, tf.stack([self._places, self._steps], axis=1))

@@ -3,18 +3,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+import collections
+from concurrent import futures
+import os
+from typing import Any, Deque, Optional
 
 import numpy as np
 import tensorflow as tf
+
+from suite.compute import graph_rewrites
+
+# Batches on their way while answers are made and records written. A network on small images keeps
+# no more than one core busy with one batch.
+_AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
 
 
 class StreamCodes:
   """What a learner's `encode` makes of each sample of a sequence.
 
   Samples are encoded in batches of one size that begin at its multiples, the last one padded: a
-  code depends on its position alone, not on where a run was stopped. No label is looked at, so it
-  makes no difference to any answer that codes are there before their samples' turn.
+  code depends on its position alone, not on where a run was stopped, and not on which batches are
+  encoded side by side. No label is looked at, so it makes no difference to any answer that codes
+  are there before their samples' turn.
 
   Args:
     learner: a `StreamLearner` that has learned the base classes.
@@ -27,7 +37,11 @@ class StreamCodes:
     self._batch_size = min(batch_size, len(sequence))
     self._encode = tf.function(learner.encode)
     self._codes: Optional[np.ndarray] = None
-    self._num = 0
+    self._num = 0  # Samples whose codes are there.
+    self._next = 0  # The first sample of the batch that is to set out next.
+    self._coming: Deque[futures.Future[np.ndarray]] = collections.deque()
+    self._workers = futures.ThreadPoolExecutor(
+        _AT_ONCE, "encode", initializer=graph_rewrites.without_temporary_variables)
 
   def images(self, start: int, stop: int) -> tf.Tensor:
     """Samples start..stop-1 as the learner wants them."""
@@ -36,19 +50,34 @@ class StreamCodes:
   def __getitem__(self, part: slice) -> np.ndarray:
     """Codes [B, ...] of samples start..stop-1; read-only views while no more are asked for."""
     while self._num < part.stop:
-      self._encode_next()
+      self._receive()
     assert self._codes is not None
     return self._codes[part]
 
-  def _encode_next(self) -> None:
-    start = self._num
+  def _receive(self) -> None:
+    """Waits for the next batch; others set out behind it."""
+    if self._codes is None:  # Traced in this thread, and no exception of another one's.
+      first = self._batch(0)
+      self._codes = np.empty([len(self._sequence), *first.shape[1:]], first.dtype)
+      self._next = self._batch_size
+    else:
+      self._send()
+      first = self._coming.popleft().result()
+    self._send()
+    stop = min(self._num + self._batch_size, len(self._sequence))
+    self._codes[self._num:stop] = first[:stop - self._num]
+    self._num = stop
+
+  def _send(self) -> None:
+    while self._next < len(self._sequence) and len(self._coming) < 2 * _AT_ONCE:
+      self._coming.append(self._workers.submit(self._batch, self._next))
+      self._next += self._batch_size
+
+  def _batch(self, start: int) -> np.ndarray:
+    """Codes [batch_size, ...] from a sample on; after the last sample they are of no use."""
     stop = min(start + self._batch_size, len(self._sequence))
     images = self.images(start, stop)
     missing = self._batch_size - (stop - start)
     if missing:
       images = tf.concat([images, tf.repeat(images[-1:], missing, axis=0)], 0)
-    codes = self._encode(images).numpy()
-    if self._codes is None:
-      self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
-    self._codes[start:stop] = codes[:stop - start]
-    self._num = stop
+    return self._encode(images).numpy()
