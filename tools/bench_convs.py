@@ -75,23 +75,29 @@ def tasks() -> Dict[str, Counter[Op]]:
       "ProtoNets, training": _net(_SUPPORT, proto, *once) + _net(_TARGETS, proto, *once)}
 
 
+def shapes(op: Op) -> Dict[str, List[int]]:
+  return {"input": [op.images, op.side, op.side, op.channels],
+          "kernel": [3, 3, op.channels, op.filters],
+          "forward": [op.images, op.side, op.side, op.filters]}
+
+
+def one(kind: str, sizes: Dict[str, List[int]], of: Dict[str, tf.Tensor]) -> tf.Tensor:
+  """The operation; "forward" is where the convolution's result, or its gradient, stands."""
+  if kind == "forward":
+    return tf.nn.conv2d(of["input"], of["kernel"], 1, "SAME")
+  if kind == "kernel":
+    return tf.compat.v1.nn.conv2d_backprop_filter(
+        of["input"], sizes["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
+  return tf.compat.v1.nn.conv2d_backprop_input(
+      sizes["input"], of["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
+
+
 def _graph(op: Op) -> Callable[[], tf.Tensor]:
-  shapes = {"input": [op.images, op.side, op.side, op.channels],
-            "kernel": [3, 3, op.channels, op.filters],
-            "forward": [op.images, op.side, op.side, op.filters]}
-  values = [{name: tf.Variable(tf.random.normal(shape)) for name, shape in shapes.items()}
+  sizes = shapes(op)
+  values = [{name: tf.Variable(tf.random.normal(size)) for name, size in sizes.items()}
             for _ in range(COPIES)]
-
-  def one(of: Dict[str, tf.Variable]) -> tf.Tensor:
-    if op.kind == "forward":
-      return tf.nn.conv2d(of["input"], of["kernel"], 1, "SAME")
-    if op.kind == "kernel":
-      return tf.compat.v1.nn.conv2d_backprop_filter(
-          of["input"], shapes["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
-    return tf.compat.v1.nn.conv2d_backprop_input(
-        shapes["input"], of["kernel"], of["forward"], [1, 1, 1, 1], "SAME")
-
-  return tf.function(lambda: tf.add_n([one(of)[0, 0, 0, 0] for of in values]), autograph=False)
+  return tf.function(
+      lambda: tf.add_n([one(op.kind, sizes, of)[0, 0, 0, 0] for of in values]), autograph=False)
 
 
 def _seconds(graph: Callable[[], tf.Tensor], rounds: int) -> float:
