@@ -13,6 +13,9 @@ even if all the rest (norms, pooling, steps, sampling) took no time. Omniglot's 
                  inputs, so two gradients (the first layer: one for each of its two); and the
                  targets' gradients
     ProtoNets    5 and 25 images: forward, gradients of kernel and input
+    high-end     its embedding of 30 images, forward and gradients, but for its 1x1 products of
+                 gated channels and for all that is adapted on 5x5 maps; SCA has the same one
+    NSS 10       ten times the steps; 250 targets
 """
 
 from __future__ import annotations
@@ -33,17 +36,18 @@ _TARGETS = cfsl_cases.WAY * cfsl_cases.TARGETS
 
 
 class Op(NamedTuple):
-  """A 3x3 convolution ("forward"), or its gradient by "kernel" or "input"."""
+  """A convolution ("forward"), or its gradient by "kernel" or "input"; size x size pixels."""
 
   kind: str
   images: int
   side: int
   channels: int
   filters: int
+  size: int = 3
 
   @property
   def flops(self) -> int:
-    return 2 * self.images * self.side ** 2 * 9 * self.channels * self.filters
+    return 2 * self.images * self.side ** 2 * self.size ** 2 * self.channels * self.filters
 
 
 def _net(images: int, filters: int, first: Dict[str, int], others: Dict[str, int]) -> Counter[Op]:
@@ -67,17 +71,33 @@ def tasks() -> Dict[str, Counter[Op]]:
   # Back through a step: two gradients for each operation, which are again of these three kinds.
   twice = {"forward": 2, "kernel": 2}, {"forward": 3, "kernel": 3, "input": 3}
   forward = {"forward": 1}
-  return {
-      "MAML++ low-end, evaluation": (_times(_net(_SUPPORT, maml, *once), steps)
-                                     + _net(_TARGETS, maml, forward, forward)),
-      "MAML++ low-end, training": (_times(_net(_SUPPORT, maml, *twice), steps)
-                                   + _net(_TARGETS, maml, *once)),
-      "ProtoNets, training": _net(_SUPPORT, proto, *once) + _net(_TARGETS, proto, *once)}
+  found = {}
+  for title, sets in (("", 1), (", NSS 10", 10)):
+    found[f"MAML++ low-end, training{title}"] = (
+        _times(_net(_SUPPORT, maml, *twice), steps * sets) + _net(_TARGETS * sets, maml, *once))
+    found[f"MAML++ low-end, evaluation{title}"] = (
+        _times(_net(_SUPPORT, maml, *once), steps * sets)
+        + _net(_TARGETS * sets, maml, forward, forward))
+  found["MAML++ high-end, training"] = _embedding(_SUPPORT + _TARGETS, *once)
+  found["ProtoNets, training"] = _net(_SUPPORT, proto, *once) + _net(_TARGETS, proto, *once)
+  return found
+
+
+def _embedding(images: int, first: Dict[str, int], others: Dict[str, int]) -> Counter[Op]:
+  """`DenseAttention`: the stem, two 3x3 convolutions in a stage, and the 1x1 one that ends it."""
+  found: Counter[Op] = collections.Counter()
+  for kind, count in first.items():
+    found[Op(kind, images, 28, 1, 64)] += count
+  for kind, count in others.items():
+    for side, channels in ((28, 192), (14, 320)):
+      found[Op(kind, images, side, 64, 64)] += 2 * count
+      found[Op(kind, images, side // 2, channels, channels, 1)] += count
+  return found
 
 
 def shapes(op: Op) -> Dict[str, List[int]]:
   return {"input": [op.images, op.side, op.side, op.channels],
-          "kernel": [3, 3, op.channels, op.filters],
+          "kernel": [op.size, op.size, op.channels, op.filters],
           "forward": [op.images, op.side, op.side, op.filters]}
 
 

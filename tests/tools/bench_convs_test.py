@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import suite
+from suite.models import dense_attention
 
 TOOLS = pathlib.Path(suite.__file__).parents[1] / "tools"
 
@@ -34,12 +35,22 @@ def test_the_operations_of_a_task(bench):
   step = 5 * (2 * first + 3 * others)
   targets = 25 * (first + others)
   assert total(found["MAML++ low-end, evaluation"]) == 2 * (5 * step + targets)
+  assert total(found["MAML++ low-end, evaluation, NSS 10"]) == 20 * (5 * step + targets)
   # Back through a step: 1 gradient of the first layer's two operations each, 2 of the others'.
   back = 5 * (2 * first + 6 * others)
   assert total(found["MAML++ low-end, training"]) == 2 * (
       5 * (step + back) + 25 * (2 * first + 3 * others))
   first, others = macs(64)
   assert total(found["ProtoNets, training"]) == 2 * 30 * (2 * first + 3 * others)
+
+
+def test_the_embedding_of_high_end_has_the_convolutions_of_the_model(bench):
+  net = dense_attention.DenseAttention()
+  weights = net.initial(0, (28, 28, 1))
+  found = {(op.channels, op.filters, op.size) for op in bench.tasks()["MAML++ high-end, training"]}
+  kernels = [w.shape for name, w in weights.items() if name.endswith(("stem/kernel", "/wide"))]
+  one_by_one = [w.shape for name, w in weights.items() if name.startswith("transition")]
+  assert found == {(*k[2:], 3) for k in kernels} | {(*k, 1) for k in one_by_one}
 
 
 @pytest.mark.parametrize("kind", ("forward", "kernel", "input"))
