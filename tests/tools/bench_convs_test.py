@@ -56,7 +56,7 @@ def test_the_embedding_of_high_end_has_the_convolutions_of_the_model(bench):
 @pytest.mark.parametrize("kind", ("forward", "kernel", "input"))
 def test_an_operation_is_the_convolution_or_its_gradient(bench, kind):
   op = bench.Op(kind, images=2, side=5, channels=3, filters=4)
-  assert np.isfinite(float(bench._graph(op)()))
+  assert np.isfinite(float(bench._graph(op, 2)()))
   # The gradients that TensorFlow itself takes are of the same sizes.
   x, kernel = tf.ones([2, 5, 5, 3]), tf.ones([3, 3, 3, 4])
   with tf.GradientTape() as tape:
