@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 import suite
 from suite.models import dense_attention
@@ -51,6 +52,19 @@ def test_the_embedding_of_high_end_has_the_convolutions_of_the_model(bench):
   kernels = [w.shape for name, w in weights.items() if name.endswith(("stem/kernel", "/wide"))]
   one_by_one = [w.shape for name, w in weights.items() if name.startswith("transition")]
   assert found == {(*k[2:], 3) for k in kernels} | {(*k, 1) for k in one_by_one}
+
+
+def test_no_operation_is_merged_with_another_or_taken_out_of_its_loop(bench, tmp_path):
+  graph = bench._graph(bench.Op("kernel", images=2, side=5, channels=3, filters=4), 2)
+  graph()
+  tf.profiler.experimental.start(str(tmp_path))
+  graph()
+  tf.profiler.experimental.stop()
+  space = xplane_pb2.XSpace()
+  space.ParseFromString(next(tmp_path.rglob("*.xplane.pb")).read_bytes())
+  names = [plane.event_metadata[event.metadata_id].name for plane in space.planes
+           for line in plane.lines for event in line.events]
+  assert sum(name.endswith("Conv2DBackpropFilter") for name in names) == 2 * bench.REPEATS
 
 
 @pytest.mark.parametrize("kind", ("forward", "kernel", "input"))
