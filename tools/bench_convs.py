@@ -3,9 +3,10 @@
 
 Each convolution of a task, and each of its gradients, is timed by itself: as many chains of one
 kind in a graph as there are threads, one operation after the other on the same tensors, so that all
-cores have work and their caches hold it, and no call from Python counts. The sum says how many
-tasks a second these kernels allow if all the rest (norms, pooling, steps, sampling, waiting for
-what comes before) took no time. Omniglot's shapes, 5-way 1-shot, 25 targets, 5 inner steps.
+cores have work and their caches hold it; what a chain of nothing takes is subtracted. The sum says
+how many tasks a second these kernels allow if all the rest (norms, pooling, steps, sampling,
+waiting for what comes before) took no time. Omniglot's shapes, 5-way 1-shot, 25 targets, 5 inner
+steps.
 
     evaluation   5 steps on 5 images: forward, gradients of kernel and input (the first layer's
                  input has none); 25 targets forward
@@ -103,7 +104,12 @@ def shapes(op: Op) -> Dict[str, List[int]]:
 
 
 def one(kind: str, sizes: Dict[str, List[int]], of: Dict[str, tf.Tensor]) -> tf.Tensor:
-  """The operation; "forward" is where the convolution's result, or its gradient, stands."""
+  """The operation; "forward" is where the convolution's result, or its gradient, stands.
+
+  "nothing" is no operation at all.
+  """
+  if kind == "nothing":
+    return of["kernel"]
   if kind == "forward":
     return tf.nn.conv2d(of["input"], of["kernel"], 1, "SAME")
   if kind == "kernel":
@@ -154,7 +160,8 @@ def run(args: argparse.Namespace, machine: str) -> None:
   for title, ops in tasks().items():
     for op in ops:
       if op not in known:
-        known[op] = _seconds(op, chains, args.rounds)
+        alone = _seconds(op._replace(kind="nothing"), chains, args.rounds)
+        known[op] = _seconds(op, chains, args.rounds) - alone
     parts: List[Op] = sorted(ops, key=lambda op: -ops[op] * known[op])
     seconds, flops = (sum(ops[op] * value for op, value in pairs) for pairs in (
         [(op, known[op]) for op in ops], [(op, op.flops) for op in ops]))
