@@ -11,7 +11,6 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import digits
 from suite.data import image_ops
 from suite.data import tasks
 from suite.learners import meta_baseline
@@ -20,10 +19,8 @@ from suite.learners import protonet
 from suite.models import conv4
 from suite.models import embedding
 from suite.models import proto_conv4
-from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
-from suite.reporting import records
 from suite.reporting import run_writer
 from suite.training import base_episodes
 from suite.training import tuned_embedding
@@ -31,21 +28,6 @@ from suite.training import tuned_embedding
 TRANSFORM = image_ops.Plain(8)
 EPISODES: Any = base_episodes.BaseEpisodes(
     way=4, shot=3, targets=3, epochs=2, updates_per_epoch=10, every=1)
-
-
-class Stop(Exception):
-  pass
-
-
-class Stopping(run_state.RunState):
-  """Ends after so many events."""
-
-  stop_after = 0
-
-  def commit(self, *arguments):
-    super().commit(*arguments)
-    if self.done == self.stop_after:
-      raise Stop
 
 
 def small(image_shape):
@@ -63,29 +45,23 @@ def make(name):
       net, episodes=EPISODES, transform=TRANSFORM, similarity="cosine")
 
 
-def run(folder, name, stop_after=0):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = Stopping(folder, writer, name="x", seed=5, distribution=distribution.build())
-  state.stop_after = stop_after
-  return fluid.run(make(name), state=state, sequence=digits.sequence(90),
-                   base=digits.sequence_base(), record_every=40)
-
-
 @pytest.mark.parametrize("name", ["protonet", "meta_baseline"])
-def test_each_learns_and_goes_on_the_same_after_a_stop(name, tmp_path):
-  whole = run(tmp_path / "whole", name)
+def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_path):
+  def run(folder, stop_after=0):
+    return digit_runs.run(make(name), folder, length=90, stop_after=stop_after, record_every=40)
+
+  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
   assert whole["closed"]["overall"] > 0.6 and whole["updates"] == 0
-  found = records.strip_times(records.read(tmp_path / "whole" / "records.jsonl"))
+  found = digit_runs.records(tmp_path / "whole")
   assert (found[0]["way"], found[0]["meta_updates"]) == (4, 20)
   assert found[0]["classes_with_a_mean"] == 4
   # Convolutions 3 -> 8 at 8 x 8 and 8 -> 8 at 4 x 4; 10 means of 32 features.
   assert whole["macs_predict"] == 90 * (8 * 8 * 27 * 8 + 4 * 4 * 72 * 8 + 320)
   assert found[-1]["macs_exact_cached"] == whole["macs_predict"]
-  with pytest.raises(Stop):
-    run(tmp_path / "stopped", name, stop_after=2)
-  assert run(tmp_path / "stopped", name) == whole
-  again = records.strip_times(records.read(tmp_path / "stopped" / "records.jsonl"))
-  assert json.dumps(again) == json.dumps(found)
+  with pytest.raises(digit_runs.Stop):
+    run(again, stop_after=2)
+  assert run(again) == whole
+  assert json.dumps(digit_runs.records(again)) == json.dumps(found)
 
 
 class Identity:

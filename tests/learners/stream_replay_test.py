@@ -13,17 +13,11 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.data import digits
 from suite.data import image_ops
 from suite.data import tasks
 from suite.learners import nearest_mean
 from suite.learners import stream_replay
 from suite.models import conv4
-from suite.protocols import fluid
-from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.training import base_episodes
 from suite.training import context
 from suite.training import first_order
@@ -38,21 +32,6 @@ from suite.training.memories import reservoir
 
 EPISODES = base_episodes.BaseEpisodes(
     way=4, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1)
-
-
-class Stop(Exception):
-  pass
-
-
-class Stopping(run_state.RunState):
-  """Ends after so many events."""
-
-  stop_after = 0
-
-  def commit(self, *arguments):
-    super().commit(*arguments)
-    if self.done == self.stop_after:
-      raise Stop
 
 
 def held():
@@ -94,29 +73,20 @@ def composed(name):
   return make(**{"backbone": tiny, "epochs": 1, "base_epochs": 2, **COMPOSITIONS[name]()})
 
 
-def run(folder, learner, stop_after=0):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = Stopping(folder, writer, name="x", seed=5, distribution=distribution.build())
-  state.stop_after = stop_after
-  return fluid.run(
-      learner, state=state, sequence=digits.sequence(80), base=digits.sequence_base(),
-      update=update_strategies.Every(35), record_every=60, block_size=32)
-
-
-def records_of(folder):
-  return records.strip_times(records.read(folder / "records.jsonl"))
-
-
 @pytest.mark.parametrize("name", COMPOSITIONS)
-def test_each_learns_and_goes_on_the_same_after_a_stop(name, tmp_path):
-  whole = run(tmp_path / "whole", composed(name))
+def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_path):
+  def run(folder, stop_after=0):
+    return digit_runs.run(composed(name), folder, length=80, stop_after=stop_after,
+                          update=update_strategies.Every(35), record_every=60, block_size=32)
+
+  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
   assert whole["updates"] == 2 and whole["closed"]["overall"] > 0.15
-  again = tmp_path / "stopped"
   for events in (1, 3) if name == "ewc" else (3,):  # After the base classes; after a phase.
-    with pytest.raises(Stop):
-      run(again, composed(name), stop_after=events)
-  assert run(again, composed(name)) == whole
-  assert json.dumps(records_of(again)) == json.dumps(records_of(tmp_path / "whole"))
+    with pytest.raises(digit_runs.Stop):
+      run(again, stop_after=events)
+  assert run(again) == whole
+  records = [json.dumps(digit_runs.records(folder)) for folder in (again, tmp_path / "whole")]
+  assert records[0] == records[1]
 
 
 def here(folder):
