@@ -57,15 +57,15 @@ class StreamCodes:
   def _receive(self) -> None:
     """Waits for the next batch; others set out behind it."""
     if self._codes is None:  # Traced in this thread, and no exception of another one's.
-      first = self._batch(0)
-      self._codes = np.empty([len(self._sequence), *first.shape[1:]], first.dtype)
+      codes = self._batch(0)
+      self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
       self._next = self._batch_size
     else:
       self._send()
-      first = self._coming.popleft().result()
+      codes = self._coming.popleft().result()
     self._send()
     stop = min(self._num + self._batch_size, len(self._sequence))
-    self._codes[self._num:stop] = first[:stop - self._num]
+    self._codes[self._num:stop] = codes[:stop - self._num]
     self._num = stop
 
   def _send(self) -> None:
