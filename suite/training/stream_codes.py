@@ -56,7 +56,7 @@ class StreamCodes:
 
   def _receive(self) -> None:
     """Waits for the next batch; others set out behind it."""
-    if self._codes is None:  # Traced in this thread, and no exception of another one's.
+    if self._codes is None:  # In this thread, where what a trace has to say belongs.
       codes = self._batch(0)
       self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
       self._next = self._batch_size
