@@ -17,6 +17,8 @@ steps.
     high-end     its embedding of 30 images, forward and gradients, but for its 1x1 products of
                  gated channels and for all that is adapted on 5x5 maps; SCA has the same one
     NSS 10       ten times the steps; 250 targets
+
+A first line tells how fast a product of two large matrices is, about the most that a core can do.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ import tensorflow as tf
 
 REPEATS = 16
 _SECONDS = 0.3  # Of a round.
+_WIDE = 1024  # Of the matrices.
 _SUPPORT = cfsl_cases.WAY * cfsl_cases.SHOT
 _TARGETS = cfsl_cases.WAY * cfsl_cases.TARGETS
 
@@ -125,20 +128,33 @@ def _graph(op: Op, chains: int) -> Callable[[], tf.Tensor]:
             for _ in range(chains)]
 
   def chain(of: Dict[str, tf.Variable]) -> tf.Tensor:
-    # In a loop: equal operations side by side would be merged into one.
     read = {name: variable.read_value() for name, variable in of.items()}
-    _, total = tf.while_loop(
-        lambda i, _: i < REPEATS,
-        lambda i, total: (i + 1, total + one(op.kind, sizes, read)[0, 0, 0, 0]),
-        (tf.constant(0), tf.constant(0.0)), parallel_iterations=1)
-    return total
+    return _repeated(lambda: one(op.kind, sizes, read)[0, 0, 0, 0])
 
   return tf.function(lambda: tf.add_n([chain(of) for of in values]), autograph=False)
 
 
-def _seconds(op: Op, chains: int, rounds: int) -> float:
+def _repeated(value: Callable[[], tf.Tensor]) -> tf.Tensor:
+  """The sum of so many, in a loop: equal operations side by side would be merged into one."""
+  _, total = tf.while_loop(
+      lambda i, _: i < REPEATS, lambda i, total: (i + 1, total + value()),
+      (tf.constant(0), tf.constant(0.0)), parallel_iterations=1)
+  return total
+
+
+def _product(chains: int) -> Callable[[], tf.Tensor]:
+  values = [tf.Variable(tf.random.normal([_WIDE, _WIDE])) for _ in range(chains)]
+
+  def chain(variable: tf.Variable) -> tf.Tensor:
+    read = variable.read_value()
+    return _repeated(lambda: tf.matmul(read, read)[0, 0])
+
+  return tf.function(lambda: tf.add_n([chain(v) for v in values]), autograph=False)
+
+
+def _seconds(graph: Callable[[], tf.Tensor], chains: int, rounds: int) -> float:
   """Of one operation when `chains` of them run at once, divided among them; median of rounds."""
-  graph, found = _graph(op, chains), []
+  found = []
   graph()
   for _ in range(rounds):
     calls, start = 0, time.perf_counter()
@@ -156,12 +172,14 @@ def run(args: argparse.Namespace, machine: str) -> None:
   tf.config.threading.set_inter_op_parallelism_threads(chains)
   print(machine)
   print("| | tasks/s | GFLOP a task | GFLOP/s | the dearest |\n|---|---:|---:|---:|---|")
+  product = 2 * _WIDE ** 3 / _seconds(_product(chains), chains, args.rounds)
+  print(f"| product of {_WIDE} x {_WIDE} matrices | | | {product / 1e9:.0f} | |")
   known: Dict[Op, float] = {}
   for title, ops in tasks().items():
     for op in ops:
       if op not in known:
-        alone = _seconds(op._replace(kind="nothing"), chains, args.rounds)
-        known[op] = _seconds(op, chains, args.rounds) - alone
+        alone = _seconds(_graph(op._replace(kind="nothing"), chains), chains, args.rounds)
+        known[op] = _seconds(_graph(op, chains), chains, args.rounds) - alone
     parts: List[Op] = sorted(ops, key=lambda op: -ops[op] * known[op])
     seconds, flops = (sum(ops[op] * value for op, value in pairs) for pairs in (
         [(op, known[op]) for op in ops], [(op, op.flops) for op in ops]))
