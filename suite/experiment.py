@@ -53,7 +53,7 @@ def run(
   Args:
     protocol: protocol(learner, state=...) returns a summary of plain values.
     learners: makes each learner, by its name in the report.
-    only: names of those to run; none: all of them.
+    only: names of those to run, or one name; none: all of them.
     seed: all randomness derives from it.
     workdir: where results go; a directory of another configuration is refused.
     data_dir: prepared data sets. mirror: searched for archives before any download.

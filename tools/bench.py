@@ -12,7 +12,7 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench.py cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
-  python tools/bench.py convs       what convolutions alone take of such a task: a bound
+  python tools/bench.py convs       what convolutions alone take of such a task
   python tools/bench.py fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
   python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own

@@ -61,7 +61,6 @@ class StreamCodes:
       self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
       self._next = self._batch_size
     else:
-      self._send()
       codes = self._coming.popleft().result()
     self._send()
     stop = min(self._num + self._batch_size, len(self._sequence))
