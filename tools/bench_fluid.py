@@ -8,8 +8,9 @@ all threads, which other programs on the machine disturb less.
     stream    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
               Tuning (ET) has 18 of 4 epochs, as in the paper, or none. Graphs are traced before the
               second record is written; what comes before that does not count.
-    head      cached features of 512 numbers: steps in blocks without records (answers among known
-              classes, each label learned from before the next answer), then the whole protocol
+    head      cached features of 512 numbers: steps in blocks of 1,000 without records (answers
+              among known classes, each label learned from before the next answer), then the whole
+              protocol
 
 The loop is what the authors' code does, but for its augmentation: per sample a forward pass of
 batch 1, products with all centroids, one answer, one centroid moved. It is kinder than that code:
@@ -53,7 +54,7 @@ from suite.training import stream_steps
 from suite.training import update_strategies
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
-RECORD, BLOCK = 500, 256
+RECORD, HEAD_BLOCK = 500, 1000
 WARM_UP = 2  # Records that do not count.
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
 NETS: Dict[str, Callable[..., tf.keras.Model]] = {
@@ -162,7 +163,7 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int]
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
-            block_size=BLOCK)
+            block_size=RECORD)
   log = stream_log.from_records(stream_records.of_steps(state.records))
   steps = [mark for mark in state.marks if mark.is_steps]
   return between(steps[WARM_UP - 1], state.marks[-1]), log.closed_answers
@@ -176,10 +177,10 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
   steps.codes[0:len(sequence)]  # Encodes all.
   start = now(0)
   while steps.num_answered < len(sequence):
-    stop = min(steps.num_answered + BLOCK, len(sequence))
+    stop = min(steps.num_answered + HEAD_BLOCK, len(sequence))
     steps.answer(stop)
     steps.accept(stop)
-    if stop == WARM_UP * BLOCK:
+    if stop == WARM_UP * HEAD_BLOCK:
       start = now(stop)
   return between(start, now(len(sequence)))
 

@@ -160,12 +160,15 @@ class RunState:
     self.records.append(entry)
 
 
+_SIMPLE = (int, str, bool)
+
+
 def plain(value: Any) -> Any:
   """The value as it will be read back from its record."""
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (list, tuple)):
-    return [plain(v) for v in value]
+    return [v if type(v) in _SIMPLE else plain(v) for v in value]  # Streams have long lists.
   if hasattr(value, "item") and not isinstance(value, (str, bytes)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value

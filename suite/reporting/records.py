@@ -13,7 +13,7 @@ import json
 import math
 import os
 import pathlib
-from typing import Any, BinaryIO, Iterable, Mapping
+from typing import Any, BinaryIO, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -81,6 +81,9 @@ def to_line(record: Mapping[str, Any]) -> str:
   return json.dumps(to_plain(record), allow_nan=False, ensure_ascii=False) + "\n"
 
 
+_SIMPLE = {int, str, bool, type(None)}
+
+
 def to_plain(value: Any, where: str = "record") -> Any:
   """A copy made of dict, list, str, int, float, bool and None only; `where` names it in errors."""
   if value is None or isinstance(value, (bool, str)):
@@ -92,6 +95,8 @@ def to_plain(value: Any, where: str = "record") -> Any:
   if isinstance(value, float):
     return float(value) if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
+    if _are_plain(value):
+      return list(value)
     return [to_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
   if isinstance(value, Mapping):
     for key in value:
@@ -101,6 +106,17 @@ def to_plain(value: Any, where: str = "record") -> Any:
   raise TypeError(
       f"{where} is of type {type(value).__name__}; a record holds numbers, strings, booleans, "
       "None, lists and dicts of them, and numpy values. Convert it before writing.")
+
+
+def _are_plain(values: Sequence[Any]) -> bool:
+  """Whether these values can be written as they are; False also where that is not soon seen.
+
+  Records of streams have lists with a value a sample.
+  """
+  types = set(map(type, values))
+  if types <= _SIMPLE:
+    return True
+  return types == {float} and math.isfinite(sum(values))
 
 
 def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:

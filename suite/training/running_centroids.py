@@ -21,11 +21,14 @@ Letters: B samples, C classes, D features, U classes in the block.
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
+from suite.training import side_by_side
+
 SIMILARITIES = ("euclidean", "cosine", "dot")
+_PARTS = 4  # Of a block: more make smaller Gram matrices, but copies of the sums.
 _LEAST = 1e-12  # Below any length that matters.
 
 
@@ -33,6 +36,14 @@ def check(similarity: str) -> None:
   if similarity not in SIMILARITIES:
     raise ValueError(
         f"Unknown similarity {similarity!r}; allowed are {', '.join(SIMILARITIES)}.")
+
+
+class _State(NamedTuple):
+  """sums [C, D], counts [C], and |S|^2 [C]."""
+
+  sums: tf.Tensor
+  counts: tf.Tensor
+  squares: tf.Tensor
 
 
 class RunningCentroids(tf.Module):
@@ -87,16 +98,37 @@ class RunningCentroids(tf.Module):
                      moved_by: Optional[tf.Tensor] = None) -> tf.Tensor:
     """The same logits, but nothing is added in the end.
 
+    Each part of the block begins with the sums after the one before. They are soon made, so cores
+    work on the parts side by side.
+
     moved_by: [C, D], added to all means; for "dot" only.
     """
     if moved_by is not None:
       assert self._similarity == "dot"
-      return self._dot_in_turn(features, labels, moved_by)
+    state = _State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())
+    found = []
+    for part in side_by_side.parts(tf.size(labels), _PARTS):
+      samples = features[part], labels[part]
+      found.append(self._in_turn(state, *samples) if moved_by is None
+                   else self._dot_in_turn(state, *samples, moved_by))
+      state = self._after(state, *samples)
+    return tf.concat(found, axis=0)
+
+  def _after(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> _State:
+    """What `add` would make of a state."""
+    keys = _directions(features) if self._normalize else features
+    places = labels[:, None]
+    sums = tf.tensor_scatter_nd_add(state.sums, places, keys)
+    return _State(
+        sums, tf.tensor_scatter_nd_add(state.counts, places, tf.ones_like(keys[:, 0])),
+        tf.tensor_scatter_nd_update(state.squares, places, _squares(tf.gather(sums, labels))))
+
+  def _in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     queries = self._queries(features)
     keys = _directions(features) if self._normalize else features
     query_squares, key_squares = _squares(queries), _squares(keys)
-    products = tf.matmul(self.sums.read_value(), queries, transpose_b=True)  # [C, B]
-    counts, squares = self.counts.read_value()[:, None], self.squares.read_value()[:, None]
+    products = tf.matmul(state.sums, queries, transpose_b=True)  # [C, B]
+    counts, squares = state.counts[:, None], state.squares[:, None]
     found = self._logits(products, counts, squares, query_squares)
     # Once more, for the classes of the block alone and with what the block has added by each step.
     block = _Block(labels)
@@ -109,11 +141,13 @@ class RunningCentroids(tf.Module):
                           tf.gather(squares, block.classes) + squares_added, query_squares)
     return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
-  def _dot_in_turn(self, features: tf.Tensor, labels: tf.Tensor, moved_by: tf.Tensor) -> tf.Tensor:
+  def _dot_in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor,
+                   moved_by: tf.Tensor) -> tf.Tensor:
     """q . (m_c + r_c) with one product over all classes, and one more over those of the block."""
     keys = _directions(features) if self._normalize else features
-    products = tf.matmul(self.means() + moved_by, features, transpose_b=True)  # [C, B]
-    counts = self.counts.read_value()
+    counts = state.counts
+    means = state.sums / tf.maximum(counts, 1.0)[:, None]
+    products = tf.matmul(means + moved_by, features, transpose_b=True)  # [C, B]
     found = products + _unless_empty(counts)[:, None]
     block = _Block(labels)
     added = block.sums(tf.matmul(keys, features, transpose_b=True) * block.later)

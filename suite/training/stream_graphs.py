@@ -6,12 +6,13 @@ Letters: B samples of a block, C classes, M labels revealed during it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, List, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.training import side_by_side
 
 FAR = 2**62  # A step that never comes.
 
@@ -82,12 +83,16 @@ class StreamGraphs:
   def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     """For learners that labels do not change; truth int64 [B] is only read at the logits."""
-    return read(self._learner.answer(codes), known_from, steps, truth)
+    return _merged([
+        read(self._learner.answer(codes[part]), known_from, steps[part], truth[part])
+        for part in side_by_side.parts(tf.size(steps))])
 
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     """Each label revealed right after its answer; the learner itself stays as it was."""
-    return read(self._learner.answer_in_turn(codes, truth), known_from, steps, truth)
+    logits = self._learner.answer_in_turn(codes, truth)
+    return _merged([read(logits[part], known_from, steps[part], truth[part])
+                    for part in side_by_side.parts(tf.size(steps))])
 
   def _one_by_one(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor,
                   truth: tf.Tensor, revealed: tf.Tensor, labels: tf.Tensor, ends: tf.Tensor
@@ -108,6 +113,10 @@ class StreamGraphs:
         self._learner.update(revealed[i:i + 1], labels[i:i + 1])
       begin = ends[t]
     return read(logits.stack(), known_from, steps, truth)
+
+
+def _merged(parts: List[Readings]) -> Readings:
+  return Readings(*(tf.concat(pieces, axis=0) for pieces in zip(*parts)))
 
 
 def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor) -> Readings:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, List, NamedTuple, Tuple
 
 import numpy as np
+import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
 from suite.training import stored_samples
@@ -67,6 +68,7 @@ class StreamSteps:
     self._updates = hasattr(learner, "update")
     self._is_loop = self._updates and not (
         hasattr(learner, "answer_in_turn") and sequence.is_immediate)
+    self._tried = tf.constant(self.codes[0:0])  # Codes of the block that was tried last.
     self.known, self.num_answered, self.num_revealed = known.copy(), num_answered, 0
     if num_answered:
       sequence.deliver(num_answered - 1)
@@ -91,7 +93,8 @@ class StreamSteps:
     sequence.deliver(stop - 1)
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
     known_from = self._known_from(stop)
-    arguments = [self.codes[first:stop], known_from, steps, truth]
+    self._tried = tf.constant(self.codes[first:stop])
+    arguments = [self._tried, known_from, steps, truth]
     if self._is_loop:
       readings = self._one_by_one(arguments, stop)
     else:
@@ -116,11 +119,13 @@ class StreamSteps:
       variable.assign(value)
     return readings
 
-  def _revealed(self, stop: int) -> Tuple[np.ndarray, np.ndarray]:
+  def _revealed(self, stop: int) -> Tuple[Any, np.ndarray]:
     """Codes [M, ...] and labels [M] of what is revealed before step `stop` and was not yet."""
     end = self._sequence.num_revealed(stop)
-    order = self._sequence.order[self.num_revealed:end]
-    return self.codes[0:stop][order], self._sequence.reveal_next(self.num_revealed, end)
+    labels = self._sequence.reveal_next(self.num_revealed, end)
+    if self._sequence.is_immediate:
+      return self._tried[:len(labels)], labels
+    return self.codes[0:stop][self._sequence.order[self.num_revealed:end]], labels
 
   def accept(self, stop: int) -> None:
     """Makes the steps before `stop` happen: their labels are learned from, and no later ones."""

@@ -50,6 +50,23 @@ def test_numpy_values_become_plain():
   assert records.to_line(record) == '{"i": 3, "f": 0.5, "b": true, "a": [[1, 2]]}\n'
 
 
+@pytest.mark.parametrize("values, written", [
+    ([1, 2**70, True, None, "a"], [1, 2**70, True, None, "a"]),
+    ([0.5, -1.25], [0.5, -1.25]),
+    ([0.5, math.nan, math.inf, -math.inf], [0.5, None, None, None]),
+    ([math.inf, -math.inf], [None, None]),
+    ([1e308, 1e308], [1e308, 1e308]),  # Their sum is infinite, they are not.
+    ([1, 0.5, math.nan], [1, 0.5, None]),
+    ((np.int64(3), np.float32(0.5)), [3, 0.5]),
+    ([[1, 2], [math.nan]], [[1, 2], [None]]),
+    ([], []),
+])
+def test_lists_of_any_values(values, written):
+  found = records.to_plain({"x": values})["x"]
+  assert found == written
+  assert [type(v) for v in found] == [type(v) for v in written]
+
+
 def test_the_record_is_not_altered(tmp_path):
   record = {"trials": [{"curve": ((1, math.inf),)}], "flops": np.float64(1.0)}
   before = copy.deepcopy(record)
