@@ -22,7 +22,7 @@ def _tool(monkeypatch):
   spec = importlib.util.spec_from_file_location("bench_fluid", TOOL)
   module = importlib.util.module_from_spec(spec)
   spec.loader.exec_module(module)
-  for name, value in {"RECORD": 20, "BLOCK": 8}.items():
+  for name, value in {"RECORD": 20, "HEAD_BLOCK": 8}.items():
     monkeypatch.setattr(module, name, value)
   return module
 
