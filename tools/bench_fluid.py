@@ -6,8 +6,9 @@ known at first; nets with random weights. Samples per second of wall-clock time,
 all threads, which other programs on the machine disturb less.
 
     stream    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
-              Tuning (ET) has 18 of 4 epochs, as in the paper, or none. Graphs are traced before the
-              second record is written; what comes before that does not count.
+              Tuning (ET) has 18 of 4 epochs, as in the paper, or none. The first records do not
+              count: graphs are traced, while samples are encoded ahead. Nor do the last samples,
+              behind which nothing is left to be encoded.
     head      cached features of 512 numbers: steps in blocks of 1,000 without records (answers
               among known classes, each label learned from before the next answer), then the whole
               protocol
@@ -54,8 +55,9 @@ from suite.training import stream_steps
 from suite.training import update_strategies
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
-RECORD, HEAD_BLOCK = 500, 1000
-WARM_UP = 2  # Records that do not count.
+RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
+WARM_UP = 4  # Records that do not count.
+AHEAD = 1000  # Samples that may be encoded before their turn: the last ones do not count.
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
 NETS: Dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
@@ -159,14 +161,23 @@ def learner_of(name: str, features: Features, transform: Any) -> Any:
 
 def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int],
              folder: pathlib.Path) -> Tuple[Rate, np.ndarray]:
-  """The whole protocol: its rate after the first records, and the answers int64 [n]."""
+  """The whole protocol: its rate and the answers int64 [n]."""
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
             block_size=RECORD)
   log = stream_log.from_records(stream_records.of_steps(state.records))
-  steps = [mark for mark in state.marks if mark.is_steps]
-  return between(steps[WARM_UP - 1], state.marks[-1]), log.closed_answers
+  return steady(state.marks, len(sequence)), log.closed_answers
+
+
+def steady(marks: Sequence[Mark], num: int) -> Rate:
+  """The rate of a stream of `num` samples while as many are encoded as answered."""
+  steps = [mark for mark in marks if mark.is_steps]
+  ends = [mark for mark in steps[WARM_UP:] if mark.samples <= num - AHEAD]
+  if not ends:
+    raise ValueError(f"A stream of {num:,} samples has no record after the first {WARM_UP} and "
+                     f"before the last {AHEAD:,} samples; take a longer one (--steps).")
+  return between(steps[WARM_UP - 1], ends[-1])
 
 
 def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> Rate:
@@ -180,7 +191,7 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
     stop = min(steps.num_answered + HEAD_BLOCK, len(sequence))
     steps.answer(stop)
     steps.accept(stop)
-    if stop == WARM_UP * HEAD_BLOCK:
+    if stop == HEAD_WARM_UP * HEAD_BLOCK:
       start = now(stop)
   return between(start, now(len(sequence)))
 

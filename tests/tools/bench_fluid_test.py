@@ -22,7 +22,7 @@ def _tool(monkeypatch):
   spec = importlib.util.spec_from_file_location("bench_fluid", TOOL)
   module = importlib.util.module_from_spec(spec)
   spec.loader.exec_module(module)
-  for name, value in {"RECORD": 20, "HEAD_BLOCK": 8}.items():
+  for name, value in {"RECORD": 10, "HEAD_BLOCK": 8, "WARM_UP": 2, "AHEAD": 10}.items():
     monkeypatch.setattr(module, name, value)
   return module
 
@@ -51,6 +51,14 @@ def test_heads_have_a_line_each(tool, monkeypatch, tmp_path):
 def test_a_rate_begins_after_the_records_that_trace(tool):
   marks = [tool.Mark(20, 9.0, 8.0), tool.Mark(60, 13.0, 9.0)]
   assert tool.between(*marks) == tool.Rate(10.0, 40.0)
+
+
+def test_a_stream_counts_neither_its_first_records_nor_its_last_samples(tool):
+  marks = [tool.Mark(10, 5.0, 5.0), tool.Mark(20, 9.0, 8.0), tool.Mark(20, 10.0, 8.5, False),
+           tool.Mark(30, 12.0, 9.0), tool.Mark(40, 13.0, 10.0), tool.Mark(50, 13.1, 10.1)]
+  assert tool.steady(marks, 50) == tool.Rate(5.0, 10.0)
+  with pytest.raises(ValueError, match="A stream of 35 samples has no record after the first 2"):
+    tool.steady(marks, 35)
 
 
 def test_a_tie_is_let_pass_and_anything_else_is_an_error(tool):
