@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import shlex
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from absl import logging
@@ -132,9 +133,17 @@ def _claim(table: table_dir.TableDir, settings: Mapping[pathlib.Path, str]) -> N
   """Makes the folders theirs; the table's own file comes first, it says whose the others are."""
   before = table_dir.read(table.folder).command if table_dir.is_table(table.folder) else ""
   _write(table.folder / table_dir.FILE, dataclasses.replace(
-      table, command=before or table.command).text())
+      table, command=_of_all(before or table.command)).text())
   for path, text in settings.items():
     _write(path, text)
+
+
+def _of_all(command: str) -> str:
+  """The command without --only: what makes all cells, when some were made by several commands."""
+  words = shlex.split(command)
+  return shlex.join(
+      word for i, word in enumerate(words)
+      if not word.startswith("--only=") and "--only" not in words[max(0, i - 1):i + 1])
 
 
 def _write(path: pathlib.Path, text: str) -> None:

@@ -163,6 +163,14 @@ def test_a_part_is_run_and_what_is_open_shown(only, calls, capsys):
   assert " -\n" in report
 
 
+def test_the_command_that_is_kept_makes_the_whole_table(folder):
+  assert _run("--only", "low", "--gin_param", "UNREAD='a b'", "--only=high/A_1/0") == 0
+  whole = """suite run tab.gin --workdir w --gin_param 'UNREAD='"'"'a b'"'"''"""
+  assert table_dir.read(folder / "w").command == whole
+  assert _run("--gin_param", "UNREAD='a b'") == 0
+  assert table_dir.read(folder / "w").command == whole
+
+
 def test_a_failing_cell_leaves_the_others_alone_and_is_gone_on_with(folder, capsys):
   (folder / "broken").write_text("low/B_2/0")
   assert _run("--jobs", "3") == 1
