@@ -75,7 +75,8 @@ class StreamLog(NamedTuple):
     found: Dict[str, List[Any]] = {
         name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
     for name in _FLOATS:
-      found[name] = [v if np.isfinite(v) else None for v in getattr(self, name).tolist()]
+      values = getattr(self, name)
+      found[name] = np.where(np.isfinite(values), values, None).tolist()
     return found
 
 

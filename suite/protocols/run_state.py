@@ -160,15 +160,15 @@ class RunState:
     self.records.append(entry)
 
 
-_SIMPLE = (int, str, bool)
-
-
 def plain(value: Any) -> Any:
   """The value as it will be read back from its record."""
+  if isinstance(value, (list, tuple)):
+    kinds = set(map(type, value))  # Streams have long lists of one kind.
+    if kinds <= {int, str, bool} or kinds == {float} and math.isfinite(sum(value)):
+      return list(value)
+    return [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
-  if isinstance(value, (list, tuple)):
-    return [v if type(v) in _SIMPLE else plain(v) for v in value]  # Streams have long lists.
   if hasattr(value, "item") and not isinstance(value, (str, bytes)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value
