@@ -76,7 +76,10 @@ class StreamLog(NamedTuple):
         name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
     for name in _FLOATS:
       values = getattr(self, name)
-      found[name] = np.where(np.isfinite(values), values, None).tolist()
+      listed: List[Any] = values.tolist()
+      for i in np.flatnonzero(~np.isfinite(values)):
+        listed[i] = None
+      found[name] = listed
     return found
 
 
