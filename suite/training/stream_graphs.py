@@ -56,7 +56,8 @@ class StreamGraphs:
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
     numbers, classes = tf.TensorSpec([None], tf.int64), tf.TensorSpec([num_classes], tf.int64)
     self.costs = self._count(images, code)
-    self.at_once = tf.function(self._at_once, input_signature=[codes, classes, numbers, numbers])
+    self._whole = tf.function(self._at_once, input_signature=[codes, classes, numbers, numbers])
+    self._halves = tf.function(self._in_halves, input_signature=[codes, classes, numbers, numbers])
     self.in_turn = tf.function(self._in_turn, input_signature=[codes, classes, numbers, numbers])
     self.one_by_one = tf.function(self._one_by_one, input_signature=[
         codes, classes, numbers, numbers, codes, numbers, numbers])
@@ -80,12 +81,21 @@ class StreamGraphs:
           one, tf.TensorSpec([1], tf.int64)))
     return Costs(flops.count(encode), flops.count(answer), update)
 
+  def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
+              truth: np.ndarray) -> Readings:
+    """For learners that labels do not change; truth int64 [B] is only read at the logits."""
+    # A half of one sample would be empty, and oneDNN's convolutions refuse that.
+    function = self._halves if len(steps) > 1 else self._whole
+    return function(codes, known_from, steps, truth)
+
   def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
-    """For learners that labels do not change; truth int64 [B] is only read at the logits."""
-    return _merged([
-        read(self._learner.answer(codes[part]), known_from, steps[part], truth[part])
-        for part in side_by_side.parts(tf.size(steps))])
+    return read(self._learner.answer(codes), known_from, steps, truth)
+
+  def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+                 ) -> Readings:
+    return _merged([self._at_once(codes[part], known_from, steps[part], truth[part])
+                    for part in side_by_side.parts(tf.size(steps))])
 
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:

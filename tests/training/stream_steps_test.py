@@ -94,6 +94,26 @@ def test_a_block_that_is_tried_changes_nothing_and_an_accepted_part_all(make):
   assert again.readings.closed.tolist() == [1, 1] and again.first == 3
 
 
+class Frozen(tf.Module):
+  """Labels change nothing. As a convolution of oneDNN it takes no empty batch."""
+
+  transform, encode = Counter.transform, Counter.encode
+
+  def answer(self, codes):
+    with tf.control_dependencies([tf.debugging.assert_positive(tf.shape(codes)[0])]):
+      return tf.concat([codes, 3.0 - codes, tf.zeros_like(codes)], axis=1)
+
+
+@pytest.mark.parametrize("stops", [(1, 2, 3, 4, 5), (1, 3, 5), (3, 4, 5), (5,)])
+def test_blocks_of_any_size_are_answered_alike_and_never_in_empty_parts(stops):
+  steps, found = steps_of(Frozen()), []
+  for stop in stops:
+    found += steps.answer(stop).readings.max_logit.tolist()
+    steps.accept(stop)
+  # Codes are 0 to 4; class 1 is known after step 1.
+  assert found == [0, 1, 2, 3, 4]
+
+
 def test_late_labels_are_learned_in_their_turn():
   learner = InTurn()
   steps = steps_of(learner, delays=np.array([2, 0, 0, 0, 0]))
