@@ -162,10 +162,9 @@ class RunState:
 
 def plain(value: Any) -> Any:
   """The value as it will be read back from its record."""
+  if type(value) in (int, str, bool):  # Most of a stream's long lists.
+    return value
   if isinstance(value, (list, tuple)):
-    kinds = set(map(type, value))  # Streams have long lists of one kind.
-    if kinds <= {int, str, bool} or kinds == {float} and math.isfinite(sum(value)):
-      return list(value)
     return [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}

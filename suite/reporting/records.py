@@ -81,9 +81,6 @@ def to_line(record: Mapping[str, Any]) -> str:
   return json.dumps(to_plain(record), allow_nan=False, ensure_ascii=False) + "\n"
 
 
-_SIMPLE = {int, str, bool, type(None)}
-
-
 def to_plain(value: Any, where: str = "record") -> Any:
   """A copy made of dict, list, str, int, float, bool and None only; `where` names it in errors."""
   if value is None or isinstance(value, (bool, str)):
@@ -114,9 +111,8 @@ def _are_plain(values: Sequence[Any]) -> bool:
   Records of streams have lists with a value a sample.
   """
   types = set(map(type, values))
-  if types <= _SIMPLE:
-    return True
-  return types == {float} and math.isfinite(sum(values))
+  return (types <= {int, str, bool, type(None)}
+          or types == {float} and math.isfinite(sum(values)))
 
 
 def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:

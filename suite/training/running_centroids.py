@@ -70,7 +70,7 @@ class RunningCentroids(tf.Module):
 
   def means(self) -> tf.Tensor:
     """[C, D]; zeros for classes without a sample."""
-    return self.sums / tf.maximum(self.counts, 1.0)[:, None]
+    return _means(self.sums, self.counts)
 
   def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds samples [B, D] with labels int64 [B], in their order."""
@@ -103,8 +103,7 @@ class RunningCentroids(tf.Module):
 
     moved_by: [C, D], added to all means; for "dot" only.
     """
-    if moved_by is not None:
-      assert self._similarity == "dot"
+    assert moved_by is None or self._similarity == "dot"
     state = _State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())
     found = []
     for part in side_by_side.parts(tf.size(labels), _PARTS):
@@ -146,8 +145,8 @@ class RunningCentroids(tf.Module):
     """q . (m_c + r_c) with one product over all classes, and one more over those of the block."""
     keys = _directions(features) if self._normalize else features
     counts = state.counts
-    means = state.sums / tf.maximum(counts, 1.0)[:, None]
-    products = tf.matmul(means + moved_by, features, transpose_b=True)  # [C, B]
+    weights = _means(state.sums, counts) + moved_by
+    products = tf.matmul(weights, features, transpose_b=True)  # [C, B]
     found = products + _unless_empty(counts)[:, None]
     block = _Block(labels)
     added = block.sums(tf.matmul(keys, features, transpose_b=True) * block.later)
@@ -173,6 +172,11 @@ class RunningCentroids(tf.Module):
       return products * (1.0 / some) - offset
     offset += squares / tf.square(some)
     return tf.minimum(products * (2.0 / some) - offset - query_squares, 0.0)
+
+
+def _means(sums: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
+  """[C, D] of sums [C, D] and counts [C]; zeros for classes without a sample."""
+  return sums / tf.maximum(counts, 1.0)[:, None]
 
 
 def _unless_empty(counts: tf.Tensor) -> tf.Tensor:

@@ -68,7 +68,8 @@ class StreamSteps:
     self._updates = hasattr(learner, "update")
     self._is_loop = self._updates and not (
         hasattr(learner, "answer_in_turn") and sequence.is_immediate)
-    self._tried = tf.constant(self.codes[0:0])  # Codes of the block that was tried last.
+    # The block that was tried last: its first step, and its codes.
+    self._tried: Tuple[int, tf.Tensor] = (0, tf.constant(self.codes[0:0]))
     self.known, self.num_answered, self.num_revealed = known.copy(), num_answered, 0
     if num_answered:
       sequence.deliver(num_answered - 1)
@@ -93,8 +94,9 @@ class StreamSteps:
     sequence.deliver(stop - 1)
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
     known_from = self._known_from(stop)
-    self._tried = tf.constant(self.codes[first:stop])
-    arguments = [self._tried, known_from, steps, truth]
+    codes = tf.constant(self.codes[first:stop])
+    self._tried = first, codes
+    arguments = [codes, known_from, steps, truth]
     if self._is_loop:
       readings = self._one_by_one(arguments, stop)
     else:
@@ -124,7 +126,8 @@ class StreamSteps:
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
     if self._sequence.is_immediate:
-      return self._tried[:len(labels)], labels
+      first, codes = self._tried
+      return codes[self.num_revealed - first:end - first], labels
     return self.codes[0:stop][self._sequence.order[self.num_revealed:end]], labels
 
   def accept(self, stop: int) -> None:
