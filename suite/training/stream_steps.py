@@ -68,8 +68,7 @@ class StreamSteps:
     self._updates = hasattr(learner, "update")
     self._is_loop = self._updates and not (
         hasattr(learner, "answer_in_turn") and sequence.is_immediate)
-    # The block that was tried last: its first step, and its codes.
-    self._tried: Tuple[int, tf.Tensor] = (0, tf.constant(self.codes[0:0]))
+    self._tried = tf.constant(self.codes[0:0])  # Codes of the block that was tried last.
     self.known, self.num_answered, self.num_revealed = known.copy(), num_answered, 0
     if num_answered:
       sequence.deliver(num_answered - 1)
@@ -95,7 +94,7 @@ class StreamSteps:
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
     known_from = self._known_from(stop)
     codes = tf.constant(self.codes[first:stop])
-    self._tried = first, codes
+    self._tried = codes
     arguments = [codes, known_from, steps, truth]
     if self._is_loop:
       readings = self._one_by_one(arguments, stop)
@@ -126,12 +125,14 @@ class StreamSteps:
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
     if self._sequence.is_immediate:
-      first, codes = self._tried
-      return codes[self.num_revealed - first:end - first], labels
+      return self._tried[:len(labels)], labels
     return self.codes[0:stop][self._sequence.order[self.num_revealed:end]], labels
 
   def accept(self, stop: int) -> None:
-    """Makes the steps before `stop` happen: their labels are learned from, and no later ones."""
+    """Makes the steps before `stop` happen: their labels are learned from, and no later ones.
+
+    What was tried beyond `stop` is void: to go on, `answer` again.
+    """
     self._sequence.rewind(stop)
     if self._updates and self._sequence.num_revealed(stop) > self.num_revealed:
       self._graphs.update(*self._revealed(stop))

@@ -95,25 +95,14 @@ def test_a_block_that_is_tried_changes_nothing_and_an_accepted_part_all(make):
 
 
 @pytest.mark.parametrize("make", [Counter, InTurn])
-def test_a_block_may_be_accepted_in_pieces(make):
-  class Sums(make):
-    """Adds up the codes, too, which are 0 to 4."""
-
-    def __init__(self):
-      super().__init__()
-      self.total = tf.Variable(0.0)
-
-    def update(self, codes, labels):
-      super().update(codes, labels)
-      self.total.assign_add(tf.reduce_sum(codes))
-
-  learner = Sums()
+def test_what_was_tried_beyond_the_accepted_part_is_void(make):
+  learner = make()
   steps = steps_of(learner)
   steps.answer(5)
-  for stop, total in ((2, 1), (3, 3), (5, 10)):
-    steps.accept(stop)
-    assert learner.total.numpy() == total
-  assert learner.counts.numpy().tolist() == [2, 2, 1]
+  steps.accept(2)
+  with pytest.raises(sequences.NotDeliveredError, match="after the answer"):
+    steps.accept(4)
+  assert learner.counts.numpy().tolist() == [1, 1, 0] and steps.num_answered == 2
 
 
 class Frozen(tf.Module):
