@@ -162,8 +162,10 @@ class RunState:
 
 def plain(value: Any) -> Any:
   """The value as it will be read back from its record."""
-  if type(value) in (int, str, bool):  # Most of a stream's long lists.
+  if type(value) in (int, str, bool):  # Most of a stream's long lists are these,
     return value
+  if type(value) is float:  # or these.
+    return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
     return [plain(v) for v in value]
   if isinstance(value, Mapping):

@@ -104,13 +104,17 @@ class RunningCentroids(tf.Module):
     moved_by: [C, D], added to all means; for "dot" only.
     """
     assert moved_by is None or self._similarity == "dot"
-    state = _State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())
-    found = []
-    for part in side_by_side.parts(tf.size(labels), _PARTS):
-      samples = features[part], labels[part]
-      found.append(self._in_turn(state, *samples) if moved_by is None
-                   else self._dot_in_turn(state, *samples, moved_by))
-      state = self._after(state, *samples)
+    parts = [(features[part], labels[part])
+             for part in side_by_side.parts(tf.size(labels), _PARTS)]
+    states = [_State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())]
+    for samples in parts[:-1]:
+      states.append(self._after(states[-1], *samples))
+    # A core that has made a state would go on with its answers while others wait for the next one.
+    with tf.control_dependencies(states[-1]):
+      states[1:] = [_State(*map(tf.identity, state)) for state in states[1:]]
+    found = [self._in_turn(state, *samples) if moved_by is None
+             else self._dot_in_turn(state, *samples, moved_by)
+             for state, samples in zip(states, parts)]
     return tf.concat(found, axis=0)
 
   def _after(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> _State:

@@ -6,7 +6,7 @@ Letters: B samples of a block, C classes, M labels revealed during it.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple
+from typing import Any, Callable, List, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -41,6 +41,23 @@ class Costs(NamedTuple):
   update: flops.Cost
 
 
+class _Traced:
+  """A function of such tensors, traced when it is first called.
+
+  Calls go to the trace itself, without a look at what they are of: that takes as long again.
+  """
+
+  def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
+    self._function, self._signature = function, signature
+    self._trace: Any = None
+
+  def __call__(self, *arguments: Any) -> Any:
+    if self._trace is None:
+      function = tf.function(self._function, input_signature=self._signature)
+      self._trace = function.get_concrete_function()
+    return self._trace(*arguments)
+
+
 class StreamGraphs:
   """Compiled once for a learner.
 
@@ -54,15 +71,14 @@ class StreamGraphs:
   def __init__(self, learner: Any, num_classes: int, images: tf.Tensor, code: np.ndarray):
     self._learner, self._num_classes = learner, num_classes
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
-    numbers, classes = tf.TensorSpec([None], tf.int64), tf.TensorSpec([num_classes], tf.int64)
+    numbers = tf.TensorSpec([None], tf.int64)
+    block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
     self.costs = self._count(images, code)
-    self._whole = tf.function(self._at_once, input_signature=[codes, classes, numbers, numbers])
-    self._halves = tf.function(self._in_halves, input_signature=[codes, classes, numbers, numbers])
-    self.in_turn = tf.function(self._in_turn, input_signature=[codes, classes, numbers, numbers])
-    self.one_by_one = tf.function(self._one_by_one, input_signature=[
-        codes, classes, numbers, numbers, codes, numbers, numbers])
+    self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
+    self.in_turn = _Traced(self._in_turn, block)
+    self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
     if hasattr(learner, "update"):
-      self.update = tf.function(learner.update, input_signature=[codes, numbers])
+      self.update = _Traced(learner.update, [codes, numbers])
 
   def _count(self, images: tf.Tensor, code: np.ndarray) -> Costs:
     one = tf.TensorSpec(code.shape, tf.as_dtype(code.dtype))

@@ -95,7 +95,7 @@ class StreamSteps:
     known_from = self._known_from(stop)
     codes = tf.constant(self.codes[first:stop])
     self._tried = codes
-    arguments = [codes, known_from, steps, truth]
+    arguments = [codes, *map(tf.constant, (known_from, steps, truth))]
     if self._is_loop:
       readings = self._one_by_one(arguments, stop)
     else:
@@ -125,7 +125,7 @@ class StreamSteps:
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
     if self._sequence.is_immediate:
-      return self._tried[:len(labels)], labels
+      return self._tried if len(labels) == len(self._tried) else self._tried[:len(labels)], labels
     return self.codes[0:stop][self._sequence.order[self.num_revealed:end]], labels
 
   def accept(self, stop: int) -> None:
