@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-
-import public_fluid  # noqa: E402
+TOOL = pathlib.Path(__file__).parents[2] / "tools" / "public_fluid.py"
 
 
-def test_stretches_of_two_seconds_after_the_first():
+@pytest.fixture(name="tool", scope="module")
+def _tool():
+  spec = importlib.util.spec_from_file_location("public_fluid", TOOL)
+  module = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(module)
+  return module
+
+
+def test_stretches_of_two_seconds_after_the_first(tool):
   warm_up, then = [0.0, 1.5, 2.5], [3.0, 3.5, 4.0, 5.0, 5.5, 6.0, 7.0]
   # 2.5 to 5.0 has four samples, 5.0 to 7.0 three.
-  assert public_fluid.pieces(warm_up + then) == [4 / 2.5, 3 / 2.0]
+  assert tool.pieces(warm_up + then) == [4 / 2.5, 3 / 2.0]
 
 
-def test_too_short_a_run_says_so():
+def test_too_short_a_run_says_so(tool):
   with pytest.raises(SystemExit, match="--seconds"):
-    public_fluid.pieces([0.0, 1.0, 2.5, 3.0])
+    tool.pieces([0.0, 1.0, 2.5, 3.0])
