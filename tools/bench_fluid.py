@@ -57,7 +57,7 @@ from suite.training import update_strategies
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
 RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
 WARM_UP = 4  # Records that do not count.
-AHEAD = 1000  # Samples that may be encoded before their turn: the last ones do not count.
+AHEAD = 1200  # Samples that may be encoded before their turn: the last ones do not count.
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
 NETS: Dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}

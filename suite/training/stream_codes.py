@@ -16,6 +16,7 @@ from suite.compute import graph_rewrites
 # Batches on their way while answers are made and records written. A network on small images keeps
 # no more than one core busy with one batch.
 _AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+_AHEAD = 4 * _AT_ONCE  # Batches on their way: enough to do while records are written.
 
 
 class StreamCodes:
@@ -68,7 +69,7 @@ class StreamCodes:
     self._num = stop
 
   def _send(self) -> None:
-    while self._next < len(self._sequence) and len(self._coming) < 2 * _AT_ONCE:
+    while self._next < len(self._sequence) and len(self._coming) < _AHEAD:
       self._coming.append(self._workers.submit(self._batch, self._next))
       self._next += self._batch_size
 
