@@ -49,6 +49,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
 from suite.training import frozen_backbone
+from suite.training import stream_codes
 from suite.training import stream_nets
 from suite.training import stream_records
 from suite.training import stream_steps
@@ -57,7 +58,9 @@ from suite.training import update_strategies
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
 RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
 WARM_UP = 4  # Records that do not count.
-AHEAD = 1200  # Samples that may be encoded before their turn: the last ones do not count.
+ENCODE = 128  # Samples encoded at once.
+# Samples that may be encoded before their turn: the last ones do not count.
+AHEAD = (stream_codes.AHEAD + 1) * ENCODE
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
 NETS: Dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
@@ -165,7 +168,7 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int]
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
-            block_size=RECORD)
+            block_size=RECORD, encode_batch=ENCODE)
   log = stream_log.from_records(stream_records.of_steps(state.records))
   return steady(state.marks, len(sequence)), log.closed_answers
 

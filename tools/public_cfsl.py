@@ -26,6 +26,8 @@ import types
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import warnings
 
+import public_code
+
 _PIECE = 2.0  # Seconds.
 
 
@@ -61,16 +63,17 @@ CASES = _cases()
 
 def stand_ins() -> List[str]:
   """For imports that nothing timed needs; names of those that are missing here."""
-  made = []
+  missing = {}
   for name, parts in (("tqdm", ["tqdm"]), ("PIL", ["Image", "ImageFile"]),
                       ("torchvision", ["transforms"])):
     try:
       __import__(name)
     except ImportError:
-      sys.modules[name] = types.ModuleType(name)
-      vars(sys.modules[name]).update({part: types.SimpleNamespace() for part in parts})
-      made.append(name)
-  return made
+      missing[name] = parts
+  for name, parts in missing.items():  # Only now: torchvision itself trips over a stand-in.
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update({part: types.SimpleNamespace() for part in parts})
+  return list(missing)
 
 
 def load(case: Case, checkout: pathlib.Path) -> Tuple[Any, Any, Any]:
@@ -149,19 +152,13 @@ def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("case", choices=sorted(CASES))
-  parser.add_argument("--checkout", type=pathlib.Path, required=True)
-  parser.add_argument("--seconds", type=float, default=20.0)
-  parser.add_argument("--threads", type=int, default=2)
-  options = parser.parse_args()
-  os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS=str(options.threads),
-                    MKL_NUM_THREADS=str(options.threads))
+  options = public_code.options(parser)
   os.environ.setdefault("DATASET_DIR", "none")  # A part of a path that is never opened.
   warnings.simplefilter("ignore")
   import torch
-  torch.set_num_threads(options.threads)
   case = CASES[options.case]
   with contextlib.redirect_stdout(io.StringIO()):  # Their critic prints with every call.
-    found = measure(case, options.checkout.resolve(), options.seconds)
+    found = measure(case, options.checkout, options.seconds)
   print(json.dumps({"case": options.case, **found, "threads": torch.get_num_threads(),
                     "torch": torch.__version__, "config": case.config}))
   return 0

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import pathlib
 import statistics
 import sys
@@ -25,6 +24,8 @@ import tempfile
 import time
 import types
 from typing import Any, Dict, List, Tuple
+
+import public_code
 
 CLASSES, SIZE, PIECE = 1000, 64, 2.0
 MODELS = {"ncm": ("knn", "euclidean", "knn"), "hybrid": ("hybrid", "dot", "hybrid")}
@@ -144,17 +145,10 @@ def main() -> int:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("learner", choices=sorted(MODELS))
   parser.add_argument("net", choices=sorted(NETS))
-  parser.add_argument("--checkout", type=pathlib.Path, required=True)
-  parser.add_argument("--seconds", type=float, default=20.0)
-  parser.add_argument("--threads", type=int, default=2)
-  options = parser.parse_args()
-  os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS=str(options.threads),
-                    MKL_NUM_THREADS=str(options.threads))
+  options = public_code.options(parser)
   import torch
-  torch.set_num_threads(options.threads)
   with tempfile.TemporaryDirectory() as folder:
-    found = measure(
-        options.learner, options.net, options.checkout.resolve(), options.seconds, folder)
+    found = measure(options.learner, options.net, options.checkout, options.seconds, folder)
   print(json.dumps({"learner": options.learner, "net": options.net, **found,
                     "threads": torch.get_num_threads(), "torch": torch.__version__}))
   return 0

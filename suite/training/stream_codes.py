@@ -13,10 +13,9 @@ import tensorflow as tf
 
 from suite.compute import graph_rewrites
 
-# Batches on their way while answers are made and records written. A network on small images keeps
-# no more than one core busy with one batch.
+# Batches encoded side by side. A network on small images keeps no more than one core busy with one.
 _AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
-_AHEAD = 4 * _AT_ONCE  # Batches on their way: enough to do while records are written.
+AHEAD = 4 * _AT_ONCE  # Batches on their way at most: enough to do while records are written.
 
 
 class StreamCodes:
@@ -69,7 +68,7 @@ class StreamCodes:
     self._num = stop
 
   def _send(self) -> None:
-    while self._next < len(self._sequence) and len(self._coming) < _AHEAD:
+    while self._next < len(self._sequence) and len(self._coming) < AHEAD:
       self._coming.append(self._workers.submit(self._batch, self._next))
       self._next += self._batch_size
 

@@ -44,7 +44,7 @@ class Costs(NamedTuple):
 class _Traced:
   """A function of such tensors, traced when it is first called.
 
-  Calls go to the trace itself, without a look at what they are of: that takes as long again.
+  Calls go to the trace itself, past `tf.function`, which looks at all arguments first.
   """
 
   def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):

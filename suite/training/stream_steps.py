@@ -93,9 +93,8 @@ class StreamSteps:
     sequence.deliver(stop - 1)
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
     known_from = self._known_from(stop)
-    codes = tf.constant(self.codes[first:stop])
-    self._tried = codes
-    arguments = [codes, *map(tf.constant, (known_from, steps, truth))]
+    self._tried = tf.constant(self.codes[first:stop])
+    arguments = [self._tried, *map(tf.constant, (known_from, steps, truth))]
     if self._is_loop:
       readings = self._one_by_one(arguments, stop)
     else:

@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "bench_clear.py"
-
 
 @pytest.fixture(name="tool", scope="module")
-def _tool():
-  spec = importlib.util.spec_from_file_location("bench_clear", TOOL)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
+def _tool(load_tool):
+  return load_tool("bench_clear")
 
 
 def test_all_learn_a_bucket_before_the_next_and_first_buckets_do_not_count(tool):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
 from typing import Any, Dict
 
 import numpy as np
@@ -14,14 +12,10 @@ from suite.data import image_ops
 from suite.models import conv4
 from suite.training import frozen_backbone
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "bench_fluid.py"
-
 
 @pytest.fixture(name="tool")
-def _tool(monkeypatch):
-  spec = importlib.util.spec_from_file_location("bench_fluid", TOOL)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
+def _tool(load_tool, monkeypatch):
+  module = load_tool("bench_fluid")
   for name, value in {"RECORD": 10, "HEAD_BLOCK": 8, "WARM_UP": 2, "AHEAD": 10}.items():
     monkeypatch.setattr(module, name, value)
   return module

@@ -10,7 +10,6 @@ from __future__ import annotations
 import colorsys
 import csv
 import html.parser
-import importlib.util
 import json
 import pathlib
 import shutil
@@ -34,13 +33,8 @@ CLEAR_10 = ["BACKGROUND", *NAMES]
 
 
 @pytest.fixture(name="tool", scope="module")
-def _tool():
-  spec = importlib.util.spec_from_file_location("curate", TOOL)
-  module = importlib.util.module_from_spec(spec)
-  before = list(sys.path)
-  spec.loader.exec_module(module)
-  sys.path[:] = before
-  return module
+def _tool(load_tool):
+  return load_tool("curate")
 
 
 def _pixels(label, bucket, number):

@@ -1,7 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-import importlib.util
 import os
-import pathlib
 
 import numpy as np
 import pytest
@@ -9,16 +7,10 @@ import pytest
 from suite.data import episodes
 from suite.data import task_types
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(name="tool", scope="module")
-def _tool():
-  path = ROOT / "tools" / "make_episode_page.py"
-  spec = importlib.util.spec_from_file_location("make_episode_page", path)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
+def _tool(load_tool):
+  return load_tool("make_episode_page")
 
 
 def _source(kind, n, convention):

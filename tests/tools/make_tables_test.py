@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import pathlib
 import subprocess
@@ -19,13 +18,8 @@ ENVIRONMENT = {
 
 
 @pytest.fixture(name="tool", scope="module")
-def _tool():
-  spec = importlib.util.spec_from_file_location("make_tables", TOOL)
-  module = importlib.util.module_from_spec(spec)
-  before = list(sys.path)
-  spec.loader.exec_module(module)
-  sys.path[:] = before
-  return module
+def _tool(load_tool):
+  return load_tool("make_tables")
 
 
 def _make(folder, summary, environment=None):

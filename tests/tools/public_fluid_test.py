@@ -3,20 +3,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-
 import pytest
-
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "public_fluid.py"
 
 
 @pytest.fixture(name="tool", scope="module")
-def _tool():
-  spec = importlib.util.spec_from_file_location("public_fluid", TOOL)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
+def _tool(load_tool):
+  return load_tool("public_fluid")
 
 
 def test_stretches_of_two_seconds_after_the_first(tool):
