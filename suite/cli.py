@@ -22,11 +22,11 @@ from absl import flags
 from absl import logging
 
 import suite
-from suite import data_commands
-from suite import gin_files
-from suite import gin_parse
-from suite import lifelong_commands
-from suite import table
+from suite.commands import data_commands
+from suite.commands import lifelong_commands
+from suite.configs import gin_files
+from suite.configs import gin_parse
+from suite.tables import table
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
@@ -225,7 +225,7 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
 
 
 def _said_in_a_graph(error: BaseException) -> str:
-  """What our check inside an input pipeline says (`suite.data.decoding`), unwrapped; else ""."""
+  """What our check inside an input pipeline says (`data.images.decoding`), unwrapped; else ""."""
   found = re.search(r"assertion failed: \[(An image of data set [^\]]+)\] \[([^\]]*)\]", str(error))
   return (f"{found[1]} {found[2]!r}. Build the data set again from a good copy of its source."
           if found else "")

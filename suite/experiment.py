@@ -16,17 +16,17 @@ from absl import logging
 import tensorflow as tf
 
 import suite
-from suite import gin_files
-from suite import gin_parse
 from suite.compute import distribution as distribution_lib
 from suite.compute import graph_rewrites
+from suite.configs import gin_files
+from suite.configs import gin_parse
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting import tensorboard
-from suite.training import snapshots
+from suite.state import snapshots
 
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")

@@ -30,8 +30,8 @@ from __gin__ import dynamic_registration
 from suite import experiment
 from suite.models import conv4
 from suite.protocols import nevis
-from suite.training import search
-from suite.training import trainer
+from suite.training.gradient import search
+from suite.training.gradient import trainer
 import small
 include 'gin/runs/quickstart.gin'
 experiment.run.learners = {'indep': %INDEP}
@@ -46,9 +46,9 @@ VALIDATE_EVERY = 2
 MODULE = """
 import numpy as np
 import tensorflow as tf
-from suite.data import digits
-from suite.data import image_set
-from suite.data import streams
+from suite.data.digits import digits
+from suite.data.images import image_set
+from suite.data.streams import streams
 
 
 def stream():

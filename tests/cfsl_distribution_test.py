@@ -17,8 +17,8 @@ RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment
 from suite.learners import protonet
-from suite.models import embedding
-from suite.models import proto_conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import proto_conv4
 from suite.protocols import cfsl
 include 'gin/runs/digits/cfsl.gin'
 protonet.ProtoNet.embedding = @embedding.Embedding()

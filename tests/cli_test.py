@@ -15,7 +15,7 @@ import pytest
 
 import suite
 from suite import cli
-from suite import gin_files
+from suite.configs import gin_files
 
 RUN_FILE = """# Runs a toy.
 from __gin__ import dynamic_registration
@@ -107,7 +107,7 @@ def test_bad_usage_and_bad_config_exit_with_2_and_say_why(runs, capsys, argv, me
 
 def test_an_error_of_ours_is_a_message_and_1(runs, capsys):
   class MissingDataError(Exception):
-    __module__ = "suite.data.streams"
+    __module__ = "suite.data.streams.streams"
 
   runs.raises = MissingDataError("Not prepared: mnist. Next step: suite data build mnist")
   assert cli.main(["run", "toy"]) == 1
@@ -123,7 +123,7 @@ def test_a_config_that_the_experiment_refuses_is_2(runs, capsys):
 
 def test_debug_shows_the_traceback(runs, capsys):
   class OwnError(Exception):
-    __module__ = "suite.data.streams"
+    __module__ = "suite.data.streams.streams"
 
   runs.raises = OwnError("it is so")
   assert cli.main(["run", "toy", "--debug"]) == 1

@@ -23,7 +23,7 @@ from __gin__ import dynamic_registration
 from suite import experiment
 from suite.models import conv4
 from suite.protocols import nevis
-from suite.training import trainer
+from suite.training.gradient import trainer
 import two_tasks
 include 'gin/runs/quickstart.gin'
 experiment.run.learners = {'ft_d': %FT_D}
@@ -36,8 +36,8 @@ STEPS = 8
 VALIDATE_EVERY = 4
 """
 MODULE = """
-from suite.data import digits
-from suite.data import streams
+from suite.data.digits import digits
+from suite.data.streams import streams
 
 
 def stream():

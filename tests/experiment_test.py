@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from suite import cli
 from suite import experiment
-from suite import gin_files
+from suite.configs import gin_files
 from suite.reporting import records
 
 RUN_FILE = """# A protocol of two events, without data.

@@ -20,8 +20,8 @@ from typing import Iterator, List, Tuple
 
 import pytest
 
-from suite import gin_files
-from suite import gin_parse
+from suite.configs import gin_files
+from suite.configs import gin_parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
@@ -45,11 +45,11 @@ ROOMS = {
 # Room -> the only modules of its own that its other modules may import.
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state",),
-    "suite.learners": ("suite.learners.learner", "suite.learners.starts"),
+    "suite.learners": ("suite.contracts.learner", "suite.learners.starts"),
 }
 # Package -> the modules that may import it, and what the others do instead.
 DOORS = {
-    "gin": (("suite.cli", "suite.gin_files", "suite.gin_parse", "suite.experiment"),
+    "gin": (("suite.cli", "suite.configs.gin_files", "suite.configs.gin_parse", "suite.experiment"),
             "take an argument, and let a gin file fill it"),
     "tensorflow_addons": (("suite.models.addons",), "call suite/models/addons.py"),
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
@@ -67,7 +67,7 @@ def is_in(module: str, packages) -> bool:
 
 
 def module_name(path: pathlib.Path) -> str:
-  """suite/data/tasks.py -> suite.data.tasks; a package's __init__ is the package."""
+  """suite/contracts/tasks.py -> suite.contracts.tasks; a package's __init__ is the package."""
   parts = path.with_suffix("").parts
   return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -151,7 +151,7 @@ def _forbidden_call(module: str, call: ast.Call) -> str:
   for keyword in call.keywords:
     if keyword.arg == "allow_pickle" and getattr(keyword.value, "value", None) is not False:
       return "allow_pickle runs whatever the file holds; store plain arrays"
-  if name == "print" and module not in ("suite.cli", "suite.data_commands"):
+  if name == "print" and module not in ("suite.cli", "suite.commands.data_commands"):
     return "print is the command's; log with absl's logging.info"
   return ""
 
@@ -181,11 +181,11 @@ def test_every_file_keeps_the_house(path):
     ("suite/protocols/x.py", "import gin", "only suite.cli"),
     ("suite/data/x.py", "from suite.compute import ledger", "floors look down only"),
     ("suite/data/x.py", "from suite import experiment", "floors look down only"),
-    ("suite/models/x.py", "from suite.data import tasks", "floors look down only"),
+    ("suite/models/x.py", "from suite.contracts import tasks", "floors look down only"),
     ("suite/models/x.py", "import tensorflow_addons as tfa", "call suite/models/addons.py"),
     ("suite/training/x.py", "from keras_cv import models", "call suite/models/keras_cv_models.py"),
     ("suite/metrics/x.py", "import tensorflow as tf", "numpy in, dict out"),
-    ("tfds_builders/x.py", "from suite.data import tasks", "the cellar knows nothing of the house"),
+    ("tfds_builders/x.py", "from suite.contracts import tasks", "the cellar knows nothing of the house"),
     ("tfds_builders/rows/x.py", "import tensorflow_datasets as tfds", "rows are facts"),
     ("suite/data/x.py", "from suite.data.tasks import Task", "import the module suite/data/t"),
     ("suite/data/x.py", "import pickle", "a pickle runs whatever it holds"),
@@ -201,9 +201,9 @@ def test_a_file_against_the_house_is_caught(path, source, message):
     ("suite/cli.py", "import gin\nimport tfds_builders\nfrom suite import experiment\nprint(1)"),
     ("suite/experiment.py", "import suite\nfrom suite.protocols import nevis"),
     ("suite/protocols/x.py", "from suite.protocols import run_state\nimport suite.metrics.matrix"),
-    ("suite/learners/x.py", "from suite.learners import learner\nimport suite.training.scoring"),
+    ("suite/learners/x.py", "from suite.contracts import learner\nimport suite.training.scoring.scoring"),
     ("suite/data/x.py", "import tfds_builders\nfrom suite.compute import seeds"),
-    ("suite/data/x.py", "from suite.data import tasks"),
+    ("suite/data/x.py", "from suite.contracts import tasks"),
     ("suite/models/addons.py", "import tensorflow_addons as tfa\nfrom suite.models import heads"),
     ("suite/metrics/x.py", "import numpy as np\nfrom . import x\nnp.load(f, allow_pickle=False)"),
 ])
@@ -225,7 +225,7 @@ def test_tests_have_no_packages_and_gin_no_python():
   assert not [str(p) for p in (ROOT / "gin").rglob("*.py")], "gin/__init__.py would hide gin itself"
 
 
-@pytest.mark.parametrize("module", ["suite", "suite.cli", "suite.gin_parse", "suite.data.tasks"])
+@pytest.mark.parametrize("module", ["suite", "suite.cli", "suite.configs.gin_parse", "suite.contracts.tasks"])
 def test_importing_what_people_start_with_leaves_tensorflow_alone(module):
   program = f"import sys, {module}; sys.exit('tensorflow' in sys.modules)"
   done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ},

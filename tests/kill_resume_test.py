@@ -22,8 +22,8 @@ include 'gin/runs/quickstart.gin'
 nevis.run.stream = @three_tasks.stream()
 """
 MODULE = """
-from suite.data import digits
-from suite.data import streams
+from suite.data.digits import digits
+from suite.data.streams import streams
 
 
 def stream():

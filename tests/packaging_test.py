@@ -62,7 +62,8 @@ def test_the_wheel_holds_every_gin_file_as_suite_gin(wheel):
 
 def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
   beside = files_under("tfds_builders", BESIDE_BUILDERS)
-  tables = [files_under(folder, (".csv",)) for folder in ("suite/data/tables", "suite/reporting")]
+  tables = [files_under(folder, (".csv",))
+            for folder in ("suite/data/streams/tables", "suite/reporting")]
   assert all(tables)
   missing = beside.union(*tables) - set(wheel.namelist())
   assert not missing

@@ -40,11 +40,11 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.models import resnet
-from suite.training import network as network_lib
+from suite.training.gradient import network as network_lib
 
 BATCH, SIZE, CLASSES = 64, 64, 10
 RATE, MOMENTUM, DECAY, SMOOTHING = 0.01, 0.9, 1e-4, 0.1

@@ -27,20 +27,18 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.data import clear_transform
-from suite.data import experience
-from suite.data import feature_set
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import clear_transform
+from suite.data.images import feature_set
+from suite.data.images import image_set
 from suite.learners import bucket_learner
 from suite.models import resnet
-from suite.training import context as context_lib
-from suite.training import evaluation
-from suite.training import heads
-from suite.training import journal
-from suite.training import scoring
-from suite.training import snapshots
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import journal
+from suite.state import snapshots
+from suite.state import weight_store
+from suite.training.gradient import cwr_star
 from suite.training.memories import biased_reservoir
 from suite.training.memories import group_balanced
 from suite.training.memories import memory
@@ -49,6 +47,8 @@ from suite.training.penalties import agem
 from suite.training.penalties import ewc
 from suite.training.penalties import lwf
 from suite.training.penalties import si
+from suite.training.scoring import evaluation
+from suite.training.scoring import scoring
 
 BUCKETS, NUM, WIDTH, CLASSES, BATCH, RATE = 10, 3300, 2048, 11, 64, 0.01
 WARM_UP = 2
@@ -76,7 +76,7 @@ METHODS: Dict[str, Make] = {
     "EWC": lambda: {"penalty": ewc.Ewc()},
     "SI": lambda: {"penalty": si.Si()},
     "LwF": lambda: {"penalty": lwf.Lwf(lwf.ramp(BUCKETS))},
-    "CWR*": lambda: {"head": heads.Consolidated()},
+    "CWR*": lambda: {"head": cwr_star.Consolidated()},
     "GDumb": lambda: {"memory": _held(group_balanced.GroupBalanced("class")), "reset": True,
                       "train_on": "memory"},
     "ER": lambda: {"memory": _held(group_balanced.GroupBalanced("bucket")), "train_on": "both"},

@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from suite.data import image_ops
-from suite.data import image_set
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from tfds_builders.parsers import images
 
 SIZE, NUM, BATCH = 64, 10_000, 64

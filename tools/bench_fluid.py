@@ -35,32 +35,32 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.data import image_ops
-from suite.data import sequences
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.sequences import sequences
 from suite.learners import centroids
 from suite.learners import exemplar_tuning
 from suite.learners import stream_tuner
-from suite.metrics import stream_log
+from suite.metrics import sequence_log
 from suite.models import conv4
 from suite.models import resnet
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import frozen_backbone
-from suite.training import stream_codes
-from suite.training import stream_nets
-from suite.training import stream_records
-from suite.training import stream_steps
-from suite.training import update_strategies
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import sequence_codes
+from suite.training.sequence import sequence_steps
+from suite.training.sequence import step_records
+from suite.training.sequence import trainable_parts
+from suite.training.sequence import update_strategies
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
 RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
 WARM_UP = 4  # Records that do not count.
 ENCODE = 128  # Samples encoded at once.
 # Samples that may be encoded before their turn: the last ones do not count.
-AHEAD = (stream_codes.AHEAD + 1) * ENCODE
+AHEAD = (sequence_codes.AHEAD + 1) * ENCODE
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
 NETS: Dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
@@ -157,7 +157,7 @@ def learner_of(name: str, features: Features, transform: Any) -> Any:
   if name == "NCM":
     return centroids.Centroids(transform=transform, features=features)
   if name == "linear":
-    return stream_tuner.StreamTuner(transform=transform, network=stream_nets.HeadOnly(features))
+    return stream_tuner.StreamTuner(transform=transform, network=trainable_parts.HeadOnly(features))
   return exemplar_tuning.ExemplarTuning(
       transform=transform, features=features, learning_rate=RATE)
 
@@ -169,7 +169,7 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int]
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
             block_size=RECORD, encode_batch=ENCODE)
-  log = stream_log.from_records(stream_records.of_steps(state.records))
+  log = sequence_log.from_records(step_records.of_steps(state.records))
   return steady(state.marks, len(sequence)), log.closed_answers
 
 
@@ -187,7 +187,7 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
   """The steps of the protocol without decisions and records, codes being there."""
   learner.begin(TASK, TimedState(folder).context())
   sequence.rewind(0)
-  steps = stream_steps.StreamSteps(learner, sequence, np.zeros(CLASSES, bool))
+  steps = sequence_steps.StreamSteps(learner, sequence, np.zeros(CLASSES, bool))
   steps.codes[0:len(sequence)]  # Encodes all.
   start = now(0)
   while steps.num_answered < len(sequence):

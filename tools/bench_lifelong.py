@@ -24,12 +24,12 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from suite.data import accuracy_cache
-from suite.data import bit_rows
-from suite.data import sample_counts
-from suite.metrics import nested_ranks
-from suite.metrics import rank_order
-from suite.metrics import threshold
+from suite.lifelong.answers import nested_ranks
+from suite.lifelong.answers import rank_order
+from suite.lifelong.answers import threshold
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import sample_counts
 
 MODELS, BUDGET, ASKED = 100, 1024, 1000
 _PATTERN = 1 << 17  # Samples whose answers are drawn; of more they are repeated, shifted.

@@ -26,16 +26,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from absl import logging
 
-from suite.data.curation import collection
-from suite.data.curation import encoders
-from suite.data.curation import errors
-from suite.data.curation import exporting
-from suite.data.curation import manifest
-from suite.data.curation import reviewing
-from suite.data.curation import selecting
-from suite.data.curation import selection
-from suite.data.curation import time_buckets
-from suite.data.curation import votes as votes_lib
+from suite.curation import collection
+from suite.curation import encoders
+from suite.curation import errors
+from suite.curation import exporting
+from suite.curation import manifest
+from suite.curation import reviewing
+from suite.curation import selecting
+from suite.curation import selection
+from suite.curation import time_buckets
+from suite.curation import votes as votes_lib
 
 Path = pathlib.Path
 

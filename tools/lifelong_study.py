@@ -29,16 +29,16 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 import numpy as np
 
-from suite.data import accuracy_cache
-from suite.learners import anchor_search
-from suite.learners import copy_nearest
-from suite.learners import factor_search
-from suite.learners import irt_search
-from suite.learners import learner
-from suite.learners import order_search
-from suite.learners import random_mean
-from suite.learners import sum_search
-from suite.metrics import ranking
+from suite.lifelong.answers import ranking
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.estimators import anchor_search
+from suite.lifelong.estimators import copy_nearest
+from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import factor_search
+from suite.lifelong.estimators import irt_search
+from suite.lifelong.estimators import order_search
+from suite.lifelong.estimators import random_mean
+from suite.lifelong.estimators import sum_search
 
 BUDGETS = [8 << power for power in range(12)]
 # Clusters of a large budget take hours.
@@ -65,14 +65,14 @@ class Ordered:
 
   def __init__(self, kind: str):
     self._sort = {"recursive": ranking.recursive_order, "sum": ranking.sum_order}[kind]
-    self._kept = learner.Kept()
+    self._kept = estimator_lib.Kept()
 
   def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
-               budget: int) -> learner.Estimate:
+               budget: int) -> estimator_lib.Estimate:
     order = self._kept.get((known,), lambda: self._sort(known))
     observed = ask(order[ranking.sample_positions(len(order), budget)])
     cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, len(order))
-    return learner.Estimate(ranking.step_predictions(order, cut), cut, float(observed.mean()))
+    return estimator_lib.Estimate(ranking.step_predictions(order, cut), cut, float(observed.mean()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

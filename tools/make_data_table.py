@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional, Sequence
 # Runs from a checkout too, installed or not.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suite.data import nevis_table
+from suite.data.streams import nevis_table
 from tfds_builders import access
 from tfds_builders import catalog
 from tfds_builders import splits

@@ -19,9 +19,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from suite.data import cfsl_data
-from suite.data import episode_conventions
-from suite.data import episodes as episodes_lib
+from suite.data.episodes import cfsl_data
+from suite.data.episodes import episode_conventions
+from suite.data.episodes import episodes as episodes_lib
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "results" / "cfsl" / "episodes.md"
 NUM_TASKS = 600

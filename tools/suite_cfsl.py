@@ -23,28 +23,28 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.data import episodes as episodes_lib
-from suite.data import image_ops
-from suite.data import task_types
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import task_types
+from suite.data.images import image_ops
 from suite.learners import embedded_maml
 from suite.learners import maml as maml_lib
 from suite.learners import protonet
-from suite.models import attention_head
-from suite.models import dense_attention
-from suite.models import embedding
-from suite.models import functional_conv4
-from suite.models import proto_conv4
+from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
+from suite.models.episodic import proto_conv4
 from suite.protocols import cfsl
-from suite.training import context as context_lib
-from suite.training import episode_graphs
-from suite.training import episode_questions
-from suite.training import inner_loop
-from suite.training import journal
-from suite.training import meta_schedules
-from suite.training import self_critique
-from suite.training import snapshots
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import journal
+from suite.state import snapshots
+from suite.state import weight_store
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import episode_questions
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.episodic import self_critique
 
 
 def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:

@@ -29,16 +29,16 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
-from suite.data import held_examples
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import example_arrays
 from suite.models import feature_head
 from suite.models import heads
 from suite.models import initial
-from suite.training import bucket_loop
-from suite.training import bucket_plan
-from suite.training import context as context_lib
-from suite.training import heads as heads_lib
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import weight_store
+from suite.training.gradient import bucket_loop
+from suite.training.gradient import bucket_plan
+from suite.training.gradient import cwr_star as heads_lib
 from suite.training.memories import memory as memory_lib
 from suite.training.penalties import penalty as penalty_lib
 
@@ -113,7 +113,7 @@ class BucketLearner(tf.Module):
       self.buckets = tf.Variable(0, trainable=False, name="buckets_learned")
       if self.memory is not None:
         self.memory.build(
-            held_examples.shape(self.transform), held_examples.dtype(self.transform),
+            example_arrays.shape(self.transform), example_arrays.dtype(self.transform),
             seed=seeds.pair("memory"), num_classes=task.num_classes)
       if self.head is not None:
         self.head.build(dense)
@@ -127,7 +127,7 @@ class BucketLearner(tf.Module):
   def _build(self) -> Tuple[tf.keras.Model, tf.keras.layers.Layer]:
     """The model, and its last layer."""
     assert self._task is not None
-    shape = held_examples.shape(self.transform)
+    shape = example_arrays.shape(self.transform)
     if self._backbone is None and len(shape) > 1:
       raise ValueError("BucketLearner.backbone is None, which is a linear model on features, but "
                        f"the examples are images {shape}; give a backbone.")
@@ -145,7 +145,7 @@ class BucketLearner(tf.Module):
 
   def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
     assert self._task is not None
-    current = held_examples.read(
+    current = example_arrays.read(
         [experience.train, experience.validation], self._task, self.transform)
     counts = np.bincount(current.labels, minlength=self._task.num_classes)
     missing = np.flatnonzero(counts == 0).tolist()
@@ -181,20 +181,20 @@ class BucketLearner(tf.Module):
       weights[:len(given)] = given
     self.model.set_weights(weights)
 
-  def _data(self, current: held_examples.Examples, context: context_lib.Context
-            ) -> held_examples.Examples:
+  def _data(self, current: example_arrays.Examples, context: context_lib.Context
+            ) -> example_arrays.Examples:
     """What this bucket's training goes over."""
     if self._train_on == "memory":
       assert self.memory is not None
       self.memory.add(current.images, current.labels)
-      return held_examples.Examples(*(t.numpy() for t in self.memory.arrays()))
+      return example_arrays.Examples(*(t.numpy() for t in self.memory.arrays()))
     if self._train_on == "all":
       parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
       context.store.save(_EXAMPLES, current)
-      return held_examples.Examples(*map(np.concatenate, zip(*parts, current)))
+      return example_arrays.Examples(*map(np.concatenate, zip(*parts, current)))
     return current
 
-  def _train(self, data: held_examples.Examples, context: context_lib.Context) -> Dict[str, Any]:
+  def _train(self, data: example_arrays.Examples, context: context_lib.Context) -> Dict[str, Any]:
     began, size, total = time.monotonic(), len(data.labels), 0.0
     images, labels, held = tf.constant(data.images), tf.constant(data.labels), 0
     if self.memory is not None and self._train_on == "both":
@@ -227,7 +227,7 @@ class BucketLearner(tf.Module):
         examples=num_steps * rows, seconds=seconds,
         peak_bytes=context.distribution.peak_bytes())
 
-  def _about_memory(self, current: held_examples.Examples) -> Dict[str, Any]:
+  def _about_memory(self, current: example_arrays.Examples) -> Dict[str, Any]:
     if self.memory is None:
       return {}
     if self.memory.capacity > len(current.labels) and int(self.buckets) == 1:

@@ -3,7 +3,7 @@
 
 As `NearestMean` with a choice of similarity, for sequences of single samples: `answer_in_turn`
 takes a block of samples at once and gives the answers of `answer` and `update` in turn, to within
-rounding (see `suite/training/running_centroids.py`).
+rounding (see `suite/training/sequence/running_centroids.py`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Callable, Dict, List, Tuple
 import tensorflow as tf
 
 from suite.compute import mac_views
-from suite.data import tasks
-from suite.training import context as context_lib
-from suite.training import frozen_backbone
-from suite.training import running_centroids
-from suite.training import scoring
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.scoring import scoring
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import running_centroids
 
 
 def pixels(images: tf.Tensor) -> tf.Tensor:

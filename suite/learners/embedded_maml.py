@@ -12,20 +12,20 @@ from typing import Any, Optional, Tuple
 
 import tensorflow as tf
 
-from suite.data import tasks
-from suite.models import embedding as embedding_lib
-from suite.training import adapted_net
-from suite.training import context as context_lib
-from suite.training import inner_loop
-from suite.training import meta_schedules
-from suite.training import self_critique
+from suite.contracts import tasks
+from suite.models.episodic import embedding as embedding_lib
+from suite.state import context as context_lib
+from suite.training.episodic import adapted_net
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.episodic import self_critique
 
 
 class EmbeddedMaml(tf.Module):
   """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
 
   Args:
-    embedding: images to codes [B, P, P, C], see `suite.models.embedding`.
+    embedding: images to codes [B, P, P, C], see `suite.models.episodic.embedding`.
     head: what is adapted. inner: how.
     transform: image preparation; its `size` is H = W.
     training: how all of it is meta-trained.

@@ -14,14 +14,14 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 import tensorflow as tf
 
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
 from suite.learners import starts
-from suite.training import context as context_lib
-from suite.training import network as network_lib
-from suite.training import search as search_lib
-from suite.training import trainer as trainer_lib
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import weight_store
+from suite.training.gradient import network as network_lib
+from suite.training.gradient import search as search_lib
+from suite.training.gradient import trainer as trainer_lib
 
 _STATIC = "static+"
 _TRIAL = "trial"

@@ -15,11 +15,11 @@ from typing import Any, Optional, Tuple
 
 import tensorflow as tf
 
-from suite.data import tasks
-from suite.training import adapted_net
-from suite.training import context as context_lib
-from suite.training import inner_loop
-from suite.training import meta_schedules
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.episodic import adapted_net
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 
 
 class Maml(tf.Module):

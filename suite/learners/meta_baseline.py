@@ -13,10 +13,10 @@ from typing import Any, Dict, Tuple
 
 import tensorflow as tf
 
-from suite.data import tasks
-from suite.models import embedding as embedding_lib
-from suite.training import context as context_lib
-from suite.training import episode_loss
+from suite.contracts import tasks
+from suite.models.episodic import embedding as embedding_lib
+from suite.state import context as context_lib
+from suite.training.episodic import episode_loss
 
 # The logit of a class that was not shown: finite, so that no loss becomes NaN.
 _NOT_SHOWN = -1e9
@@ -26,7 +26,7 @@ class MetaBaseline(tf.Module):
   """An `EpisodicLearner`; D features, W classes of the whole task.
 
   Args:
-    embedding: images [B, H, W, 3] to features [B, D], see `suite.models.embedding`.
+    embedding: images [B, H, W, 3] to features [B, D], see `suite.models.episodic.embedding`.
     transform: image preparation; its `size` is H = W.
     training: its `optimizer()` is that of meta-training.
     scale: s at first.

@@ -5,7 +5,7 @@
   Meta-Baseline           net = meta_baseline.MetaBaseline          similarity "cosine"
 
 After the base classes nothing is trained any more: means move with every label, as in `Centroids`,
-and blocks are exact (`suite/training/running_centroids.py`).
+and blocks are exact (`suite/training/sequence/running_centroids.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
-from suite.data import held_examples
-from suite.data import tasks
-from suite.training import base_episodes
-from suite.training import context as context_lib
-from suite.training import episode_graphs
-from suite.training import running_centroids
-from suite.training import scoring
+from suite.contracts import tasks
+from suite.data.images import example_arrays
+from suite.state import context as context_lib
+from suite.training.episodic import base_episodes
+from suite.training.episodic import episode_graphs
+from suite.training.scoring import scoring
+from suite.training.sequence import running_centroids
 
 
 class MetaCentroids(tf.Module):
@@ -62,7 +62,7 @@ class MetaCentroids(tf.Module):
   def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
     """Meta-training on the base classes' training split, then their means."""
     assert self._task is not None
-    read = held_examples.read([experience.train], self._task, self.transform)
+    read = example_arrays.read([experience.train], self._task, self.transform)
     graphs = episode_graphs.Graphs(self.net, self._episodes.way)
     record = self._episodes.run(graphs.update, read.images, read.labels, context)
     outputs = scoring.Forward(self.encode, context.distribution).run(

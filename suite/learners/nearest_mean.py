@@ -13,9 +13,9 @@ from typing import Any, Callable, Dict
 import numpy as np
 import tensorflow as tf
 
-from suite.data import tasks
-from suite.training import context as context_lib
-from suite.training import scoring
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.scoring import scoring
 
 
 def pixels(images: tf.Tensor) -> tf.Tensor:

@@ -12,13 +12,13 @@ from typing import Any, Tuple
 
 import tensorflow as tf
 
-from suite.data import episodes as episodes_lib
-from suite.data import tasks
-from suite.models import functional_conv4
-from suite.training import adapted_net
-from suite.training import context as context_lib
-from suite.training import inner_loop
-from suite.training import meta_schedules
+from suite.contracts import tasks
+from suite.data.episodes import episodes as episodes_lib
+from suite.models.episodic import functional_conv4
+from suite.state import context as context_lib
+from suite.training.episodic import adapted_net
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 
 _HEAD = ("head/bias", "head/kernel")
 

@@ -17,11 +17,11 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
-from suite.data import tasks
-from suite.data import unlabelled
-from suite.training import context as context_lib
-from suite.training import pretexts
-from suite.training import pretrain_loop
+from suite.contracts import tasks
+from suite.data.images import unlabelled
+from suite.state import context as context_lib
+from suite.training.pretraining import pretexts
+from suite.training.pretraining import pretrain_loop
 
 
 class Pretrainer(tf.Module):

@@ -16,11 +16,11 @@ from typing import Any, Dict, Optional, Tuple
 
 import tensorflow as tf
 
-from suite.data import tasks
-from suite.models import embedding as embedding_lib
-from suite.training import context as context_lib
-from suite.training import episode_loss
-from suite.training import meta_schedules
+from suite.contracts import tasks
+from suite.models.episodic import embedding as embedding_lib
+from suite.state import context as context_lib
+from suite.training.episodic import episode_loss
+from suite.training.episodic import meta_schedules
 
 SIMILARITIES = ("euclidean", "dot")
 # The logit of a class that was not shown yet: finite, so that no loss becomes NaN.
@@ -31,7 +31,7 @@ class ProtoNet(tf.Module):
   """An `EpisodicLearner`; D features, W classes of the whole task.
 
   Args:
-    embedding: images [B, H, W, C] to features [B, D], see `suite.models.embedding`.
+    embedding: images [B, H, W, C] to features [B, D], see `suite.models.episodic.embedding`.
     transform: image preparation; its `size` is H = W.
     training: how it is meta-trained: rate, cosine, decay and clamp; None: as by default.
     channels: C of the prepared images.

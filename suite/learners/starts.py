@@ -8,12 +8,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol
 
 import numpy as np
 
-from suite.data import tasks
+from suite.contracts import tasks
 from suite.metrics import classification
-from suite.training import context as context_lib
-from suite.training import network as network_lib
-from suite.training import scoring
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import weight_store
+from suite.training.gradient import network as network_lib
+from suite.training.scoring import scoring
 
 RANDOM = "random"
 

@@ -2,11 +2,11 @@
 """Learners that train in FLUID's offline phases and try not to forget; each is made of parts.
 
                   loss                        memory      rows of a phase
-  LwF             stream_losses.Lwf                       all that is stored
-  EWC             stream_losses.Ewc                       all
-  ER              stream_losses.CrossEntropy  Reservoir   the new ones, and as many of the memory
-  ER-ACE          stream_losses.ErAce         Reservoir   all, and rows of the memory
-  DER, DER++      stream_losses.Dark          Reservoir   all, and rows of the memory
+  LwF             objectives.Lwf                       all that is stored
+  EWC             objectives.Ewc                       all
+  ER              objectives.CrossEntropy  Reservoir   the new ones, and as many of the memory
+  ER-ACE          objectives.ErAce         Reservoir   all, and rows of the memory
+  DER, DER++      objectives.Dark          Reservoir   all, and rows of the memory
   MAML            CrossEntropy                            all; meta=FirstOrder, head="zeros"
   ProtoMAML       CrossEntropy                            all; meta=FirstOrder, head="prototypes"
 
@@ -31,17 +31,17 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
-from suite.data import held_examples
-from suite.data import tasks
-from suite.training import context as context_lib
-from suite.training import first_order
-from suite.training import replay_net
-from suite.training import sgd
-from suite.training import stored_samples
-from suite.training import stream_loop
-from suite.training import stream_losses
+from suite.contracts import tasks
+from suite.data.images import example_arrays
+from suite.state import context as context_lib
+from suite.training.episodic import fomaml
+from suite.training.gradient import sgd
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import replay as replay_lib
+from suite.training.sequence import objectives
+from suite.training.sequence import replay_loop
+from suite.training.sequence import replay_net
+from suite.training.sequence import stored_samples
 
 TRAIN_ON = ("all", "new")
 
@@ -68,9 +68,9 @@ class StreamReplay(tf.Module):
       features: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
       backbone: Optional[Callable[..., tf.keras.Model]] = None,
       weights: Optional[str] = None,
-      loss: Optional[stream_losses.CrossEntropy] = None,
+      loss: Optional[objectives.CrossEntropy] = None,
       memory: Optional[memory_lib.Memory] = None,
-      meta: Optional[first_order.FirstOrder] = None,
+      meta: Optional[fomaml.FirstOrder] = None,
       head: str = "zeros",
       train_on: str = "all",
       epochs: int = 4,
@@ -88,7 +88,7 @@ class StreamReplay(tf.Module):
     _check(train_on, memory, meta, features, epochs, batch_size, learning_rate)
     self.transform = transform
     self._net: Dict[str, Any] = dict(features=features, backbone=backbone, weights=weights)
-    self.loss, self.meta = loss or stream_losses.CrossEntropy(), meta
+    self.loss, self.meta = loss or objectives.CrossEntropy(), meta
     self.replay: Optional[replay_lib.Replay] = None
     if memory is not None:
       self.replay = replay_lib.Replay(memory, with_logits=self.loss.reads_logits)
@@ -117,7 +117,7 @@ class StreamReplay(tf.Module):
     self.optimizer = sgd.Sgd(
         model.trainable_variables, momentum=self._momentum, weight_decay=self._decay)
     augment = None if self.net.backbone is None else self.transform.train
-    self._loop = stream_loop.StreamLoop(
+    self._loop = replay_loop.StreamLoop(
         model, loss=self.loss, optimizer=self.optimizer, rate=self._rate, augment=augment,
         replay=self.replay)
     self.base, self.trained = (_masks(num, name) for name in ("base_classes", "trained_classes"))
@@ -146,7 +146,7 @@ class StreamReplay(tf.Module):
   def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
     """Base classes: meta-training if there is any, then the head, on the training split."""
     assert self._task is not None
-    read = held_examples.read([experience.train], self._task, self.transform)
+    read = example_arrays.read([experience.train], self._task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     record: Dict[str, Any] = {}
     if self.meta is not None:
@@ -161,10 +161,10 @@ class StreamReplay(tf.Module):
       # Its velocities are forgotten.
       optimizer = sgd.Sgd(self.net.head.trainable_variables, momentum=self._momentum,
                           weight_decay=self._decay)
-      loop = stream_loop.StreamLoop(self.net.head, loss=stream_losses.CrossEntropy(),
+      loop = replay_loop.StreamLoop(self.net.head, loss=objectives.CrossEntropy(),
                                     optimizer=optimizer, rate=rate)
       phase = self._plan(len(read.labels), epochs, 0, context)
-      classes = stream_losses.Classes(*[self.base.read_value()] * 3)
+      classes = objectives.Classes(*[self.base.read_value()] * 3)
       record["train_loss"], trained = loop.train(features, labels, classes, phase)
       cost += trained
     self._charge(context, cost + spent, len(read.labels) * epochs, began)
@@ -181,7 +181,7 @@ class StreamReplay(tf.Module):
     assert self._task is not None
     if self.loss.observes:
       began = time.monotonic()
-      read = held_examples.read([experience.validation], self._task, self.transform)
+      read = example_arrays.read([experience.validation], self._task, self.transform)
       codes, cost = self._codes(read.images)
       self.observed.assign(codes)
       self.observed_labels.assign(read.labels)
@@ -198,7 +198,7 @@ class StreamReplay(tf.Module):
     began, num = time.monotonic(), len(stored.labels)
     codes, labels = tf.constant(stored.codes), tf.constant(stored.labels, tf.int64)
     seen = np.bincount(stored.labels, minlength=len(stored.known)) > 0
-    classes = stream_losses.Classes(tf.constant(stored.known), tf.constant(seen),
+    classes = objectives.Classes(tf.constant(stored.known), tf.constant(seen),
                                     self.base.read_value())
     first = stored.num_old if self._train_on == "new" else 0
     cost, observed = self._refresh(stored.known)
@@ -255,8 +255,8 @@ class StreamReplay(tf.Module):
     return cost, int(logits.shape[0]) if self.loss.reads_logits else 0
 
   def _plan(self, size: int, epochs: int, held: int, context: context_lib.Context
-            ) -> stream_loop.Plan:
-    return stream_loop.plan(
+            ) -> replay_loop.Plan:
+    return replay_loop.plan(
         size, epochs, self._batch_size, held, self._replay_batch, context.seeds.pair("order"),
         context.seeds.pair("memory order"))
 

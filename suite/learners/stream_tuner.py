@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Cross-entropy on all that a sequence has shown, now and then (Wallingford et al., 2020).
 
-What is trained (`suite/training/stream_nets.py`) times how the head is (`stream_heads.py`):
+What is trained (`training/sequence/trainable_parts.py`) times how the head is (`sequence_heads.py`):
 
     fine-tuning          HeadOnly     Linear
     last layers          LastLayers   Linear
@@ -23,13 +23,13 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
-from suite.data import tasks
-from suite.training import context as context_lib
-from suite.training import scoring
-from suite.training import sgd
-from suite.training import stored_epochs
-from suite.training import stored_samples
-from suite.training import stream_heads
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.gradient import sgd
+from suite.training.scoring import scoring
+from suite.training.sequence import sequence_heads
+from suite.training.sequence import stored_epochs
+from suite.training.sequence import stored_samples
 
 
 class StreamTuner(tf.Module):
@@ -40,8 +40,8 @@ class StreamTuner(tf.Module):
   Args:
     transform: image preparation; its `size` is H = W. Its `train` augments where the whole network
       is trained.
-    network: see `stream_nets`.
-    head: see `stream_heads`; `Linear()` if not given.
+    network: see `trainable_parts`.
+    head: see `sequence_heads`; `Linear()` if not given.
     learning_rate: of offline phases. The paper: 0.1 on frozen features, 0.01 for whole networks.
     momentum, weight_decay: as PyTorch's SGD has them. The paper's momentum is 0.9; a weight decay
       of 1e-4 is the default of the authors' code.
@@ -57,7 +57,7 @@ class StreamTuner(tf.Module):
                base_epochs: int = 20):
     super().__init__()
     self.transform = transform
-    self.network, self.head = network, stream_heads.Linear() if head is None else head
+    self.network, self.head = network, sequence_heads.Linear() if head is None else head
     self._rate, self._base_rate = learning_rate, base_learning_rate
     self._momentum, self._weight_decay = momentum, weight_decay
     self._num_epochs, self._base_epochs = epochs, base_epochs
@@ -187,7 +187,7 @@ class WeightImprinting(StreamTuner):
   """
 
   def __init__(self, *, imprint_phases: int = 2, scale: float = 4.0, **settings: Any):
-    super().__init__(head=stream_heads.Imprinted(scale), **settings)
+    super().__init__(head=sequence_heads.Imprinted(scale), **settings)
     if imprint_phases < 1:
       raise ValueError(f"imprint_phases is {imprint_phases}; it must be at least 1. To train from "
                        "the first offline phase on take StreamTuner.")
@@ -199,7 +199,7 @@ class WeightImprinting(StreamTuner):
     if is_new:
       if self.network.trained:
         raise ValueError("WeightImprinting is given a network that is trained; its means would be "
-                         "of features that are no more. Take stream_nets.HeadOnly.")
+                         "of features that are no more. Take trainable_parts.HeadOnly.")
       self.phases = tf.Variable(0, trainable=False, name="phases")
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:

@@ -3,7 +3,7 @@
 
 Means and scatter move with every label. The covariance is inverted after the base classes, and then
 in offline phases, which train nothing: an update strategy says how often, `Never` being the paper's
-SLDA of a fixed covariance. See `suite/training/running_discriminant.py`.
+SLDA of a fixed covariance. See `suite/training/sequence/running_discriminant.py`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
-from suite.data import tasks
-from suite.training import context as context_lib
-from suite.training import frozen_backbone
-from suite.training import running_discriminant
-from suite.training import scoring
-from suite.training import stored_samples
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.scoring import scoring
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import running_discriminant
+from suite.training.sequence import stored_samples
 
 _CHUNK = 256  # Base samples added in one call.
 

@@ -29,17 +29,17 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
-from suite.data import episodes as episodes_lib
-from suite.data import tasks
-from suite.learners import learner as learner_lib
+from suite.contracts import learner as learner_lib
+from suite.contracts import tasks
+from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
 from suite.protocols import run_state
-from suite.training import context as context_lib
-from suite.training import episode_graphs
-from suite.training import episode_questions
-from suite.training import evaluation
-from suite.training import scoring
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import weight_store
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import episode_questions
+from suite.training.scoring import evaluation
+from suite.training.scoring import scoring
 
 _MODEL = "meta-model"
 

@@ -20,15 +20,15 @@ import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.data import buckets as buckets_lib
-from suite.data import experience
-from suite.data import feature_set
-from suite.data import streams
-from suite.learners import learner as learner_lib
+from suite.contracts import experience
+from suite.contracts import learner as learner_lib
+from suite.data.images import feature_set
+from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import streams
 from suite.metrics import matrix
 from suite.protocols import run_state
-from suite.training import evaluation
-from suite.training import scoring
+from suite.training.scoring import evaluation
+from suite.training.scoring import scoring
 
 MODES = ("iid", "streaming")
 _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096

@@ -11,8 +11,8 @@ the step after which its label was first revealed. Both accuracy and compute are
               threshold; right if it is y_t, or "new" while y_t's class is not known
     closed    the same without "new" (what the authors' code reports)
 
-Steps run in blocks, for speed only: see `suite/training/stream_steps.py`. The events of a run are
-the base classes, then records of up to `record_every` steps, and an offline phase wherever the
+Steps run in blocks, for speed only: see `suite/training/sequence/sequence_steps.py`. The events of
+a run are the base classes, then records of up to `record_every` steps, and an offline phase wherever the
 strategy wants one; all that is needed to go on stands in them.
 """
 
@@ -26,18 +26,18 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
-from suite.data import experience
-from suite.data import image_set
-from suite.data import sequences
-from suite.data import streams
-from suite.data import tasks
-from suite.learners import learner as learner_lib
-from suite.metrics import stream_log
+from suite.contracts import experience
+from suite.contracts import learner as learner_lib
+from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.sequences import sequences
+from suite.data.streams import streams
+from suite.metrics import sequence_log
 from suite.protocols import run_state
-from suite.training import stream_decisions
-from suite.training import stream_records
-from suite.training import stream_steps
-from suite.training import update_strategies
+from suite.training.sequence import sequence_decisions
+from suite.training.sequence import sequence_steps
+from suite.training.sequence import step_records
+from suite.training.sequence import update_strategies
 
 _NEVER = update_strategies.Never()
 
@@ -71,19 +71,19 @@ def run(
     record_every: steps in one record, at most.
     block_size: steps tried in one compiled call; makes no difference to the answers.
     encode_batch: samples encoded at once.
-    novelty_score: one of `stream_log.NOVELTY_SCORES`, high for known classes.
+    novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
     new_below: a novelty score below this is answered with "new". Where logits are minus squared
       distances it is -d^2 for the least distance d of a new class. None: the learner's own
       `new_below`, if it has one; else no such answer while a class is known.
     head_above, head_is: classes with > (or >=) so many samples in the sequence are head.
-    window: steps; see `stream_log.summary`.
+    window: steps; see `sequence_log.summary`.
   """
-  novelty = stream_log.Novelty(novelty_score, new_below)
+  novelty = sequence_log.Novelty(novelty_score, new_below)
   _check(learner, sequence, base, record_every, block_size)
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
-  decisions = stream_decisions.StreamDecisions(update, learner, sequence)
+  decisions = sequence_decisions.StreamDecisions(update, learner, sequence)
   task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   state.resume(learner, begin=[task] * min(state.done, 1))
   if base is not None and not state.done:
@@ -145,14 +145,14 @@ class _Run:
   """A run after its base classes; each method is one event. What it goes on from are records."""
 
   def __init__(self, learner: Any, state: run_state.RunState, sequence: sequences.Sequence,
-               task: tasks.Task, decisions: stream_decisions.StreamDecisions, known: np.ndarray,
+               task: tasks.Task, decisions: sequence_decisions.StreamDecisions, known: np.ndarray,
                encode_batch: int):
     self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
     learner.begin(task, state.context())
     self._decisions = decisions
-    self._log = stream_log.from_records(stream_records.of_steps(state.records))
+    self._log = sequence_log.from_records(step_records.of_steps(state.records))
     num_answered = len(self._log.labels)
-    self.steps = stream_steps.StreamSteps(learner, sequence, known, num_answered, encode_batch)
+    self.steps = sequence_steps.StreamSteps(learner, sequence, known, num_answered, encode_batch)
     self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
                            self._log.correct(task.num_classes), self.steps.known)
 
@@ -163,7 +163,7 @@ class _Run:
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
-    phases, before = stream_records.of_phases(state.records), state.ledger.totals()
+    phases, before = step_records.of_phases(state.records), state.ledger.totals()
     # Its draws are of the phase, not of the event: they do not depend on the length of records.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
@@ -176,10 +176,10 @@ class _Run:
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task), "kind": streams.TRAIN, **record,
-        **stream_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
+        **step_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
 
   def predict(self, *, record_every: int, block_size: int, window: int,
-              novelty: stream_log.Novelty) -> None:
+              novelty: sequence_log.Novelty) -> None:
     """Steps up to the next update, or as many as a record holds."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
@@ -187,8 +187,8 @@ class _Run:
     logging.info("Steps from %d of %d", first, len(self._sequence))
     self._decisions.begin_event(state.ledger.totals()["macs"])
     end = min(first + record_every, len(self._sequence))
-    log, probabilities = stream_log.empty(), []
-    outcomes: List[stream_decisions.Outcome] = []
+    log, probabilities = sequence_log.empty(), []
+    outcomes: List[sequence_decisions.Outcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
       part, chances, outcome = self._block(min(end, self.steps.num_answered + block_size), novelty)
       log = log.merge(part)
@@ -198,17 +198,17 @@ class _Run:
     num_classes = self._task.num_classes
     state.commit({
         **_about(self._task), "kind": streams.PREDICT, "first_step": first,
-        **stream_records.steps(log, num_classes, state.records),
+        **step_records.steps(log, num_classes, state.records),
         "window_accuracy": float(np.mean(self._log.correct(num_classes)[-window:])),
         "revealed_so_far": self.steps.num_revealed,
-        **stream_records.decision(
+        **step_records.decision(
             outcomes, self._decisions.update_macs(self.steps.num_revealed)),
-        **self._progress(stream_records.of_phases(state.records))},
+        **self._progress(step_records.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **stream_records.predictions(log, num_classes, np.concatenate(probabilities))})
+         **step_records.predictions(log, num_classes, np.concatenate(probabilities))})
 
-  def _block(self, limit: int, novelty: stream_log.Novelty
-             ) -> Tuple[stream_log.StreamLog, np.ndarray, stream_decisions.Outcome]:
+  def _block(self, limit: int, novelty: sequence_log.Novelty
+             ) -> Tuple[sequence_log.StreamLog, np.ndarray, sequence_decisions.Outcome]:
     """Tries the steps before `limit`; makes those happen that come before an update.
 
     Returns:
@@ -225,10 +225,10 @@ class _Run:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: stream_records.Records) -> Dict[str, Any]:
+  def _progress(self, phases: step_records.Records) -> Dict[str, Any]:
     """What a record says of the run so far, to go on from and to compare."""
     return {"strategy": self._decisions.state(),
-            **stream_records.views(self._learner, self.steps.num_answered, phases)}
+            **step_records.views(self._learner, self.steps.num_answered, phases)}
 
 
 def _known(sequence: sequences.Sequence, base: Optional[image_set.ImageSet]) -> np.ndarray:
@@ -237,19 +237,19 @@ def _known(sequence: sequences.Sequence, base: Optional[image_set.ImageSet]) -> 
   return np.arange(sequence.num_classes) < num_base
 
 
-def summarise(records: stream_records.Records, sequence: sequences.Sequence, known: np.ndarray,
+def summarise(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
               **settings: Any) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone; settings as of `stream_log.summary`.
+  """The scores a paper would print, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
   the base classes' those of all other phases. "macs_exact_cached" and the like leave the base
   classes out.
   """
-  log = stream_log.from_records(stream_records.of_steps(records))
-  phases = stream_records.of_phases(records)
+  log = sequence_log.from_records(step_records.of_steps(records))
+  phases = step_records.of_phases(records)
   summary = {
       "protocol": "fluid", "stream": f"{len(sequence)} samples", "num_events": len(records),
-      **stream_log.summary(log, np.flatnonzero(known), sequence.num_classes,
+      **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],
       **ledger_lib.costs(records[-1])}

@@ -24,10 +24,10 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
-from suite.data import accuracy_cache
 from suite.data import predictions as predictions_lib
-from suite.learners import learner as learner_lib
-from suite.metrics import ranking
+from suite.lifelong.answers import ranking
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.estimators import estimator as estimator_lib
 from suite.protocols import run_state
 
 
@@ -46,7 +46,7 @@ class Table:
 
 
 def run(
-    method: learner_lib.Estimator,
+    method: estimator_lib.Estimator,
     *,
     state: run_state.RunState,
     predictions: Union[str, Sequence[str]] = "runs/quickstart",
@@ -99,7 +99,7 @@ class Questions:
     ledger.charge("predict", flops=0, macs=0, examples=self.count, seconds=seconds)
 
 
-def score(answers: np.ndarray, estimate: learner_lib.Estimate) -> Dict[str, Any]:
+def score(answers: np.ndarray, estimate: estimator_lib.Estimate) -> Dict[str, Any]:
   """The estimate of one model against all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {

@@ -15,12 +15,12 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
-from suite.data import streams
-from suite.data import tasks
-from suite.learners import learner as learner_lib
-from suite.metrics import stream as metrics
+from suite.contracts import learner as learner_lib
+from suite.contracts import tasks
+from suite.data.streams import streams
+from suite.metrics import task_stream as metrics
 from suite.protocols import run_state
-from suite.training import evaluation
+from suite.training.scoring import evaluation
 
 
 def run(

@@ -2,7 +2,7 @@
 """Pretraining: one long training, delivered in portions, that leaves an encoder behind.
 
 Each event is a portion of the updates. Its end is where a killed run goes on, and after each the
-encoder so far stands in the run directory (`suite.training.encoder_file`): other runs start from
+encoder so far stands in the run directory (`suite.state.encoder_file`): other runs start from
 it, `suite data features` writes features with it. Unless `labelled`, what is delivered has no
 labels at all.
 """
@@ -15,12 +15,12 @@ from absl import logging
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
-from suite.data import streams
-from suite.data import tasks
-from suite.data import unlabelled
+from suite.contracts import tasks
+from suite.data.images import unlabelled
+from suite.data.streams import streams
 from suite.protocols import run_state
-from suite.training import context as context_lib
-from suite.training import encoder_file
+from suite.state import context as context_lib
+from suite.state import encoder_file
 
 
 class Pretrainer(Protocol):

@@ -24,10 +24,10 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.data import predictions as predictions_lib
-from suite.training import context as context_lib
-from suite.training import journal as journal_lib
-from suite.training import snapshots as snapshots_lib
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import journal as journal_lib
+from suite.state import snapshots as snapshots_lib
+from suite.state import weight_store
 
 
 class Writer(Protocol):

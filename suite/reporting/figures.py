@@ -17,7 +17,7 @@ from matplotlib import ticker
 from matplotlib.backends import backend_agg
 import numpy as np
 
-from suite.metrics import stream as stream_metrics
+from suite.metrics import task_stream as stream_metrics
 
 # Okabe and Ito's palette, readable with any colour vision; black is kept for the front.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from typing import Any, Iterable, Mapping, Sequence
 
-from suite.metrics import stream
+from suite.metrics import task_stream
 from suite.reporting import quantities
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
@@ -160,7 +160,8 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
     known = all(e.get(task) is not None for e in (found, reference) for task in tasks)
     regret = None
     if known and tasks:
-      regret = float(stream.regret([found[t] for t in tasks], [reference[t] for t in tasks])[-1])
+      regret = float(task_stream.regret(
+          [found[t] for t in tasks], [reference[t] for t in tasks])[-1])
     cells.append(quantities.score(regret))
   return [_footer(f"regret against {INDEPENDENT}", cells)]
 

@@ -10,17 +10,17 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.compute import graph_rewrites
 from suite.compute import seeds
-from suite.data import episodes
-from suite.data import image_ops
-from suite.data import task_types
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.episodes import episodes
+from suite.data.episodes import task_types
+from suite.data.images import image_ops
 from suite.learners import embedded_maml
-from suite.models import attention_head
-from suite.models import dense_attention
-from suite.models import embedding
-from suite.training import episode_graphs
-from suite.training import inner_loop
-from suite.training import meta_schedules
+from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 
 
 def _graphs(setting):

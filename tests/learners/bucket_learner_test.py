@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
-from suite.data import buckets as buckets_lib
-from suite.data import digits
-from suite.data import feature_set
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.digits import digits
+from suite.data.images import feature_set
+from suite.data.images import image_ops
+from suite.data.streams import buckets as buckets_lib
 from suite.learners import bucket_learner
 from suite.models import conv4
 from suite.models import mlp
@@ -18,9 +18,9 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training import bucket_plan
-from suite.training import heads
-from suite.training import weight_store
+from suite.state import weight_store
+from suite.training.gradient import bucket_plan
+from suite.training.gradient import cwr_star
 from suite.training.memories import biased_reservoir
 from suite.training.memories import group_balanced
 from suite.training.memories import memory
@@ -44,7 +44,7 @@ COMPOSITIONS = {
     "ewc_example": lambda: {"penalty": ewc.Ewc(strength=0.4, fisher="example")},
     "si": lambda: {"penalty": si.Si()},
     "lwf": lambda: {"penalty": lwf.Lwf(lwf.ramp(3))},
-    "cwr": lambda: {"head": heads.Consolidated()},
+    "cwr": lambda: {"head": cwr_star.Consolidated()},
     "gdumb": lambda: {"memory": held(group_balanced.GroupBalanced("class")),
                       "train_on": "memory", "reset": True},
     "er": lambda: {"memory": held(group_balanced.GroupBalanced("bucket")), "train_on": "both"},
@@ -176,7 +176,7 @@ def test_images_and_a_network_of_ones_own(tmp_path):
 
 def test_a_multi_layer_perceptron_on_features(tmp_path):
   learner = make(backbone=lambda feature_size: mlp.mlp(feature_size, hidden=(8,)),
-                 learning_rate=0.1, head=heads.Consolidated())
+                 learning_rate=0.1, head=cwr_star.Consolidated())
   assert run(tmp_path, learner)["matrix"][0][0] > 0.95
 
 
@@ -216,7 +216,7 @@ def test_a_training_that_diverges_is_said(tmp_path, caplog):
 @pytest.mark.parametrize("arguments, message", [
     ({"train_on": "past"}, "train_on is 'past'; allowed are current, memory, both, all"),
     ({"train_on": "both"}, "train_on is 'both', but there is no memory"),
-    ({"penalty": si.Si(), "head": heads.Consolidated()}, "a penalty and a head"),
+    ({"penalty": si.Si(), "head": cwr_star.Consolidated()}, "a penalty and a head"),
     ({"epochs": 0}, "epochs is 0; it must be above 0"),
     ({"learning_rate": float("nan")}, "learning_rate is nan"),
 ])

@@ -11,17 +11,17 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.data import digits
-from suite.data import experience
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.learners import centroids
 from suite.learners import nearest_mean
-from suite.training import context
-from suite.training import journal
-from suite.training import running_centroids
-from suite.training import weight_store
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.sequence import running_centroids
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)
 

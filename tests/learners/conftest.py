@@ -4,7 +4,7 @@
 import pytest
 
 from suite.compute import distribution
-from suite.data import digits
+from suite.data.digits import digits
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress

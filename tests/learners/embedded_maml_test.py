@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite import gin_parse
 from suite.compute import distribution
 from suite.compute import seeds
-from suite.data import tasks
+from suite.configs import gin_parse
+from suite.contracts import tasks
 from suite.learners import embedded_maml
-from suite.models import attention_head
-from suite.models import critic
-from suite.models import dense_attention
-from suite.models import embedding
-from suite.training import inner_loop
-from suite.training import meta_schedules
-from suite.training import self_critique
+from suite.models.episodic import attention_head
+from suite.models.episodic import critic
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.episodic import self_critique
 
 WAY, SIZE, CHANNELS = 2, 8, 1
 
@@ -286,7 +286,7 @@ def test_what_does_not_fit_is_refused():
 def test_the_shipped_settings(tmp_path, name, macro):
   path = tmp_path / "run.gin"
   path.write_text("\n".join([
-      "from __gin__ import dynamic_registration", "from suite.data import image_ops",
+      "from __gin__ import dynamic_registration", "from suite.data.images import image_ops",
       "from suite import experiment", f"include 'gin/learners/{name}.gin'", "NUM_SUPPORT_SETS = 2",
       "CHANNELS = 1", "TRANSFORM = @image_ops.Plain()", "image_ops.Plain.size = 28",
       f"experiment.run.learners = {{'maml': %{macro}}}"]))

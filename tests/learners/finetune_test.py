@@ -10,18 +10,18 @@ import pytest
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds
-from suite.data import digits
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.digits import digits
+from suite.data.images import image_ops
 from suite.learners import finetune
 from suite.learners import starts
 from suite.models import conv4
-from suite.training import context as context_lib
-from suite.training import evaluation
-from suite.training import journal
-from suite.training import search
-from suite.training import trainer
-from suite.training import weight_store
+from suite.state import context as context_lib
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.gradient import search
+from suite.training.gradient import trainer
+from suite.training.scoring import evaluation
 
 BACKBONE = functools.partial(conv4.conv4, filters=8, blocks=2)
 
@@ -189,7 +189,7 @@ class _Stop(Exception):
 
 
 def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
-  from suite.training import snapshots  # the journal's own disk
+  from suite.state import snapshots  # the journal's own disk
 
   experience = stream.deliver(stream.events()[0])
 

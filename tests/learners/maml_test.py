@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite import gin_parse
 from suite.compute import distribution
 from suite.compute import seeds
-from suite.data import tasks
+from suite.configs import gin_parse
+from suite.contracts import tasks
 from suite.learners import maml
-from suite.models import functional_conv4
-from suite.training import inner_loop
-from suite.training import meta_schedules
+from suite.models.episodic import functional_conv4
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 
 WAY, SIZE, CHANNELS = 2, 4, 2
 
@@ -249,7 +249,7 @@ def test_what_does_not_fit_is_refused():
 def test_the_shipped_settings(tmp_path, name, inner, training):
   path = tmp_path / "run.gin"
   path.write_text("\n".join([
-      "from __gin__ import dynamic_registration", "from suite.data import image_ops",
+      "from __gin__ import dynamic_registration", "from suite.data.images import image_ops",
       "from suite import experiment",
       f"include 'gin/learners/{name}.gin'", "NUM_SUPPORT_SETS = 2", "CHANNELS = 1",
       "TRANSFORM = @image_ops.Plain()", "image_ops.Plain.size = 28",

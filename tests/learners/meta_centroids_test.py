@@ -11,19 +11,19 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
 from suite.learners import meta_baseline
 from suite.learners import meta_centroids
 from suite.learners import protonet
 from suite.models import conv4
-from suite.models import embedding
-from suite.models import proto_conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import proto_conv4
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import base_episodes
-from suite.training import tuned_embedding
+from suite.training.episodic import base_episodes
+from suite.training.episodic import tuned_embedding
 
 TRANSFORM = image_ops.Plain(8)
 EPISODES: Any = base_episodes.BaseEpisodes(

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import digits
-from suite.data import image_ops
+from suite.data.digits import digits
+from suite.data.images import image_ops
 from suite.learners import centroids
 from suite.learners import exemplar_tuning
 from suite.learners import minimum_distance
@@ -19,8 +19,8 @@ from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import stream_nets
-from suite.training import update_strategies
+from suite.training.sequence import trainable_parts
+from suite.training.sequence import update_strategies
 
 TRANSFORM = image_ops.Plain(8)
 
@@ -41,7 +41,7 @@ def tuning():
 
 def finetune():
   return stream_tuner.StreamTuner(
-      transform=TRANSFORM, network=stream_nets.HeadOnly(centroids.pixels), learning_rate=0.01)
+      transform=TRANSFORM, network=trainable_parts.HeadOnly(centroids.pixels), learning_rate=0.01)
 
 
 def run(folder, learner, num=120):

@@ -6,14 +6,14 @@ from suite.compute import distribution
 from suite.compute import flops
 from suite.compute import ledger
 from suite.compute import seeds
-from suite.data import experience
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.learners import nearest_mean
-from suite.training import context
-from suite.training import journal
-from suite.training import weight_store
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)
 INF = np.inf

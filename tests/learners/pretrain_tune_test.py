@@ -9,13 +9,13 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import seeds
-from suite.data import episodes
-from suite.data import task_types
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.episodes import episodes
+from suite.data.episodes import task_types
 from suite.learners import pretrain_tune
-from suite.models import functional_conv4
-from suite.training import inner_loop
-from suite.training import meta_schedules
+from suite.models.episodic import functional_conv4
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 
 WAY, SIZE, CLASSES = 2, 4, 6
 NET = functional_conv4.Conv4(filters=3, blocks=2)

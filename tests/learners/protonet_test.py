@@ -8,12 +8,12 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import seeds
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
 from suite.learners import protonet
 from suite.models import conv4
-from suite.models import embedding
-from suite.models import proto_conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import proto_conv4
 
 
 def _pixels(image_shape):

@@ -2,7 +2,7 @@
 """Choosing among past models, with the kNN errors given by hand."""
 
 from suite.learners import starts
-from suite.training import weight_store
+from suite.state import weight_store
 
 ENTRIES = [weight_store.Entry(0, "a"), weight_store.Entry(2, "b"), weight_store.Entry(4, "c")]
 

@@ -13,22 +13,22 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.data import image_ops
-from suite.data import tasks
+from suite.contracts import tasks
+from suite.data.images import image_ops
 from suite.learners import nearest_mean
 from suite.learners import stream_replay
 from suite.models import conv4
-from suite.training import base_episodes
-from suite.training import context
-from suite.training import first_order
-from suite.training import journal
-from suite.training import stored_samples
-from suite.training import stream_loop
-from suite.training import stream_losses
-from suite.training import update_strategies
-from suite.training import weight_store
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.episodic import base_episodes
+from suite.training.episodic import fomaml
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.sequence import objectives
+from suite.training.sequence import replay_loop
+from suite.training.sequence import stored_samples
+from suite.training.sequence import update_strategies
 
 EPISODES = base_episodes.BaseEpisodes(
     way=4, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1)
@@ -39,16 +39,16 @@ def held():
 
 
 def meta():
-  return first_order.FirstOrder(episodes=EPISODES, steps=2)
+  return fomaml.FirstOrder(episodes=EPISODES, steps=2)
 
 
 COMPOSITIONS = {
-    "lwf": lambda: {"loss": stream_losses.Lwf()},
-    "ewc": lambda: {"loss": stream_losses.Ewc()},
+    "lwf": lambda: {"loss": objectives.Lwf()},
+    "ewc": lambda: {"loss": objectives.Ewc()},
     "er": lambda: {"memory": held(), "train_on": "new"},
-    "er_ace": lambda: {"loss": stream_losses.ErAce("novel"), "memory": held()},
-    "der": lambda: {"loss": stream_losses.Dark(), "memory": held()},
-    "der_plus_plus": lambda: {"loss": stream_losses.Dark(beta=0.5), "memory": held()},
+    "er_ace": lambda: {"loss": objectives.ErAce("novel"), "memory": held()},
+    "der": lambda: {"loss": objectives.Dark(), "memory": held()},
+    "der_plus_plus": lambda: {"loss": objectives.Dark(beta=0.5), "memory": held()},
     "maml": lambda: {"meta": meta()},
     "protomaml": lambda: {"meta": meta(), "head": "prototypes", "base_epochs": 0},
 }
@@ -129,7 +129,7 @@ def test_macs_of_a_phase_by_formula(tmp_path):
 
 
 def test_macs_of_a_teacher(tmp_path):
-  learner, now = begun(tmp_path, loss=stream_losses.Lwf()), here(tmp_path)
+  learner, now = begun(tmp_path, loss=objectives.Lwf()), here(tmp_path)
   assert learner.learn_stored(stored(20), now)["teacher_passes"] == 40
   assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * (PASS + FORWARD)
   found = mac_views.views(
@@ -138,7 +138,7 @@ def test_macs_of_a_teacher(tmp_path):
 
 
 def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
-  learner = begun(tmp_path, loss=stream_losses.Lwf(), features=nearest_mean.pixels)
+  learner = begun(tmp_path, loss=objectives.Lwf(), features=nearest_mean.pixels)
   now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
   record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
   assert (record["passes"], record["teacher_passes"]) == (40, 40)
@@ -150,7 +150,7 @@ def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
 
 
 def test_macs_of_a_memory(tmp_path):
-  learner = begun(tmp_path, loss=stream_losses.Dark(), memory=held())
+  learner = begun(tmp_path, loss=objectives.Dark(), memory=held())
   first, second = here(tmp_path), here(tmp_path)
   expected = learner.stored_macs(20)
   record = learner.learn_stored(stored(20), first)
@@ -176,7 +176,7 @@ def test_replay_on_new_samples_alone(tmp_path):
 
 
 def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
-  learner = begun(tmp_path, loss=stream_losses.Dark(), memory=held())
+  learner = begun(tmp_path, loss=objectives.Dark(), memory=held())
   known = np.array([True, True, True, False, True])
   data = stored(8)._replace(known=known, labels=np.array([0, 1, 2, 4] * 2))
   learner.learn_stored(data, here(tmp_path))
@@ -187,7 +187,7 @@ def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
 
 
 def test_each_row_comes_once_an_epoch_and_the_memory_in_turn():
-  plan = stream_loop.plan(10, 3, 8, held=6, replay_batch=4, order=(1, 2), replay_order=(3, 4))
+  plan = replay_loop.plan(10, 3, 8, held=6, replay_batch=4, order=(1, 2), replay_order=(3, 4))
   assert plan.whole.places.shape == [3, 8] and plan.rest.places.shape == [1, 6]
   rows = np.concatenate([np.ravel(plan.whole.places), np.ravel(plan.rest.places)])
   for epoch in range(3):

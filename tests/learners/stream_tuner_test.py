@@ -11,19 +11,19 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.data import experience
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.learners import stream_tuner
 from suite.models import conv4
-from suite.training import context
-from suite.training import frozen_backbone
-from suite.training import journal
-from suite.training import stored_samples
-from suite.training import stream_heads
-from suite.training import stream_nets
-from suite.training import weight_store
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import sequence_heads
+from suite.training.sequence import stored_samples
+from suite.training.sequence import trainable_parts
 
 TASK, SIZE = tasks.Task("t", tasks.SINGLE_LABEL, 4), 8
 KNOWN = np.array([True, True, True, False])
@@ -48,7 +48,7 @@ def here(folder):
 
 def make(folder, network=None, head=None, **settings):
   learner = stream_tuner.StreamTuner(
-      transform=image_ops.Plain(SIZE), network=network or stream_nets.HeadOnly(first_two),
+      transform=image_ops.Plain(SIZE), network=network or trainable_parts.HeadOnly(first_two),
       head=head, **{**dict(batch_size=64), **settings})
   learner.begin(TASK, here(folder))
   return learner
@@ -112,7 +112,7 @@ def test_velocities_go_on_from_phase_to_phase_but_not_from_the_base_classes(tmp_
 
 
 def test_a_split_head_trains_the_columns_of_new_classes_alone(tmp_path):
-  learner = make(tmp_path, head=stream_heads.Split())
+  learner = make(tmp_path, head=sequence_heads.Split())
   learner._learn_base(stored().codes, stored().labels % 2, here(tmp_path))
   before = learner.head.base_kernel.numpy()
   assert (before[:, :2] != 0).all()
@@ -144,9 +144,9 @@ def reference_step(data, rate, trained_names):
 
 
 @pytest.mark.parametrize("network, trained", [
-    (lambda: stream_nets.Whole(backbone, norms="fixed"), ["block1_conv", "block2_conv"]),
-    (lambda: stream_nets.LastLayers(backbone, 2), ["block1_conv", "block2_conv"]),
-    (lambda: stream_nets.LastLayers(backbone, 1), ["block2_conv"])])
+    (lambda: trainable_parts.Whole(backbone, norms="fixed"), ["block1_conv", "block2_conv"]),
+    (lambda: trainable_parts.LastLayers(backbone, 2), ["block1_conv", "block2_conv"]),
+    (lambda: trainable_parts.LastLayers(backbone, 1), ["block2_conv"])])
 def test_a_step_on_layers_is_that_of_a_plain_model(network, trained, tmp_path):
   data = stored_images()
   learner = make(tmp_path, network(), epochs=1, learning_rate=0.1, weight_decay=0.0)
@@ -163,7 +163,7 @@ def test_a_step_on_layers_is_that_of_a_plain_model(network, trained, tmp_path):
 
 
 def test_batch_statistics_are_followed_if_the_whole_net_is_trained(tmp_path):
-  learner = make(tmp_path, stream_nets.Whole(backbone), epochs=1, batch_size=10)
+  learner = make(tmp_path, trainable_parts.Whole(backbone), epochs=1, batch_size=10)
   learner.learn_stored(stored_images(), here(tmp_path))  # The first step is the head's: it was 0.
   model = learner.network._backbone.model  # pylint: disable=protected-access
   assert (model.get_layer("block1_norm").moving_mean.numpy() != 0).all()
@@ -171,10 +171,10 @@ def test_batch_statistics_are_followed_if_the_whole_net_is_trained(tmp_path):
 
 
 NETWORKS = {
-    "head": lambda: stream_nets.HeadOnly(backbone()),
-    "last": lambda: stream_nets.LastLayers(backbone, 1),
-    "last_norms": lambda: stream_nets.LastLayers(backbone, 1, norms="trained"),
-    "whole": lambda: stream_nets.Whole(backbone),
+    "head": lambda: trainable_parts.HeadOnly(backbone()),
+    "last": lambda: trainable_parts.LastLayers(backbone, 1),
+    "last_norms": lambda: trainable_parts.LastLayers(backbone, 1, norms="trained"),
+    "whole": lambda: trainable_parts.Whole(backbone),
 }
 
 
@@ -215,4 +215,4 @@ def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="multi_label; a softmax has one class"):
     make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
   with pytest.raises(ValueError, match="norms is 'all'; allowed are fixed, trained"):
-    stream_nets.Whole(backbone, norms="all")
+    trainable_parts.Whole(backbone, norms="all")

@@ -11,15 +11,15 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.data import experience
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.learners import streaming_lda
-from suite.training import context
-from suite.training import journal
-from suite.training import stored_samples
-from suite.training import weight_store
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.sequence import stored_samples
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)
 

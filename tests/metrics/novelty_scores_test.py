@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
+from suite.metrics import novelty_detection
 from suite.metrics import novelty_scores
-from suite.metrics import stream_detection
 
 LOGITS = np.array([[0.0, math.log(3), 9.0], [2.0, 1.0, 9.0], [0.0, 0.0, 9.0]])
 KNOWN = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
@@ -57,7 +57,7 @@ def test_every_score_says_known_next_to_a_mean_and_new_far_from_all(name):
   features = np.concatenate([near, between])
   logits = -np.sum((features[:, None] - means) ** 2, axis=2)
   scores, high_means = novelty_scores.score(name, logits, np.ones(3, bool))
-  found = stream_detection.pairs(scores, np.arange(220) >= 200, high_means=high_means)
+  found = novelty_detection.pairs(scores, np.arange(220) >= 200, high_means=high_means)
   assert found.auroc > 0.99
 
 

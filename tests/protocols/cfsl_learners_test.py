@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
-from suite.data import episodes
-from suite.data import image_ops
-from suite.data import task_types
+from suite.data.episodes import episodes
+from suite.data.episodes import task_types
+from suite.data.images import image_ops
 from suite.learners import embedded_maml
 from suite.learners import pretrain_tune
-from suite.models import attention_head
-from suite.models import dense_attention
-from suite.models import embedding
-from suite.models import functional_conv4
+from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import inner_loop
-from suite.training import meta_schedules
-from suite.training import self_critique
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.episodic import self_critique
 
 SIZE = 4
 SETTINGS = {"transform": image_ops.AsStored(SIZE), "channels": 1,

@@ -7,21 +7,21 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import episodes
-from suite.data import image_ops
+from suite.contracts import tasks
 from suite.data import predictions
-from suite.data import task_types
-from suite.data import tasks
+from suite.data.episodes import episodes
+from suite.data.episodes import task_types
+from suite.data.images import image_ops
 from suite.learners import protonet
-from suite.models import embedding
+from suite.models.episodic import embedding
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import episode_graphs
-from suite.training import episode_questions
-from suite.training import meta_schedules
-from suite.training import weight_store
+from suite.state import weight_store
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import episode_questions
+from suite.training.episodic import meta_schedules
 
 SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
 

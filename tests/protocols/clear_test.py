@@ -4,13 +4,13 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import buckets as buckets_lib
-from suite.data import digits
-from suite.data import feature_set
-from suite.data import image_ops
-from suite.data import image_set
+from suite.contracts import tasks
 from suite.data import predictions
-from suite.data import tasks
+from suite.data.digits import digits
+from suite.data.images import feature_set
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.streams import buckets as buckets_lib
 from suite.learners import nearest_mean
 from suite.protocols import clear
 from suite.protocols import run_state

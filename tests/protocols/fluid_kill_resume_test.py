@@ -12,15 +12,15 @@ from suite.reporting import records as records_lib
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment
-from suite.data import digits
-from suite.data import image_ops
+from suite.data.digits import digits
+from suite.data.images import image_ops
 from suite.learners import nearest_mean
 from suite.learners import stream_tuner
 from suite.models import conv4
 from suite.protocols import fluid
-from suite.training import frozen_backbone
-from suite.training import stream_nets
-from suite.training import update_strategies
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import trainable_parts
+from suite.training.sequence import update_strategies
 include 'gin/learners/fluid_exemplar_tuning.gin'
 
 experiment.run.protocol = @fluid.run
@@ -32,9 +32,9 @@ fluid.run.record_every = 20
 update_strategies.OnNewClasses.count = 2
 digits.sequence.num_samples = 120
 stream_tuner.StreamTuner.transform = %TRANSFORM
-stream_tuner.StreamTuner.network = @stream_nets.Whole()
+stream_tuner.StreamTuner.network = @trainable_parts.Whole()
 stream_tuner.StreamTuner.batch_size = 32
-stream_nets.Whole.backbone = @frozen_backbone.FrozenBackbone
+trainable_parts.Whole.backbone = @frozen_backbone.FrozenBackbone
 frozen_backbone.FrozenBackbone.backbone = @conv4.conv4
 frozen_backbone.FrozenBackbone.size = 8
 conv4.conv4.filters = 4

@@ -14,11 +14,11 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
-from suite.data import experience
-from suite.data import image_ops
-from suite.data import image_set
-from suite.data import sequences
-from suite.data import tasks
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.sequences import sequences
 from suite.learners import centroids
 from suite.learners import exemplar_tuning
 from suite.learners import meta_baseline
@@ -29,27 +29,27 @@ from suite.learners import protonet
 from suite.learners import stream_replay
 from suite.learners import stream_tuner
 from suite.learners import streaming_lda
-from suite.metrics import stream_log
+from suite.metrics import sequence_log
 from suite.models import conv4
-from suite.models import embedding
-from suite.models import proto_conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import proto_conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training import base_episodes
-from suite.training import first_order
-from suite.training import frozen_backbone
-from suite.training import stored_samples
-from suite.training import stream_heads
-from suite.training import stream_losses
-from suite.training import stream_nets
-from suite.training import tuned_embedding
-from suite.training import update_combinations
-from suite.training import update_strategies
+from suite.training.episodic import base_episodes
+from suite.training.episodic import fomaml
+from suite.training.episodic import tuned_embedding
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import objectives
+from suite.training.sequence import sequence_heads
+from suite.training.sequence import stored_samples
+from suite.training.sequence import trainable_parts
+from suite.training.sequence import update_combinations
+from suite.training.sequence import update_strategies
 
 CLASSES, BASE, SIZE = 8, 3, 4
 TRANSFORM = image_ops.Plain(SIZE)
@@ -114,14 +114,14 @@ def _small_net():
       lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), SIZE, seed=1)
 
 
-def _tuner(network, head=stream_heads.Linear, **settings):
+def _tuner(network, head=sequence_heads.Linear, **settings):
   return lambda: stream_tuner.StreamTuner(
       transform=TRANSFORM, network=network(), head=head(),
       **{**dict(epochs=2, base_epochs=2, batch_size=8, learning_rate=0.05), **settings})
 
 
 def _frozen():
-  return stream_nets.HeadOnly(nearest_mean.pixels)
+  return trainable_parts.HeadOnly(nearest_mean.pixels)
 
 
 def _imprinting():
@@ -155,7 +155,7 @@ def _meta(make_net, embedded, **settings):
 
 
 def _maml(head):
-  return _replay(meta=first_order.FirstOrder(episodes=EPISODES, steps=2), head=head)
+  return _replay(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), head=head)
 
 
 LEARNERS = {
@@ -168,22 +168,22 @@ LEARNERS = {
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune": _tuner(_frozen),
-    "split_head": _tuner(_frozen, stream_heads.Split),
-    "last_layers": _tuner(lambda: stream_nets.LastLayers(_small_net, norms="trained")),
-    "standard": _tuner(lambda: stream_nets.Whole(_small_net), epochs=1),
+    "split_head": _tuner(_frozen, sequence_heads.Split),
+    "last_layers": _tuner(lambda: trainable_parts.LastLayers(_small_net, norms="trained")),
+    "standard": _tuner(lambda: trainable_parts.Whole(_small_net), epochs=1),
     "imprinting": _imprinting,
     "slda": lambda: streaming_lda.StreamingLda(
         transform=TRANSFORM, features=nearest_mean.pixels, shrinkage=0.01),
     "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _tuner(_frozen)(), minimum_distance.LeastShare(0.1)),
-    "lwf": lambda: _replay(loss=stream_losses.Lwf()),
-    "ewc": lambda: _replay(loss=stream_losses.Ewc()),
+    "lwf": lambda: _replay(loss=objectives.Lwf()),
+    "ewc": lambda: _replay(loss=objectives.Ewc()),
     "er": lambda: _replay(memory=_reservoir(), train_on="new"),
-    "er_ace": lambda: _replay(loss=stream_losses.ErAce(), memory=_reservoir()),
-    "der": lambda: _replay(loss=stream_losses.Dark(), memory=_reservoir()),
+    "er_ace": lambda: _replay(loss=objectives.ErAce(), memory=_reservoir()),
+    "der": lambda: _replay(loss=objectives.Dark(), memory=_reservoir()),
     "der_plus_plus": lambda: _replay(
-        loss=stream_losses.Dark(beta=0.5), memory=_reservoir(), features=nearest_mean.pixels),
+        loss=objectives.Dark(beta=0.5), memory=_reservoir(), features=nearest_mean.pixels),
     "maml": lambda: _maml("zeros"),
     "protomaml": lambda: _maml("prototypes"),
     "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
@@ -311,7 +311,7 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
   fluid.run(LEARNERS[name](), state=state, sequence=sequence, base=base,
             update=STRATEGIES[strategy](), label_delay=delay, block_size=block_size,
             record_every=record_every, encode_batch=13, new_below=new_below)
-  log = stream_log.from_records([r for r in state.records if "first_step" in r])
+  log = sequence_log.from_records([r for r in state.records if "first_step" in r])
   delays = sequences.delays(num, delay, state.seeds.pair("label delay"))
   expected = literal(LEARNERS[name](), sequence_of(seed, num).delayed(delays),
                      STRATEGIES[strategy](), folder / "literal", delays, base,

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from suite.compute import distribution
-from suite.data import digits
-from suite.data import image_ops
+from suite.data.digits import digits
+from suite.data.images import image_ops
 from suite.learners import centroids
 from suite.learners import minimum_distance
 from suite.learners import stream_tuner
@@ -20,10 +20,10 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training import frozen_backbone
-from suite.training import stream_heads
-from suite.training import stream_nets
-from suite.training import update_strategies
+from suite.training.sequence import frozen_backbone
+from suite.training.sequence import sequence_heads
+from suite.training.sequence import trainable_parts
+from suite.training.sequence import update_strategies
 
 PLAIN = image_ops.Plain(8)
 
@@ -44,14 +44,14 @@ def tuner(network, head=None, transform=PLAIN):
 
 
 def frozen():
-  return stream_nets.HeadOnly(centroids.pixels)
+  return trainable_parts.HeadOnly(centroids.pixels)
 
 
 LEARNERS = {
     "finetune": lambda: tuner(frozen()),
-    "split_head": lambda: tuner(frozen(), stream_heads.Split()),
-    "last_layers": lambda: tuner(stream_nets.LastLayers(net, 1, norms="trained")),
-    "standard": lambda: tuner(stream_nets.Whole(net), transform=image_ops.Nevis(8)),
+    "split_head": lambda: tuner(frozen(), sequence_heads.Split()),
+    "last_layers": lambda: tuner(trainable_parts.LastLayers(net, 1, norms="trained")),
+    "standard": lambda: tuner(trainable_parts.Whole(net), transform=image_ops.Nevis(8)),
     "imprinting": lambda: stream_tuner.WeightImprinting(
         transform=PLAIN, network=frozen(), imprint_phases=1, batch_size=32),
     "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=centroids.pixels),

@@ -6,12 +6,12 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import digits
-from suite.data import image_ops
-from suite.data import image_set
+from suite.contracts import tasks
 from suite.data import predictions
-from suite.data import sequences
-from suite.data import tasks
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import nearest_mean
 from suite.protocols import fluid
@@ -19,9 +19,9 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training import stream_steps
-from suite.training import update_combinations
-from suite.training import update_strategies
+from suite.training.sequence import sequence_steps
+from suite.training.sequence import update_combinations
+from suite.training.sequence import update_strategies
 
 NEW = 3  # In tests of 3 classes.
 
@@ -189,7 +189,7 @@ def test_a_learner_without_offline_phases_has_none(tmp_path):
 def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkeypatch, where, call):
   """Inside a block before it counts, between two blocks of one record, between events."""
   summary, whole = _run(tmp_path / "whole"), _records(tmp_path / "whole")
-  owner = run_state.RunState if where == "commit" else stream_steps.StreamSteps
+  owner = run_state.RunState if where == "commit" else sequence_steps.StreamSteps
   function, calls = getattr(owner, where), []
 
   def stopping(self, *arguments):

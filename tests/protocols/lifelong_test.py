@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
-from suite.data import accuracy_cache
 from suite.data import predictions
-from suite.learners import sum_search
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.estimators import sum_search
 from suite.protocols import lifelong
 from suite.protocols import run_state
 from suite.reporting import progress

@@ -10,12 +10,12 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import digits
-from suite.data import experience as experience_lib
-from suite.data import image_ops
+from suite.contracts import experience as experience_lib
+from suite.contracts import tasks
 from suite.data import predictions
-from suite.data import streams
-from suite.data import tasks
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.data.streams import streams
 from suite.protocols import nevis
 from suite.protocols import run_state
 from suite.reporting import progress

@@ -16,8 +16,8 @@ import tensorflow as tf
 
 import suite
 from suite.compute import distribution
-from suite.data import contrastive_views
-from suite.data import image_set
+from suite.data.images import contrastive_views
+from suite.data.images import image_set
 from suite.learners import pretrainer
 from suite.models import resnet
 from suite.protocols import pretrain
@@ -25,9 +25,9 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training import encoder_file
-from suite.training import pretexts
-from suite.training import weight_store
+from suite.state import encoder_file
+from suite.state import weight_store
+from suite.training.pretraining import pretexts
 
 SIZE, CLASSES, BATCH = 12, 4, 32
 # A mirror would turn one class into another, and a colour tells an image from all others.

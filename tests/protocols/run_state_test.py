@@ -7,11 +7,11 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.data import tasks
+from suite.contracts import tasks
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training import snapshots
+from suite.state import snapshots
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
 

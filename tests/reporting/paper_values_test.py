@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from suite.data import episode_conventions
-from suite.data import task_types
+from suite.data.episodes import episode_conventions
+from suite.data.episodes import task_types
 from suite.metrics import matrix
 from suite.reporting import paper_values
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow_datasets as tfds
 from tensorflow_datasets.core.utils import shard_utils
 
-from suite.data import nevis_table
+from suite.data.streams import nevis_table
 import tfds_builders
 from tfds_builders import catalog
 from tfds_builders import paper_draws

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 import suite
-from suite.models import dense_attention
+from suite.models.episodic import dense_attention
 
 TOOLS = pathlib.Path(suite.__file__).parents[1] / "tools"
 

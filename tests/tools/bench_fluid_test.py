@@ -8,9 +8,9 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 
-from suite.data import image_ops
+from suite.data.images import image_ops
 from suite.models import conv4
-from suite.training import frozen_backbone
+from suite.training.sequence import frozen_backbone
 
 
 @pytest.fixture(name="tool")

@@ -4,8 +4,8 @@ import os
 import numpy as np
 import pytest
 
-from suite.data import episodes
-from suite.data import task_types
+from suite.data.episodes import episodes
+from suite.data.episodes import task_types
 
 
 @pytest.fixture(name="tool", scope="module")

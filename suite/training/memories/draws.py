@@ -11,7 +11,7 @@ from typing import Tuple, Union
 
 import tensorflow as tf
 
-from suite.data import sampling
+from suite.data.images import sampling
 
 Number = Union[int, tf.Tensor, tf.Variable]
 

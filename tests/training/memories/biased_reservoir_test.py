@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.data import sampling
+from suite.data.images import sampling
 from suite.training.memories import biased_reservoir
 from suite.training.memories import memory as memory_lib
 

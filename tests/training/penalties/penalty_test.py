@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training import losses
+from suite.training.gradient import losses
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 from suite.training.penalties import agem

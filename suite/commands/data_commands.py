@@ -1,0 +1,218 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite data ...`: lists, diagnoses and builds data sets, and writes features of their images."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import dataclasses
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from suite.commands import data_build
+from suite.configs import gin_files
+
+NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "tiny"}
+
+# (error, label) -> its one line; says an error to the user as `suite` does.
+Say = Callable[..., int]
+
+
+def add(commands: Any, parents: List[argparse.ArgumentParser], positive: Callable[[str], int],
+        fail: Say) -> None:
+  """Adds the command and its actions to the parser of `suite`."""
+  data = commands.add_parser("data", help="list, diagnose and build data sets")
+  data.set_defaults(do=lambda args: _help(data))
+  actions = data.add_subparsers(title="actions", metavar="ACTION")
+  for name, do, nargs, text in (
+      ("list", _list, None, "list every data set"),
+      ("doctor", _doctor, "*", "say what is prepared, what is missing and what to do"),
+      ("build", _build, "+", "prepare data sets")):
+    action = actions.add_parser(name, parents=parents, help=text)
+    action.set_defaults(do=do, fail=fail)
+    if nargs:
+      action.add_argument("names", nargs=nargs, metavar="NAME",
+                          help="data sets, families (clear10) or streams (nevis-short)")
+    if name == "list":
+      action.add_argument("--all", action="store_true",
+                          help="also the variants that reproduce a reference's splits or defects")
+    if name == "doctor":
+      action.add_argument("--json", action="store_true", help="print JSON, one line a data set")
+    if name == "build":
+      action.add_argument("--jobs", type=positive, default=1, metavar="N",
+                          help="data sets that are built at the same time (1)")
+  _add_features(actions, parents, positive, fail)
+
+
+def _add_features(actions: Any, parents: List[argparse.ArgumentParser],
+                  positive: Callable[[str], int], fail: Say) -> None:
+  action = actions.add_parser(
+      "features", parents=parents, help="write an encoder's features of every image, or go on")
+  action.set_defaults(do=_features, fail=fail)
+  action.add_argument("name", metavar="NAME", help="a prepared data set, or a drifting series")
+  action.add_argument("--encoder", required=True, metavar="X",
+                      help="the directory of a pretraining run, or a Keras application (ResNet50)")
+  action.add_argument("--weights", metavar="FILE", help="of a Keras application: its .h5 file")
+  action.add_argument("--out", required=True, metavar="DIR", help="where the features go")
+  action.add_argument("--split", action="append", default=[], metavar="SPLIT",
+                      help="only this one; may be given several times (all)")
+  action.add_argument("--batch_size", type=positive, default=256, metavar="N",
+                      help="images at once (256)")
+  action.add_argument("--image_size", type=positive, default=224, metavar="S",
+                      help="of a Keras application (224); a run's encoder knows its own")
+
+
+def _help(parser: argparse.ArgumentParser) -> int:
+  parser.print_help(sys.stderr)
+  return 2
+
+
+def say_where_data_is(args: argparse.Namespace) -> None:
+  """By way of the environment: TFDS reads it when imported, worker processes inherit it."""
+  if args.mirror:
+    if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
+      raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "
+                                  "holds the archives, or leave --mirror out to download them.")
+    os.environ["LIFELONG_MIRROR"] = args.mirror
+  if args.data_dir:
+    os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
+
+
+def _list(args: argparse.Namespace) -> int:
+  say_where_data_is(args)
+  import tfds_builders
+  rows = []
+  for name in tfds_builders.names(variants=args.all):
+    facts = tfds_builders.status.facts(name)
+    rows.append((name, f"{facts.num_classes:,}", _count(facts.num_examples), facts.source,
+                 facts.title))
+  print_table(("data set", "classes", "examples", "source", "title"), rows)
+  return 0
+
+
+def _doctor(args: argparse.Namespace) -> int:
+  say_where_data_is(args)
+  import tfds_builders
+  names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
+  found: List[Dict[str, Any]] = []
+  for name in names:
+    try:
+      found.append(dataclasses.asdict(tfds_builders.status.inspect(name, args.data_dir)))
+    except Exception as error:  # One broken data set must not hide the others.
+      found.append({"name": name, "state": "failed", "size_bytes": None, "command": "",
+                    "reason": f"{type(error).__name__}: {gin_files.first_line(error)}"})
+  if args.json:
+    for one in found:
+      print(json.dumps(one))
+  else:
+    _print_diagnosis(found)
+  return 1 if any(one["state"] == "failed" for one in found) else 0
+
+
+def _print_diagnosis(found: Sequence[Dict[str, Any]]) -> None:
+  print_table(("data set", "state", "size", "disk", "memory", "next step"), [
+      (one["name"], one["state"], *(size(one.get(key)) for key in (
+          "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found])
+  reasons = [f"{one['name']}: {one['reason']}" for one in found
+             if len(found) <= 10 or one["state"] == "failed"]
+  if len(found) > 10:
+    states = collections.Counter(one["state"] for one in found)
+    reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
+  print("", *reasons, sep="\n")
+  print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes at "
+        "most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ?: not known.")
+
+
+def _build(args: argparse.Namespace) -> int:
+  say_where_data_is(args)
+  import tfds_builders
+  names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
+  if args.jobs > 1 and len(names) > 1:
+    outcomes = data_build.in_processes(names, _where_flags(args), args.jobs)
+  else:
+    def say(name: str, error: Exception) -> str:
+      args.fail(error, args, code=1, label=name)
+      return gin_files.first_line(error)
+    outcomes = data_build.one_by_one(
+        names, lambda name: tfds_builders.build(name, args.data_dir), say)
+  if len(outcomes) > 1:
+    print_table(("data set", "outcome", "seconds", "reason"), [
+        (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
+        for one in outcomes])
+  failed = [one.name for one in outcomes if one.problem]
+  if failed:
+    print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
+  return 1 if failed else 0
+
+
+def _features(args: argparse.Namespace) -> int:
+  say_where_data_is(args)
+  from suite.commands import data_features
+  from suite.data.streams import feature_sources
+  encoder = data_features.encoder(args.encoder, args.weights, args.image_size)
+  source = feature_sources.find(args.name, data_dir=args.data_dir)
+  rows = data_features.write(
+      source, encoder, args.out, splits=args.split, batch_size=args.batch_size)
+  print_table(("split", "images", "written", "width", "seconds"), [
+      (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
+       f"{row['seconds']:.1f}") for row in rows])
+  return 0
+
+
+def _where_flags(args: argparse.Namespace) -> List[str]:
+  """The flags that tell another process what this one was told of places."""
+  flags_given = []
+  for flag in ("data_dir", "mirror"):
+    if getattr(args, flag):
+      flags_given += [f"--{flag}", str(getattr(args, flag))]
+  return flags_given
+
+
+def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[str]) -> List[str]:
+  """The data sets asked for by name, family or stream; without variants all if nothing was asked.
+
+  Args:
+    asked: what the user wrote.
+    known: all names, variants included.
+    base: all names without variants.
+  """
+  names: List[str] = []
+  families = {name.split("/")[0] for name in base}
+  for name in asked or base:
+    variant = NEVIS_STREAMS.get(name.replace("/", "-"))
+    if variant:
+      from suite.data.streams import streams
+      names += sorted({entry.dataset for entry in streams.nevis(variant).entries})
+    elif name in known:
+      names.append(name)
+    elif name in families:
+      names += [one for one in base if one.startswith(f"{name}/")]
+    else:
+      raise gin_files.ConfigError(
+          f"Unknown data set {name!r}. "
+          f"{gin_files.nearest(name, (*known, *sorted(families), *NEVIS_STREAMS))} "
+          "See them all with: suite data list --all")
+  return list(dict.fromkeys(names))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+  widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+  for row in (header, *rows):
+    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def _count(number: Optional[int]) -> str:
+  return "?" if number is None else f"{number:,}"
+
+
+def size(num_bytes: Optional[float]) -> str:
+  """ "1.5 kB"; "?" for None."""
+  if num_bytes is None:
+    return "?"
+  for unit in ("B", "kB", "MB", "GB"):
+    if num_bytes < 1000:
+      return f"{num_bytes:.3g} {unit}"
+    num_bytes /= 1000
+  return f"{num_bytes:.3g} TB"

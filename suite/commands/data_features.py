@@ -1,0 +1,159 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Writes the features of every image of a data set, once, in shards.
+
+A shard is made whole and then renamed into place, so a killed command leaves nothing half-written;
+the same command goes on with the shards that are missing. The encoder always sees batches of one
+shape that begin where a shard begins: an image's features do not depend on where a command was
+killed.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import time
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import ledger as ledger_lib
+from suite.data.images import clear_transform
+from suite.data.images import feature_shards
+from suite.data.streams import feature_sources
+from suite.models import pretrained
+from suite.state import encoder_file
+from suite.state import snapshots
+from suite.training.scoring import scoring
+
+SHARD_SIZE = 4096
+
+
+class Encoder(NamedTuple):
+  """model: pixels 0..255 [B, S, S, 3] to features [B, D]; about: for the manifest."""
+
+  model: tf.keras.Model
+  about: Dict[str, Any]
+
+  @property
+  def image_size(self) -> int:
+    return int(self.model.input_shape[1])
+
+  @property
+  def feature_size(self) -> int:
+    return int(self.model.output_shape[-1])
+
+
+def encoder(name: str, weights: Optional[str] = None, image_size: int = 224) -> Encoder:
+  """The encoder of a pretraining run, or a Keras application.
+
+  Args:
+    name: the directory of a pretraining run's learner, or "ResNet50".
+    weights: of a Keras application: its .h5 file. image_size: of a Keras application: S.
+  """
+  if name in pretrained.names():
+    model = pretrained.application(name, weights or "", image_size=image_size)
+    return Encoder(model, {"name": name, "digest": encoder_file.digest(model.get_weights())})
+  folder = pathlib.Path(name)
+  if not folder.is_dir():
+    raise ValueError(f"The encoder {name!r} is neither the directory of a pretraining run nor a "
+                     f"Keras application; those are {', '.join(pretrained.names())}.")
+  if weights:
+    raise ValueError(f"--weights {weights} was given for a run directory, which has its own "
+                     f"({encoder_file.WEIGHTS}). Leave it out.")
+  # A work directory with one pretrained learner means that learner.
+  inside = sorted(path.parent for path in folder.glob(f"*/{encoder_file.ABOUT}"))
+  if not (folder / encoder_file.ABOUT).exists() and len(inside) == 1:
+    folder = inside[0]
+  found = encoder_file.load(folder)
+  about = {key: value for key, value in found.about.items() if key != "architecture"}
+  return Encoder(found.model(), {"name": found.about["backbone"], **about,
+                                 "digest": found.about["weights_digest"]})
+
+
+def write(source: feature_sources.Source, encoder: Encoder, out: pathlib.Path, *,
+          splits: Sequence[str] = (), batch_size: int = 256, shard_size: int = SHARD_SIZE
+          ) -> List[Dict[str, Any]]:
+  """Writes what is missing; returns a row of facts for each split.
+
+  Args:
+    source: of the images.
+    out: the folder; a new one, or one that holds features of the same source and encoder.
+    splits: only these; all if none is named.
+    batch_size: images at once. shard_size: images a file.
+  """
+  unknown = [split for split in splits if split not in source.splits]
+  if unknown:
+    raise ValueError(f"{source.name!r} has no split {', '.join(unknown)}; it has "
+                     f"{', '.join(source.splits)}.")
+  out = pathlib.Path(out)
+  wanted = {split: source.splits[split] for split in splits or source.splits}
+  shard_size = _claim(out, source, encoder, wanted, shard_size)
+  forward = scoring.Forward(
+      lambda images: encoder.model(images, training=False), distribution_lib.build())
+  return [_write_split(source, split, encoder, forward, out, min(batch_size, shard_size),
+                       shard_size) for split in wanted]
+
+
+def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
+           splits: Dict[str, int], shard_size: int) -> int:
+  """Writes the manifest, or compares it with the one that is there; returns the shards' size."""
+  facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
+           "image_size": encoder.image_size, "feature_size": encoder.feature_size}
+  before: Dict[str, Any] = {}
+  if (out / feature_shards.MANIFEST).exists():
+    before = feature_shards.read_manifest(out)
+    other = [key for key in facts if before.get(key) != facts[key]]
+    if other:
+      raise ValueError(f"{out} holds features of another {', '.join(other)}: "
+                       f"{_short(before.get(other[0]))}, not {_short(facts[other[0]])}. Give "
+                       "another --out.")
+    shard_size = before["shard_size"]
+  elif out.is_dir() and any(not path.name.startswith("tmp-") for path in out.iterdir()):
+    raise ValueError(f"{out} is not empty and holds no features; give another --out.")
+  known = before.get("splits", {})
+  known = {**known, **{split: {"num_examples": num} for split, num in splits.items()}}
+  manifest = {**facts, "shard_size": shard_size, "dtype": "float32", "splits": known}
+  if manifest != before:
+    with snapshots.saving("the manifest", out / feature_shards.MANIFEST) as temporary:
+      temporary.write_text(json.dumps(manifest, indent=1))
+  return shard_size
+
+
+def _write_split(source: feature_sources.Source, split: str, encoder: Encoder,
+                 forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
+                 ) -> Dict[str, Any]:
+  began, written, num = time.monotonic(), 0, source.splits[split]
+  snapshots.Snapshots(out / split).sweep()
+  for number, (first, end) in enumerate(feature_shards.ranges(num, shard_size)):
+    shard = feature_shards.shard_folder(out, split, number)
+    if shard.is_dir():
+      continue
+    features, ids = _features(source.part(split, first, end), encoder, forward, batch_size)
+    with snapshots.saving("a shard of features", shard) as temporary:
+      temporary.mkdir()
+      feature_shards.write_shard(temporary, features, ids)
+    written += end - first
+    logging.info("%s %s: %d of %d images", source.name, split, end, num)
+  return {"split": split, "num_examples": num, "written": written,
+          "feature_size": encoder.feature_size, "seconds": time.monotonic() - began}
+
+
+def _features(images: Any, encoder: Encoder, forward: scoring.Forward, batch_size: int) -> Any:
+  """(features [n, D], ids) of one shard."""
+  outputs = forward.run(
+      images, transform=clear_transform.Clear(encoder.image_size), batch_size=batch_size,
+      ledger=ledger_lib.Ledger(), phase="predict")
+  broken = np.flatnonzero(~np.isfinite(outputs.values).all(axis=1))
+  if broken.size:
+    raise ValueError(f"The encoder makes NaN or infinite features of {broken.size} of "
+                     f"{images.size} images of {images.name!r}, the first with id "
+                     f"{outputs.ids[broken[0]]!r}. Its training has diverged; give another one.")
+  return outputs.values, outputs.ids.tolist()
+
+
+def _short(value: Any) -> str:
+  text = json.dumps(value)
+  return text if len(text) < 200 else f"{text[:200]}..."

@@ -1,0 +1,226 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Finds run files and checks them before anything heavy is imported.
+
+Gin itself finds an unset macro only after it has imported TensorFlow, and never finds a misspelled
+one (`EPOCHSS=3` binds a macro that nothing reads). So `scan` reads the files first, without
+importing what they name, and refuses what cannot work; `gin_parse.parse` lets gin do the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import pathlib
+import re
+import tokenize
+from typing import Any, Dict, Iterable, List, Sequence, Tuple
+
+from absl import logging
+from gin import config_parser
+
+REQUIRED = object()
+
+
+class ConfigError(ValueError):
+  """The run file or a binding cannot be used; the message says got, allowed and next step."""
+
+
+def root() -> pathlib.Path:
+  """The folder that holds `gin/`: this package in an installed wheel, else the checkout."""
+  package = pathlib.Path(__file__).resolve().parents[1]
+  return package if (package / "gin").is_dir() else package.parent
+
+
+def run_files() -> Dict[str, pathlib.Path]:
+  """Short name -> path of every shipped run file, in the order of their names."""
+  runs = root() / "gin" / "runs"
+  return {p.relative_to(runs).with_suffix("").as_posix(): p for p in sorted(runs.rglob("*.gin"))}
+
+
+def description(path: pathlib.Path) -> str:
+  """The first comment line that speaks to people: not the licence, not the command."""
+  comments = []
+  for line in path.read_text(encoding="utf-8").splitlines():
+    if not line.startswith("#"):
+      break
+    comments.append(line.lstrip("#").strip())
+  spoken = [c for c in comments if c and not re.match(r"(Copyright|suite run|python) ", c)]
+  return spoken[0] if spoken else ""
+
+
+def find(run: str) -> Tuple[str, pathlib.Path]:
+  """A run's short name and file, from a shipped short name or a path."""
+  shipped = run_files()
+  name = run[: -len(".gin")] if run.endswith(".gin") else run
+  if name in shipped:
+    return name, shipped[name]
+  path = pathlib.Path(run)
+  if path.is_file():
+    path = path.resolve()
+    names = {p.resolve(): n for n, p in shipped.items()}
+    return names.get(path, path.stem), path
+  raise ConfigError(
+      f"Unknown run {run!r}: no file has this path, no shipped run file has this name. "
+      f"{nearest(name, shipped)} See them all with: suite list")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+  """'Nearest: ...' or 'Known: ...', as part of a message."""
+  known = sorted(known)
+  close = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+  if close:
+    return f"Nearest: {', '.join(close)}."
+  return f"Known: {', '.join(known)}." if known else "None is known."
+
+
+class _Names(config_parser.ParserDelegate):
+  """Reads values without resolving them; notes the macros they use."""
+
+  def __init__(self):
+    self.macros: List[str] = []
+
+  def configurable_reference(self, scoped_configurable_name, evaluate):
+    return "@" + scoped_configurable_name + ("()" if evaluate else "")
+
+  def macro(self, macro_name):
+    if macro_name == "gin.REQUIRED":
+      return REQUIRED
+    self.macros.append(macro_name)
+    return "%" + macro_name
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+  value: Any  # a literal; references as "@name()", macros as "%NAME"; or REQUIRED
+  file: str  # "" for a binding given on the command line
+  line: int
+
+  @property
+  def where(self) -> str:
+    return f"{self.file}, line {self.line}" if self.file else "the command line"
+
+
+@dataclasses.dataclass
+class Scan:
+  """What a run's files say, before anything they name is imported."""
+
+  files: List[str] = dataclasses.field(default_factory=list)
+  macros: Dict[str, Setting] = dataclasses.field(default_factory=dict)  # the last setting of each
+  parameters: Dict[str, Setting] = dataclasses.field(default_factory=dict)
+  used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
+  imports: Dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
+
+  def header(self) -> List[str]:
+    """The import lines under which a binding of the command line is parsed."""
+    lines = [s.format() for s in self.imports.values()]
+    return sorted(lines, key=lambda line: "__gin__" not in line)
+
+
+def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
+  """Reads files (includes too) and bindings `X=Y` without importing what they name."""
+  found = Scan()
+  for path in paths:
+    _scan_file(path, found, ())
+  for binding in bindings:
+    _scan_binding(binding, found)
+  _check_macros(found, str(paths[0]))
+  return found
+
+
+def _statements(source, where: str, delegate: _Names) -> List[Any]:
+  try:
+    return list(config_parser.ConfigParser(source, delegate))
+  except (SyntaxError, tokenize.TokenError, ValueError) as error:
+    if isinstance(error, SyntaxError) and error.lineno:
+      where = f"{where}, line {error.lineno}"
+    raise ConfigError(f"Cannot read {where}: {first_line(error)}") from error
+
+
+def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> None:
+  if str(path) in including:
+    raise ConfigError(f"{path} includes itself, by way of {' -> '.join(including)}.")
+  names = _Names()
+  with open(path, encoding="utf-8") as source:
+    statements = _statements(source, str(path), names)
+  if str(path) not in found.files:
+    found.files.append(str(path))
+  for macro in names.macros:
+    found.used.setdefault(macro, str(path))
+  # The run file's own imports win over those of its includes: the command line speaks its language.
+  for statement in statements:
+    if isinstance(statement, config_parser.ImportStatement):
+      found.imports.setdefault(statement.bound_name(), statement)
+  for statement in statements:
+    if isinstance(statement, config_parser.IncludeStatement):
+      included = find_file(statement.filename, f"{path}, line {statement.location.line_num}")
+      _scan_file(included, found, (*including, str(path)))
+    elif isinstance(statement, config_parser.BindingStatement):
+      _note(statement, str(path), found)
+
+
+def find_file(name: str, where: str) -> pathlib.Path:
+  """Gin's own search: from the current folder, then under `root()`; `where` asks for it."""
+  for candidate in (pathlib.Path(name), root() / name):
+    if candidate.is_file():
+      return candidate.resolve()
+  shipped = (p.relative_to(root()).as_posix() for p in (root() / "gin").rglob("*.gin"))
+  raise ConfigError(
+      f"{where}: there is no file {name!r}, neither from {os.getcwd()} nor from {root()}. "
+      f"{nearest(name, shipped)}")
+
+
+def _note(statement: config_parser.BindingStatement, file: str, found: Scan) -> None:
+  key = "/".join(filter(None, (statement.scope, statement.selector)))
+  setting = Setting(statement.value, file, statement.location.line_num)
+  if statement.arg_name:
+    found.parameters[f"{key}.{statement.arg_name}"] = setting
+  else:
+    found.macros[key] = setting
+
+
+def _scan_binding(binding: str, found: Scan) -> None:
+  names = _Names()
+  try:
+    statements = _statements(binding, f"--gin_param {binding!r}", names)
+  except ConfigError as error:
+    key, _, value = binding.partition("=")
+    quoted = f"""--gin_param "{key.strip()}='{value.strip()}'\""""
+    hint = f" If the value is text, quote it: {quoted}." if value.strip() else " It takes X=Y."
+    raise ConfigError(f"{error}.{hint}") from error
+  if len(statements) != 1 or not isinstance(statements[0], config_parser.BindingStatement):
+    raise ConfigError(f"--gin_param takes one binding X=Y, got {binding!r}. "
+                      "Give the flag once for each binding.")
+  macro = "/".join(filter(None, (statements[0].scope, statements[0].selector)))
+  if not statements[0].arg_name and macro not in found.macros:
+    raise ConfigError(
+        f"--gin_param sets the macro {macro!r}, which no file of this run declares. "
+        f"{nearest(macro, found.macros)} A parameter is set as module.function.parameter=value.")
+  for used in names.macros:
+    found.used.setdefault(used, f"--gin_param {binding!r}")
+  _note(statements[0], "", found)
+
+
+def _check_macros(found: Scan, run_file: str) -> None:
+  """Nothing may be read that is not set, nor be left to be set; what is set for nothing is told."""
+  # A name with a dot may be a constant that a module declares when gin imports it.
+  unset = {m: w for m, w in found.used.items() if m not in found.macros and "." not in m}
+  if unset:
+    macro, where = next(iter(unset.items()))
+    raise ConfigError(f"{where} reads %{macro}, which no file of this run sets. "
+                      f"{nearest(macro, found.macros)}")
+  settings = {**found.macros, **found.parameters}
+  required = {k: s for k, s in settings.items() if s.value is REQUIRED}
+  if required:
+    lines = "".join(f"\n  {key}  (required by {s.where})" for key, s in required.items())
+    raise ConfigError(f"Required and not set:{lines}\n"
+                      f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
+  for macro, setting in found.macros.items():
+    if macro not in found.used and setting.file in ("", run_file):
+      logging.warning("%s sets %s, which nothing in this run reads.", setting.where, macro)
+
+
+def first_line(error: BaseException) -> str:
+  """What an error says, in one line."""
+  text = error.msg if isinstance(error, SyntaxError) else str(error)
+  return (text or type(error).__name__).strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,174 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Parses run files with gin, and says in plain words what gin did not like.
+
+Gin stays on the roof: the library takes arguments, a run file names and fills them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util  # gin's resource reader uses it without importing it.
+import inspect
+import logging as python_logging
+import pathlib
+import pkgutil
+import re
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+
+import gin
+
+from suite.configs import gin_files
+
+
+def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> gin_files.Scan:
+  """Clears gin, then sets it from files and bindings and locks it; imports what the files name."""
+  found = gin_files.scan(paths, bindings)
+  gin.clear_config()
+  _search_root(str(gin_files.root()))
+  with _quiet_search():
+    for path in paths:
+      with _explained(found):
+        gin.parse_config_file(str(path))
+    for binding in bindings:
+      with _explained(found, f"--gin_param {binding!r}"):
+        gin.parse_config([*found.header(), binding])
+    with _explained(found):
+      gin.finalize()
+  return found
+
+
+def configured(fn: Callable, given: Mapping[str, Any]) -> Callable[[], Any]:
+  """`fn` with its gin bindings and the arguments `given`, which gin may not set as well."""
+  name = f"{fn.__module__}.{fn.__name__}"
+  try:
+    bound = gin.get_bindings(fn, resolve_references=False)
+    configurable = gin.get_configurable(fn)
+  except ValueError as error:  # No file has named it.
+    raise gin_files.ConfigError(
+        f"The run file sets nothing of {name}; bind its parameters there, as the shipped run files "
+        "do (suite list).") from error
+  both = sorted(set(bound) & set(given))
+  if both:
+    # An argument would beat the binding without a word.
+    raise gin_files.ConfigError(
+        f"The config sets {', '.join(both)} of {name}; gin says what runs, the command line says "
+        "where. Leave the binding out and use the flags of suite run.")
+  parameters = inspect.signature(fn).parameters.values()
+  unset = [p.name for p in parameters if p.default in (p.empty, gin.REQUIRED)
+           and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in (*bound, *given)]
+  if unset:
+    raise gin_files.ConfigError(
+        f"{name} needs {', '.join(unset)}, which the run file does not set; bind it there.")
+  return functools.partial(configurable, **given)
+
+
+def config_text() -> str:
+  """Everything that is bound, as a gin file."""
+  return gin.config_str(max_line_length=100)
+
+
+def operative_text(before: str = "") -> str:
+  """What the run really used, defaults included, as a gin file; complete once the run is over.
+
+  Args:
+    before: the text of an earlier process of the same run. What this process did not use, since it
+      had been finished, is taken from there.
+  """
+  paragraphs: Dict[str, Dict[str, str]] = {}  # Statements by what they set, by title.
+  for text in (before, gin.operative_config_str(max_line_length=100)):
+    for paragraph in filter(None, (part.strip("\n") for part in text.split("\n\n"))):
+      title = paragraph.split("\n")[0] if paragraph.startswith("#") else "imports"
+      # A statement goes on in the indented lines that follow it.
+      for statement in re.split(r"\n(?=\S)", paragraph):
+        paragraphs.setdefault(title, {})[statement.split(" = ")[0]] = statement
+  return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
+
+
+@functools.cache
+def _search_root(root: str) -> None:
+  """Each root once: gin keeps all that it is given."""
+  gin.add_config_file_search_path(root)
+
+
+@contextlib.contextmanager
+def _quiet_search():
+  """Gin logs an ERROR for each place where an include is not; `scan` has found the right one."""
+
+  def keep(record):
+    return record.module != "resource_reader"
+
+  logger = python_logging.getLogger()
+  logger.addFilter(keep)
+  try:
+    yield
+  finally:
+    logger.removeFilter(keep)
+
+
+@contextlib.contextmanager
+def _explained(found: gin_files.Scan, where: str = ""):
+  """Turns gin's complaints into ours; an error of an imported module passes as it is."""
+  try:
+    yield
+  except (ValueError, NameError, AttributeError, ImportError, SyntaxError) as error:
+    text = _explanation(error, found)
+    if text is None:
+      raise
+    place = re.search(r'In file "(.+)", line (\d+)', str(error))
+    where = where or (f"{place[1]}, line {place[2]}" if place else "the config")
+    raise gin_files.ConfigError(f"In {where}: {text}") from error
+
+
+def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
+  message = str(error)
+  match = re.match(r"Configurable '(.+)' doesn't have a parameter named '(.+)'\.", message)
+  if match:
+    allowed = inspect.signature(_resolve(match[1], found)).parameters
+    return (f"{match[1]} has no parameter {match[2]!r}; it has {', '.join(sorted(allowed))}. "
+            f"{gin_files.nearest(match[2], allowed)}")
+  match = re.match(r"'(.+)' was not provided by an import statement", message)
+  if match and match[1] in found.imports:
+    return (f"this file does not import {match[1]!r}, and the imports of other files do not reach "
+            f"it; add: {found.imports[match[1]].format()}")
+  if match:
+    known = [name for name in found.imports if name != "dynamic_registration"]
+    return f"no import gives the name {match[1]!r}. {gin_files.nearest(match[1], known)}"
+  match = re.match(r"Couldn't resolve selector (\S+); .* has no attribute (\w+)", message)
+  if match:
+    parent = match[1][: match[1].rindex("." + match[2])]
+    known = [name for name in dir(_resolve(parent, found)) if not name.startswith("_")]
+    return f"{parent} has no {match[2]!r}. {gin_files.nearest(match[2], known)}"
+  match = re.match(r"No module named '(.+)'", message)
+  if match:
+    named = any(f"{s.module}.".startswith(f"{match[1]}.") for s in found.imports.values())
+    # Otherwise something that an imported module imports is missing: no fault of the config.
+    return f"there is no module {match[1]!r}. {_modules_beside(match[1])}" if named else None
+  return gin_files.first_line(error) if _raised_by_gin(error) else None
+
+
+def _resolve(selector: str, found: gin_files.Scan) -> Any:
+  """The object that a selector such as `nevis.run` names."""
+  first, *rest = selector.split(".")
+  statement = found.imports[first]
+  whole = statement.is_from or statement.alias
+  target = importlib.import_module(statement.module if whole else first)
+  return functools.reduce(getattr, rest, target)
+
+
+def _modules_beside(module: str) -> str:
+  parent, _, name = module.rpartition(".")
+  try:
+    spec = importlib.util.find_spec(parent) if parent else None
+  except ImportError:
+    spec = None
+  places = (spec.submodule_search_locations if spec else None) or ()
+  return gin_files.nearest(name, {m.name for m in pkgutil.iter_modules(places)}) if places else ""
+
+
+def _raised_by_gin(error: BaseException) -> bool:
+  trace = error.__traceback__
+  while trace is not None and trace.tb_next is not None:
+    trace = trace.tb_next
+  return trace is not None and "gin" in pathlib.Path(trace.tb_frame.f_code.co_filename).parts

@@ -1,0 +1,94 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a learner is given with a Train event: this task's data and what came before, no more."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Iterator, List, Sequence, Tuple, Union
+
+from suite.contracts import tasks
+
+
+class NotDeliveredError(LookupError):
+  """A learner asked for a task that has not been delivered (yet)."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Experience:
+  """One task as it is delivered to a learner; the test split stays with the protocol.
+
+  Attributes:
+    task: name, kind, number of classes.
+    train: the `ImageSet` to learn from.
+    validation: the `ImageSet` to choose hyper-parameters with.
+    history: the experiences delivered before this one.
+  """
+
+  task: tasks.Task
+  train: Any
+  validation: Any
+  history: History
+
+  def __getattr__(self, name: str) -> Any:
+    if name.startswith("__"):  # What copy, pickle and the like look for.
+      raise AttributeError(name)
+    raise AttributeError(
+        f"An experience has no {name!r}; it has task, train, validation and history. The test "
+        f"split and its labels stay with the protocol: task {self.task.key!r} is tested by its "
+        "Predict event.")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Delivered:
+  """A delivered task; `load` reads its (train, validation) image sets when they are wanted."""
+
+  task: tasks.Task
+  load: Callable[[], Tuple[Any, Any]]
+
+
+class History:
+  """The experiences delivered so far, oldest first, by index or by task key ("mnist@2").
+
+  Data is read again when an old experience is asked for; `tasks` and `num_classes` read nothing.
+  """
+
+  def __init__(self, delivered: Sequence[Delivered] = ()):
+    self._delivered = tuple(delivered)
+
+  @property
+  def tasks(self) -> List[tasks.Task]:
+    """The tasks delivered so far."""
+    return [item.task for item in self._delivered]
+
+  @property
+  def keys(self) -> List[str]:
+    """Their keys."""
+    return [item.task.key for item in self._delivered]
+
+  def num_classes(self, key: Union[int, str]) -> int:
+    """Number of classes of a delivered task."""
+    return self._delivered[self._place(key)].task.num_classes
+
+  def __len__(self) -> int:
+    return len(self._delivered)
+
+  def __contains__(self, key: object) -> bool:
+    return key in self.keys
+
+  def __iter__(self) -> Iterator[Experience]:
+    return (self[place] for place in range(len(self)))
+
+  def __getitem__(self, key: Union[int, str]) -> Experience:
+    place = self._place(key)
+    train, validation = self._delivered[place].load()
+    return Experience(self._delivered[place].task, train, validation,
+                      History(self._delivered[:place]))
+
+  def _place(self, key: Union[int, str]) -> int:
+    if isinstance(key, str):
+      if key in self.keys:
+        return self.keys.index(key)
+    elif -len(self) <= key < len(self):
+      return int(key) % len(self)
+    raise NotDeliveredError(
+        f"Task {key!r} has not been delivered. Delivered so far: {', '.join(self.keys) or 'none'}.")

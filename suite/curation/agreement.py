@@ -1,0 +1,71 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How far reviewers agree: numbers for a report, none of which decides anything."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from typing import Any, Dict, List, Mapping, Optional
+
+from suite.curation import votes as votes_lib
+
+_DECIMALS = 6
+
+
+def statistics(ballots: votes_lib.Ballots) -> Dict[str, Any]:
+  """Agreement of all, by class and by reviewer.
+
+  "pairwise": the share of pairs of reviewers of an image that cast the same vote, averaged over the
+  images. "kappa": Fleiss' kappa, the same less what votes drawn at random in the same shares would
+  give; None where all votes are the same. Images with one vote have no pair and do not count.
+  """
+  labels = sorted({item.label for item in ballots})
+  return {
+      "images": len(ballots), **_agreement(ballots),
+      "unanimous": sum(len(set(votes.values())) == 1 for votes in ballots.values()),
+      "votes": dict(sorted(_shares(ballots).items())),
+      "by_class": {label: _agreement({item: votes for item, votes in ballots.items()
+                                      if item.label == label}) for label in labels},
+      "by_reviewer": _by_reviewer(ballots)}
+
+
+def pairwise(votes: Mapping[str, str]) -> Optional[float]:
+  """Of one image; None with fewer than two votes."""
+  num = len(votes)
+  same = sum(count * (count - 1) for count in collections.Counter(votes.values()).values())
+  return same / (num * (num - 1)) if num > 1 else None
+
+
+def _agreement(ballots: votes_lib.Ballots) -> Dict[str, Optional[float]]:
+  found = [one for one in map(pairwise, ballots.values()) if one is not None]
+  if not found:
+    return {"pairwise": None, "kappa": None}
+  mean = sum(found) / len(found)
+  shares = _shares(ballots)
+  total = sum(shares.values())
+  chance = sum((count / total) ** 2 for count in shares.values())
+  kappa = (mean - chance) / (1 - chance) if chance < 1 else None
+  return {"pairwise": round(mean, _DECIMALS),
+          "kappa": None if kappa is None else round(kappa, _DECIMALS)}
+
+
+def _shares(ballots: votes_lib.Ballots) -> Dict[str, int]:
+  """How many of each vote were cast on images with two or more votes."""
+  return collections.Counter(vote for votes in ballots.values() if len(votes) > 1
+                             for vote in votes.values())
+
+
+def _by_reviewer(ballots: votes_lib.Ballots) -> Dict[str, Dict[str, Any]]:
+  """Of each reviewer the votes, and the share of pairs with others that are the same."""
+  cast: Dict[str, List[str]] = {}
+  same: Dict[str, List[bool]] = {}
+  for votes in ballots.values():
+    for reviewer, vote in votes.items():
+      cast.setdefault(reviewer, []).append(vote)
+    for (one, first), (other, second) in itertools.combinations(votes.items(), 2):
+      same.setdefault(one, []).append(first == second)
+      same.setdefault(other, []).append(first == second)
+  return {reviewer: {
+      **{vote: cast[reviewer].count(vote) for vote in votes_lib.VOTES},
+      "agrees": round(sum(same[reviewer]) / len(same[reviewer]), _DECIMALS)
+                if same.get(reviewer) else None} for reviewer in sorted(cast)}

@@ -1,0 +1,140 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""An archive in the layout of CLEAR's present edition, the same bytes for the same content.
+
+    train/class_names.txt
+    train/labeled_images/<bucket>/<class>/<id>.jpg
+    train/labeled_metadata.json
+    train/labeled_metadata/<bucket>/<class>.json
+
+`tfds_builders/parsers/clear_listing.py` says how it is read. Members are sorted, none is compressed
+(images are already, and compressed bytes would depend on the version of zlib), and all are of 1980.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pathlib
+import tarfile
+from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence, Union
+import zipfile
+
+import numpy as np
+
+from suite.curation import errors
+from suite.curation import pictures
+from suite.curation import storage
+from tfds_builders.parsers import images
+
+TRAIN, TEST = "train", "test"
+_FORMATS = (".zip", ".tar")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_SECONDS_OF_1980 = 315532800
+
+Content = Union[bytes, pathlib.Path]
+
+
+class Picture(NamedTuple):
+  """One image to pack.
+
+  Attributes:
+    bucket, label, id: where it goes; label "" for unlabelled images of bucket 0.
+    path: of its file.
+    metadata: what is known of it, by the keys of Flickr's tables.
+  """
+
+  bucket: int
+  label: str
+  id: str
+  path: pathlib.Path
+  metadata: Mapping[str, str]
+
+
+def labelled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
+             ) -> Dict[str, Content]:
+  """The members of an archive of labelled images; `top` is `TRAIN` or `TEST`."""
+  members: Dict[str, Content] = {
+      f"{top}/class_names.txt": "\n".join(sorted(class_names)).encode("ascii")}
+  tables: Dict[int, Dict[str, Dict[str, Mapping[str, str]]]] = {}
+  for one in pictures_:
+    place = f"labeled_images/{one.bucket}/{one.label}/{one.id}{_suffix(one.path)}"
+    members[f"{top}/{place}"] = one.path
+    of_class = tables.setdefault(one.bucket, {}).setdefault(one.label, {})
+    of_class[one.id] = {**one.metadata, "ID": one.id, "IMG_PATH": place}
+  listing: Dict[str, Dict[str, str]] = {}
+  for bucket, of_bucket in tables.items():
+    for label, facts in of_bucket.items():
+      place = f"labeled_metadata/{bucket}/{label}.json"
+      listing.setdefault(str(bucket), {})[label] = place
+      members[f"{top}/{place}"] = _json(facts)
+  members[f"{top}/labeled_metadata.json"] = _json(listing)
+  return members
+
+
+def unlabelled(pictures_: Sequence[Picture]) -> Dict[str, Content]:
+  """The members of an archive of bucket 0, which has no labels."""
+  return {f"all_images/{one.bucket}/{one.id}{_suffix(one.path)}": one.path for one in pictures_}
+
+
+def write(path: pathlib.Path, members: Mapping[str, Content],
+          check: Callable[[pathlib.Path], None] = lambda path: None) -> None:
+  """Writes a .zip or .tar that appears whole or not at all.
+
+  Args:
+    path: of the archive.
+    members: name -> content, or the file that holds it.
+    check: raises an error if a file is not the one that is meant.
+  """
+  if path.suffix not in _FORMATS:
+    raise errors.CurationError(f"{path} is none of {', '.join(_FORMATS)}.")
+  pack = _zip if path.suffix == ".zip" else _tar
+  with storage.replacing(path) as file:
+    pack(file, members, check)
+
+
+def _zip(file, members: Mapping[str, Content], check) -> None:
+  with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    for name in sorted(members):
+      info = zipfile.ZipInfo(name, _EPOCH)
+      info.create_system, info.external_attr = 3, 0o100644 << 16
+      archive.writestr(info, _bytes(members[name], check))
+
+
+def _tar(file, members: Mapping[str, Content], check) -> None:
+  with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT) as archive:
+    for name in sorted(members):
+      data = _bytes(members[name], check)
+      info = tarfile.TarInfo(name)
+      info.size, info.mtime, info.mode = len(data), _SECONDS_OF_1980, 0o644
+      archive.addfile(info, io.BytesIO(data))
+
+
+def _bytes(content: Content, check) -> bytes:
+  if isinstance(content, bytes):
+    return content
+  check(content)
+  data = content.read_bytes()
+  if data.startswith((images.JPEG, images.PNG)):
+    return data
+  with pictures.opened(content) as image:
+    return images.png(np.asarray(image))
+
+
+def _suffix(path: pathlib.Path) -> str:
+  """The parser knows images by these; what is neither JPEG nor PNG is packed as PNG."""
+  try:
+    with open(path, "rb") as file:
+      start = file.read(len(images.JPEG))
+  except OSError as error:
+    raise errors.CurationError(f"{path} cannot be read: {error.strerror}.") from error
+  return ".jpg" if start == images.JPEG else ".png"
+
+
+def _json(content: Mapping[str, object]) -> bytes:
+  return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True).encode("utf-8")
+
+
+def held_out(ids: Sequence[str], num: int) -> List[str]:
+  """`num` of the ids for testing: those with the lowest digests, whatever their order."""
+  return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode()).digest(), name))[:num]

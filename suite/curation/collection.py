@@ -1,0 +1,87 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A curation as its finished steps left it: table, features, buckets, candidates."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Dict, List, NamedTuple, Optional
+
+import numpy as np
+
+from suite.curation import errors
+from suite.curation import feature_files
+from suite.curation import image_table
+from suite.curation import manifest
+from suite.curation import storage
+from suite.curation import time_buckets
+
+ENCODE, BUCKETS, QUERIES, SHEETS, VOTES, EXPORT = STEPS = (
+    "encode", "buckets", "queries", "sheets", "votes", "export")
+BUCKET_FILE, RANGES, CANDIDATES = "buckets.npy", "ranges.csv", "candidates.csv"
+AMBIGUOUS, IMAGE_FILE, ENCODED = "ambiguous.csv", "images.csv", "features.npy"
+
+
+class Candidate(NamedTuple):
+  """A line of candidates.csv."""
+
+  bucket: int
+  label: str
+  rank: int
+  id: str
+  score: str
+
+
+def table(work: pathlib.Path) -> image_table.Table:
+  """The table that the buckets were made from."""
+  path, = manifest.verified(work, BUCKETS).sources("table")
+  return image_table.read(path)
+
+
+def features(work: pathlib.Path) -> feature_files.Features:
+  """The features that the buckets were made from."""
+  return feature_files.Features(manifest.verified(work, BUCKETS).sources("features"))
+
+
+def buckets(work: pathlib.Path) -> np.ndarray:
+  """int16 [N]: the bucket of each image."""
+  folder = manifest.verified(work, BUCKETS).folder
+  return np.load(folder / BUCKET_FILE, allow_pickle=False)
+
+
+def spans(work: pathlib.Path) -> Dict[int, str]:
+  """Bucket -> its time, in words."""
+  path = manifest.verified(work, BUCKETS).folder / RANGES
+  lines = storage.read_csv(path, list(time_buckets.Range._fields))
+  return {int(line["bucket"]): f"{line['first_time'][:10]} to {line['last_time'][:10]}"
+          for line in lines}
+
+
+def candidates(work: pathlib.Path) -> List[Candidate]:
+  """All candidates, by bucket, class and rank."""
+  path = manifest.verified(work, QUERIES).folder / CANDIDATES
+  return [Candidate(int(line["bucket"]), line["class"], int(line["rank"]), line["id"],
+                    line["score"])
+          for line in storage.read_csv(path, ["bucket", "class", "rank", "id", "score"])]
+
+
+def check_files(found: image_table.Table, rows: List[int], root: Optional[pathlib.Path]
+                ) -> List[pathlib.Path]:
+  """The image files of some rows; an error that names those that are not there."""
+  paths = [found.file(row, root) for row in rows]
+  lacking = [path for path in paths if not path.is_file()]
+  if lacking:
+    raise errors.CurationError(f"{len(lacking)} of {len(paths)} image files are not there: "
+                               f"{errors.some(lacking)}. Name the folder that the paths of "
+                               f"{found.path} start from with --images, or leave them out.")
+  return paths
+
+
+def from_work(work: pathlib.Path, path: Optional[pathlib.Path]) -> Optional[str]:
+  """A path as a manifest holds it: as seen from the folder of the curation."""
+  return None if path is None else pathlib.PurePath(os.path.relpath(path, work)).as_posix()
+
+
+def from_manifest(work: pathlib.Path, path: Optional[str]) -> Optional[pathlib.Path]:
+  """The path that `from_work` has written down."""
+  return None if path is None else pathlib.Path(os.path.normpath(work / path))

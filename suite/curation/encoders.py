@@ -1,0 +1,146 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Encoders: whatever turns image files into features [n, D], such as a Keras model with weights.
+
+An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. One that has `encode_text(texts)`
+too serves queries in words (`queries.from_text`); Keras models have none, so their word queries
+need features that were computed elsewhere, and their image queries nothing.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import types
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
+
+from absl import logging
+import numpy as np
+
+from suite.curation import errors
+from suite.curation import pictures
+
+SCALES = ("none", "tf", "torch", "caffe")  # keras.applications.imagenet_utils.preprocess_input
+
+
+class KerasEncoder:
+  """A Keras model on images of one size.
+
+  Attributes:
+    width: D.
+    size: S of the square images.
+  """
+
+  def __init__(self, model: Any, preprocess: Callable[[np.ndarray], Any], size: int,
+               batch_size: int = 64):
+    """model: float32 [B, S, S, 3] -> [B, D]; preprocess: pixels 0..255 -> what the model takes."""
+    shape = tuple(model.output_shape) if not isinstance(model.output_shape, list) else ()
+    if len(shape) != 2 or not shape[1]:
+      raise errors.CurationError(f"The model gives {model.output_shape}; features [B, D] are "
+                                 "needed. Let it end with a pooling layer.")
+    self.width, self.size = int(shape[1]), size
+    self._model, self._preprocess, self._batch = model, preprocess, batch_size
+
+  def encode(self, paths: Sequence[pathlib.Path]) -> np.ndarray:
+    """float32 [n, D]; batches are filled up, so that one shape is compiled."""
+    parts = []
+    for start in range(0, len(paths), self._batch):
+      chosen = paths[start:start + self._batch]
+      batch = np.zeros([self._batch, self.size, self.size, 3], np.float32)
+      batch[:len(chosen)] = [pictures.square(path, self.size) for path in chosen]
+      parts.append(np.asarray(self._model.predict_on_batch(self._preprocess(batch)))[:len(chosen)])
+    return np.concatenate(parts).astype(np.float32)
+
+
+def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: int = 64
+                ) -> KerasEncoder:
+  """A network of `tf.keras.applications` without its top, pooled; nothing is downloaded.
+
+  Args:
+    name: "ResNet50".
+    weights: a file of weights without top ("..._notop.h5") of this network.
+    size: S of the images.
+    batch_size: B.
+  """
+  known = _applications()
+  if name not in known:
+    raise errors.CurationError(f"Keras has no application {name!r}; it has "
+                               f"{', '.join(sorted(known))}.")
+  _check_file(weights)
+  make, preprocess = known[name]
+  model = make(include_top=False, weights=None, input_shape=(size, size, 3), pooling="avg")
+  try:
+    model.load_weights(str(weights))
+  except (OSError, ValueError, KeyError) as error:
+    raise errors.CurationError(
+        f"{weights} does not hold weights of {name} without its top: {str(error)[:200]} Give the "
+        "file whose name ends in _notop.h5, or weights saved from the same model.") from error
+  return KerasEncoder(model, preprocess, size, batch_size)
+
+
+def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
+          size: Optional[int] = None) -> KerasEncoder:
+  """A model that was saved whole, as `.keras` file; code in it (Lambda layers) is refused.
+
+  Args:
+    path: of the file.
+    scale: how pixels are scaled before the model, one of `SCALES`; "none": 0..255.
+    batch_size: B.
+    size: S, if the model takes images of any size.
+  """
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  if scale not in SCALES:
+    raise errors.CurationError(f"Unknown scale {scale!r}; allowed are {', '.join(SCALES)}.")
+  _check_file(path)
+  if path.suffix != ".keras":
+    raise errors.CurationError(f"{path} is no .keras file. Save the model anew, model.save("
+                               "'NAME.keras'): older formats run code that they hold.")
+  try:
+    model = tf.keras.models.load_model(str(path), compile=False, safe_mode=True)
+  except (OSError, ValueError, TypeError, KeyError) as error:
+    raise errors.CurationError(f"{path} cannot be loaded: {str(error)[:300]}") from error
+  shape: Tuple[Any, ...] = tuple(model.input_shape)
+  found = shape[1] if len(shape) == 4 and shape[1] else size
+  if len(shape) != 4 or shape[3] != 3 or found is None or (size or found) != found:
+    raise errors.CurationError(f"{path} takes {shape}, asked was size={size}; square images [B, S, "
+                               "S, 3] are needed. Say --size where the model takes any.")
+  return KerasEncoder(model, _scaler(scale), int(found), batch_size)
+
+
+def encode_files(encoder: Any, paths: Sequence[pathlib.Path], out: pathlib.Path,
+                 batch_size: int = 1024) -> None:
+  """Writes float32 [N, D] to an .npy file, a part at a time."""
+  found = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32,
+                                    shape=(len(paths), encoder.width))
+  for start in range(0, len(paths), batch_size):
+    found[start:start + batch_size] = encoder.encode(paths[start:start + batch_size])
+    logging.log_every_n_seconds(logging.INFO, "%d of %d images encoded", 30, start, len(paths))
+  found.flush()
+
+
+def _check_file(path: pathlib.Path) -> None:
+  if not path.is_file():
+    raise errors.CurationError(f"There is no file {path}. Nothing is downloaded: give a local one.")
+
+
+def _scaler(scale: str) -> Callable[[np.ndarray], Any]:
+  if scale == "none":
+    return lambda batch: batch
+  from tensorflow.keras.applications import imagenet_utils  # pylint: disable=g-import-not-at-top
+  return lambda batch: imagenet_utils.preprocess_input(batch, mode=scale)
+
+
+def _applications() -> Dict[str, Any]:
+  """Name -> (constructor, preprocess_input) of the module that has both."""
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  known = {}
+  for module in _modules(tf.keras.applications):
+    for name in dir(module):
+      if name[0].isupper() and callable(getattr(module, name)):
+        known[name] = (getattr(module, name), module.preprocess_input)
+  return known
+
+
+def _modules(package: Any) -> Iterator[types.ModuleType]:
+  for name in sorted(dir(package)):
+    module = getattr(package, name)
+    if isinstance(module, types.ModuleType) and hasattr(module, "preprocess_input"):
+      yield module

@@ -1,0 +1,209 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Steps of a curation: each has a folder, and in it a manifest of what it was made from.
+
+    WORK/buckets/{buckets.npy, ranges.csv, manifest.json}
+    WORK/queries/{candidates.csv, ambiguous.csv, manifest.json}       and so on
+
+A manifest holds the step's parameters, counts, the versions of what computed it, and the digests of
+its inputs and outputs; the manifest of the step before is an input, so that digests form a chain.
+Nothing in it depends on when or by whom it was made. A folder appears whole or not at all: a step
+that was killed has left none, and is run again; one that is there and matches is not done twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+from importlib import metadata
+import json
+import os
+import pathlib
+import platform
+import shutil
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence
+
+from absl import logging
+
+from suite.curation import errors
+from suite.curation import storage
+
+NAME = "manifest.json"
+FORMAT = 1
+_TOOL = "python tools/curate.py"
+
+Counts = Dict[str, Any]
+Inputs = Mapping[str, Sequence[pathlib.Path]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+  """One finished step.
+
+  Attributes:
+    folder: of the step.
+    step: its name.
+    parameters, counts, versions: plain values.
+    inputs: role -> files, each {"path" (from the folder above), "bytes", "blake2b"}.
+    outputs: file name -> {"bytes", "blake2b"}.
+  """
+
+  folder: pathlib.Path
+  step: str
+  parameters: Mapping[str, Any]
+  inputs: Mapping[str, List[Mapping[str, Any]]]
+  outputs: Mapping[str, Mapping[str, Any]]
+  counts: Mapping[str, Any]
+  versions: Mapping[str, str]
+
+  @property
+  def path(self) -> pathlib.Path:
+    return self.folder / NAME
+
+  def sources(self, role: str) -> List[pathlib.Path]:
+    """The input files of a role, where they were; an error if one has changed since."""
+    found = []
+    for entry in self.inputs.get(role, ()):
+      path = pathlib.Path(os.path.normpath(self.folder.parent / entry["path"]))
+      if storage.digest(path) != entry["blake2b"]:
+        raise errors.CurationError(
+            f"{path} is not what step {self.step!r} was made from: its digest is "
+            f"{storage.digest(path)[:12]}..., not {entry['blake2b'][:12]}... Put the file back, or "
+            f"do the step again: {_TOOL} {self.step} {self.folder.parent} --again ...")
+      found.append(path)
+    return found
+
+
+def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs: Inputs,
+        write: Callable[[pathlib.Path], Counts], again: bool = False) -> Manifest:
+  """Does a step, unless it is done.
+
+  Args:
+    work: the folder of the curation.
+    step: the name of the step and of its folder.
+    parameters: plain values that change what comes out.
+    inputs: role -> the files that are read.
+    write: writes the outputs into the (temporary) folder that it is given; returns counts.
+    again: do away with a finished step that was made from other inputs or parameters.
+  """
+  work.mkdir(parents=True, exist_ok=True)
+  with _alone(work):
+    wanted = {"parameters": json.loads(json.dumps(parameters)), "inputs": _described(work, inputs)}
+    if (work / step / NAME).exists():
+      differences = _differences(_read(work / step), wanted)
+      if not differences:
+        logging.info("%s is done", work / step)
+        return verified(work, step)
+      if not again:
+        raise errors.CurationError(
+            f"{work / step} was made with other {' and '.join(differences)}. Use another folder, or"
+            " say --again to replace it; steps after it must then be done again, too.")
+    new = work / f".{step}.new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    try:
+      counts = write(new)
+      _finish(new, step, wanted, counts)
+      _exchange(new, work / step)
+    finally:
+      shutil.rmtree(new, ignore_errors=True)
+    return _read(work / step)
+
+
+def verified(work: pathlib.Path, step: str) -> Manifest:
+  """A finished step whose outputs, and those of all steps before it, are as they were made."""
+  found = _read(work / step)
+  for name, entry in found.outputs.items():
+    if storage.digest(found.folder / name) != entry["blake2b"]:
+      raise errors.CurationError(f"{found.folder / name} was changed since it was made. Do the "
+                                 f"step again: {_TOOL} {step} {work} --again ...")
+  for role, entries in found.inputs.items():
+    if entries and pathlib.PurePath(entries[0]["path"]) == pathlib.PurePath(role, NAME):
+      if storage.digest(work / role / NAME) != entries[0]["blake2b"]:
+        raise errors.CurationError(
+            f"Step {role!r} was done again since {step!r} was made from it. Do {step!r} again, too:"
+            f" {_TOOL} {step} {work} --again ...")
+      verified(work, role)
+  return found
+
+
+def _read(folder: pathlib.Path) -> Manifest:
+  path = folder / NAME
+  if not path.exists():
+    raise errors.CurationError(f"Step {folder.name!r} is not done: there is no {path}. Do it first:"
+                               f" {_TOOL} {folder.name} {folder.parent} ...")
+  try:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found.pop("format") != FORMAT:
+      raise errors.CurationError(f"{path} is of another format; this version reads {FORMAT}.")
+    return Manifest(folder, **found)
+  except (ValueError, KeyError, TypeError, AttributeError) as error:
+    if isinstance(error, errors.CurationError):
+      raise
+    raise errors.CurationError(f"{path} is damaged ({error}). Delete {folder}, and do the step "
+                               "again.") from error
+
+
+def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: Counts) -> None:
+  names = sorted(str(path.relative_to(folder).as_posix()) for path in folder.rglob("*")
+                 if path.is_file())
+  content = {
+      "format": FORMAT, "step": step, **wanted,
+      "outputs": {name: _entry(folder / name) for name in names}, "counts": counts,
+      "versions": _versions()}
+  storage.write(folder / NAME, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _versions() -> Dict[str, str]:
+  """Of what computes; "not installed" where it runs from a checkout."""
+  found = {"python": platform.python_version()}
+  for name in ("lifelong-suite", "numpy", "pillow", "pyarrow"):
+    try:
+      found[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+      found[name] = "not installed"
+  return found
+
+
+def _described(work: pathlib.Path, inputs: Inputs) -> Dict[str, List[Dict[str, Any]]]:
+  return {role: [{"path": pathlib.PurePath(os.path.relpath(path, work)).as_posix(), **_entry(path)}
+                 for path in paths] for role, paths in inputs.items()}
+
+
+def _entry(path: pathlib.Path) -> Dict[str, Any]:
+  found = storage.digest(path)  # First: it names a file that is not there.
+  return {"bytes": path.stat().st_size, "blake2b": found}
+
+
+def _differences(found: Manifest, wanted: Mapping[str, Any]) -> List[str]:
+  """What a finished step was not made with; where a file lies does not matter."""
+  def digests(inputs):
+    return {role: [entry["blake2b"] for entry in entries] for role, entries in inputs.items()}
+
+  differences = [f"{key}={found.parameters.get(key)!r} (now {wanted['parameters'].get(key)!r})"
+                 for key in sorted({*found.parameters, *wanted["parameters"]})
+                 if found.parameters.get(key) != wanted["parameters"].get(key)]
+  before, now = digests(found.inputs), digests(wanted["inputs"])
+  return differences + [f"{role} (its files have changed)" for role in sorted({*before, *now})
+                        if before.get(role) != now.get(role)]
+
+
+def _exchange(new: pathlib.Path, place: pathlib.Path) -> None:
+  old = place.with_name(f".{place.name}.old")
+  shutil.rmtree(old, ignore_errors=True)
+  if place.exists():
+    os.replace(place, old)
+  os.replace(new, place)
+  shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone(work: pathlib.Path) -> Iterator[None]:
+  """A lock of the folder; the system frees it when its process dies."""
+  with open(work / ".lock", "a", encoding="ascii") as lock:
+    try:
+      fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+      raise errors.CurationError(f"Another process works in {work}. Wait until it has "
+                                 "ended.") from error
+    yield

@@ -1,0 +1,130 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Exact search by inner product of L2-normalised features, block by block.
+
+Every row of the features is read once, in blocks. Scores are computed in float32, which is fast but
+rounds differently with other block sizes and numbers of threads; so what comes within the error of
+float32 of the best so far is scored again in float64, one row at a time, and only these scores
+decide. Of each query and bucket no more than the best k are held: memory is O(Q B k + block).
+"""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Sequence
+
+import numpy as np
+
+from suite.curation import errors
+from suite.curation import feature_files
+
+_DECIMALS = 12  # Scores that differ by less are equal; then ids decide.
+_RESCORED_ROWS = 4096
+
+
+class Best(NamedTuple):
+  """The best rows of one query in one bucket, best first: scores float64 [k], rows int64 [k]."""
+
+  scores: np.ndarray
+  rows: np.ndarray
+
+
+class Task(NamedTuple):
+  """What is searched for.
+
+  Attributes:
+    queries: float64 [Q, D], of length 1.
+    buckets: int [N]; the bucket of each row, -1 for rows that are left out.
+    numbers: int [B]; how many rows of each bucket are wanted at most, for every query.
+    order: int [N]; of two rows with the same score the lower comes first.
+  """
+
+  queries: np.ndarray
+  buckets: np.ndarray
+  numbers: np.ndarray
+  order: np.ndarray
+
+
+def search(features: feature_files.Features, task: Task,
+           block_rows: int = feature_files.BLOCK_ROWS) -> List[List[Best]]:
+  """The best rows by bucket and query: found[b][q]."""
+  _check(features, task)
+  found = [[_EMPTY] * len(task.queries) for _ in task.numbers]
+  transposed = np.ascontiguousarray(task.queries.T, np.float32)
+  for first, block in features.blocks(block_rows):
+    buckets = task.buckets[first:first + len(block)]
+    scores = _scores(block, transposed, first)
+    for bucket, number in enumerate(task.numbers.tolist()):
+      places = np.flatnonzero(buckets == bucket)
+      if not number or not places.size:
+        continue
+      for query, vector in enumerate(task.queries):
+        best = found[bucket][query]
+        chosen = places[_promising(scores[places, query], best, number, features.width)]
+        if chosen.size:
+          fresh = Best(_exact(block[chosen], vector), chosen + first)
+          found[bucket][query] = _merged(best, fresh, number, task.order)
+  return found
+
+
+_EMPTY = Best(np.zeros(0), np.zeros(0, np.int64))
+
+
+def _check(features: feature_files.Features, task: Task) -> None:
+  if task.queries.shape[1] != features.width:
+    raise errors.CurationError(
+        f"Queries are of width {task.queries.shape[1]}, features of {features.width}. Both must "
+        "come from the same encoder.")
+  if len(task.buckets) != features.size:
+    raise errors.CurationError(f"There are {features.size} feature vectors, but "
+                               f"{len(task.buckets)} images. Line i of the table must be of row i.")
+
+
+def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray:
+  """float32 [n, Q] cosines of float32 [n, D] and [D, Q]."""
+  lengths = feature_files.norms(block)
+  odd, useless = feature_files.odd_rows(block, lengths)
+  if useless.size:
+    raise errors.CurationError(f"Features of row {first + useless[0]} are NaN, infinite or all "
+                               "zero. Extract them again.")
+  if odd.size:
+    block, lengths = block.copy(), lengths.copy()
+    block[odd], lengths[odd] = feature_files.normalised(block[odd]), 1
+  return (block @ transposed) / lengths[:, None]
+
+
+def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.ndarray:
+  """Places of the scores, float32 [n], that may be among the best `number`."""
+  margin = (width + 8) * 2.0 ** -22  # Twice what float32 sums of D products can be off by.
+  bound = float(best.scores[-1]) if len(best.scores) == number else -np.inf
+  if len(scores) > number:
+    last = len(scores) - number
+    bound = max(bound, float(np.partition(scores, last)[last]))
+  return np.flatnonzero(scores >= bound - margin)
+
+
+def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
+  """float64 [n] cosines; a row's does not depend on the rows beside it."""
+  parts = [(feature_files.normalised(vectors[start:start + _RESCORED_ROWS]) * query).sum(axis=1)
+           for start in range(0, len(vectors), _RESCORED_ROWS)]
+  return np.round(np.concatenate(parts), _DECIMALS) + 0.0  # No -0.
+
+
+def _merged(best: Best, fresh: Best, number: int, order: np.ndarray) -> Best:
+  scores = np.concatenate([best.scores, fresh.scores])
+  rows = np.concatenate([best.rows, fresh.rows])
+  if len(scores) > number:  # A partition first: sorting all of them is the slow part.
+    last = len(scores) - number
+    kept = np.flatnonzero(scores >= np.partition(scores, last)[last])
+    scores, rows = scores[kept], rows[kept]
+  ranked = np.lexsort((order[rows], -scores))[:number]
+  return Best(scores[ranked], rows[ranked])
+
+
+def as_queries(vectors: np.ndarray, names: Sequence[str]) -> np.ndarray:
+  """float64 [Q, D] of length 1; an error names those without a direction."""
+  vectors = np.asarray(vectors, np.float64)
+  usable = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
+  if not usable.all():
+    raise errors.CurationError(
+        f"The features of queries {errors.some(names[i] for i in np.flatnonzero(~usable))} are "
+        "NaN, infinite or all zero. Encode them again.")
+  return feature_files.normalised(vectors)

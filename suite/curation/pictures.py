@@ -1,0 +1,55 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image files as pixels, and as small pictures for a page."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import pathlib
+from typing import Iterator
+
+import numpy as np
+from PIL import Image
+from PIL import ImageOps
+
+from suite.curation import errors
+
+_MAX_PIXELS = 1 << 27
+_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+
+
+@contextlib.contextmanager
+def opened(path: pathlib.Path) -> Iterator[Image.Image]:
+  """The image in RGB, turned as its EXIF data say; an error that names the file if it is none."""
+  try:
+    with Image.open(path) as image:
+      if image.width * image.height > _MAX_PIXELS:
+        raise errors.CurationError(f"{path} has {image.width} x {image.height} pixels; at most "
+                                   f"{_MAX_PIXELS} are read. Make it smaller.")
+      found = ImageOps.exif_transpose(image).convert("RGB")
+  except _UNREADABLE as error:
+    if isinstance(error, errors.CurationError):
+      raise
+    raise errors.CurationError(f"{path} is no image that can be read: {error}. Get it again, or "
+                               "leave it out of the table and the features.") from error
+  yield found
+
+
+def square(path: pathlib.Path, size: int) -> np.ndarray:
+  """uint8 [S, S, 3]: the shorter edge resized to `size`, then the centre, as CLEAR's features."""
+  with opened(path) as image:
+    scale = size / min(image.size)
+    shape = [max(size, round(edge * scale)) for edge in image.size]
+    left, top = ((edge - size) // 2 for edge in shape)
+    resized = image.resize(shape, Image.Resampling.BILINEAR)
+    return np.asarray(resized.crop((left, top, left + size, top + size)))
+
+
+def data_uri(path: pathlib.Path, size: int) -> str:
+  """The image within `size` x `size` pixels, as a JPEG in a data URI."""
+  with opened(path) as image:
+    image.thumbnail((size, size), Image.Resampling.LANCZOS)
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=80)
+  return "data:image/jpeg;base64," + base64.b64encode(data.getvalue()).decode("ascii")

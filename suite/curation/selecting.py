@@ -1,0 +1,120 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The steps that need no people: encode, buckets, queries."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import pathlib
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+
+from absl import logging
+import numpy as np
+
+from suite.curation import collection
+from suite.curation import encoders
+from suite.curation import errors
+from suite.curation import feature_files
+from suite.curation import image_table
+from suite.curation import manifest
+from suite.curation import queries as queries_lib
+from suite.curation import selection
+from suite.curation import storage
+from suite.curation import time_buckets
+
+
+def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
+           parameters: Mapping[str, Any], weights: Sequence[pathlib.Path] = (),
+           images: Optional[pathlib.Path] = None, again: bool = False) -> manifest.Manifest:
+  """Image files -> WORK/encode/features.npy, row i of line i of the table.
+
+  Args:
+    work: the folder of the curation.
+    table: of the images, with their paths.
+    make: gives the encoder; called only if there is something to do.
+    parameters: what the encoder is made with, as plain values.
+    weights: the files that the encoder reads.
+    images: the folder that paths start from; None: the table's.
+    again: replace a step that was done with other inputs.
+  """
+  def write(folder: pathlib.Path) -> manifest.Counts:
+    found = image_table.read(table)
+    paths = collection.check_files(found, list(range(found.size)), images)
+    encoder = make()
+    out = folder / collection.ENCODED
+    encoders.encode_files(encoder, paths, out)
+    feature_files.Features([out]).check(lambda row: str(found.ids[row]))
+    return {"images": found.size, "width": encoder.width}
+
+  return manifest.run(
+      work, collection.ENCODE, inputs={"table": [table], "weights": list(weights)},
+      parameters={**parameters, "images": collection.from_work(work, images)}, write=write,
+      again=again)
+
+
+def buckets(work: pathlib.Path, table: pathlib.Path,
+            features: Optional[Sequence[pathlib.Path]] = None, *, num: int = time_buckets.NUM,
+            again: bool = False) -> manifest.Manifest:
+  """Images and times -> WORK/buckets; features default to those of step encode."""
+  inputs: Dict[str, Sequence[pathlib.Path]] = {"table": [table], "features": features or ()}
+  if not features:
+    encoded = manifest.verified(work, collection.ENCODE)
+    if encoded.inputs["table"][0]["blake2b"] != storage.digest(table):
+      raise errors.CurationError(f"{encoded.folder} was encoded from another table than {table}. "
+                                 "Encode again, or name the features.")
+    inputs = {"table": [table], "features": [encoded.folder / collection.ENCODED],
+              collection.ENCODE: [encoded.path]}
+
+  def write(folder: pathlib.Path) -> manifest.Counts:
+    found, vectors = image_table.read(table), feature_files.Features(list(inputs["features"]))
+    if found.size != vectors.size:
+      raise errors.CurationError(f"{table} has {found.size} images, but there are {vectors.size} "
+                                 "feature vectors. Line i of the table must be of row i.")
+    places = time_buckets.split(found.times, found.ids, num)
+    vectors.check(lambda row: str(found.ids[row]))
+    ranges = time_buckets.ranges(places, found.times, found.ids)
+    np.save(folder / collection.BUCKET_FILE, places, allow_pickle=False)
+    storage.write_csv(folder / collection.RANGES, time_buckets.Range._fields, ranges)
+    return {"images": found.size, "width": vectors.width,
+            "buckets": [one._asdict() for one in ranges]}
+
+  return manifest.run(work, collection.BUCKETS, parameters={"num": num}, inputs=inputs, write=write,
+                      again=again)
+
+
+def queries(work: pathlib.Path, table: pathlib.Path, vectors: Optional[pathlib.Path] = None, *,
+            rule: Optional[selection.Rule] = None, again: bool = False) -> manifest.Manifest:
+  """Queries -> WORK/queries: candidates of each class and bucket, and what was ambiguous."""
+  rule = rule or selection.Rule()
+  before = manifest.verified(work, collection.BUCKETS)
+
+  def write(folder: pathlib.Path) -> manifest.Counts:
+    images, features = collection.table(work), collection.features(work)
+    asked = queries_lib.read(table, vectors, features, images.rows())
+    found = selection.select(features, collection.buckets(work), images.order(), asked, rule)
+    _write_selection(folder, found, images.ids)
+    logging.info("%d candidates, %d ambiguous", len(found.candidates), len(found.ambiguous))
+    return {"classes": selection.class_names(asked.names, rule),
+            "candidates": len(found.candidates), "ambiguous": len(found.ambiguous),
+            "claims": _claims(found), "buckets": found.counts,
+            "prompts": dict(zip(asked.names, asked.prompts))}
+
+  return manifest.run(
+      work, collection.QUERIES, parameters=dataclasses.asdict(rule), again=again, write=write,
+      inputs={collection.BUCKETS: [before.path], "queries": [table],
+              "query_features": [] if vectors is None else [vectors]})
+
+
+def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.ndarray) -> None:
+  storage.write_csv(
+      folder / collection.CANDIDATES, ["bucket", "class", "rank", "id", "score"],
+      ((one.bucket, one.label, one.rank, ids[one.row], f"{one.score:.9f}")
+       for one in found.candidates))
+  storage.write_csv(
+      folder / collection.AMBIGUOUS, ["bucket", "id", "classes"],
+      ((one.bucket, ids[one.row], " ".join(one.labels)) for one in found.ambiguous))
+
+
+def _claims(found: selection.Selection) -> Dict[str, int]:
+  """How many images each set of classes claimed."""
+  return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))

@@ -1,0 +1,220 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What is put before reviewers: the top of each query, unambiguous, and background.
+
+CLEAR, section 3: of each bucket and query the images with the highest scores (the top 0.1%); here
+an image in the top of two or more queries belongs to neither (the released code gave it to the
+highest score). The background class has the images with the lowest scores, a few of each query.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fractions
+import math
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from absl import logging
+import numpy as np
+
+from suite.curation import errors
+from suite.curation import feature_files
+from suite.curation import nearest_images
+from suite.curation import queries as queries_lib
+
+_FINEST = 10**7  # Shares are read as fractions: 0.29 of 100 are 29, and 1 / 3 of 3 is 1.
+BACKGROUND_SHARE = fractions.Fraction(1, 10)  # Of a class's number, from each query.
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+  """How many images are taken.
+
+  Attributes:
+    share: of a bucket, the top of each query.
+    keep: of these the best so many, once ambiguous ones are gone; None: all.
+    background: images from the low end of each query; None: a tenth of a class's; 0: no such class.
+    first: the first bucket that is searched; CLEAR's bucket 0 has no labels.
+  """
+
+  share: float = 0.001
+  keep: Optional[int] = None
+  background: Optional[int] = None
+  first: int = 1
+
+  def __post_init__(self):
+    if not 0 < self.share <= 1:
+      raise errors.CurationError(f"share={self.share}; a share is above 0 and at most 1: 0.001 is "
+                                 "the top 0.1%.")
+    if (self.keep is not None and self.keep < 1) or (self.background or 0) < 0 or self.first < 0:
+      raise errors.CurationError(f"keep={self.keep}, background={self.background}, first="
+                                 f"{self.first}; numbers of images cannot be negative, keep not 0.")
+
+  def top(self, size: int) -> int:
+    """How many images the top of a bucket of this size has."""
+    return int(fractions.Fraction(self.share).limit_denominator(_FINEST) * size)
+
+  def low(self, top: int) -> int:
+    """How many background images each query gives."""
+    if self.background is not None:
+      return self.background
+    return max(1, int(BACKGROUND_SHARE * (self.keep or top)))
+
+
+class Candidate(NamedTuple):
+  """An image of a class's review sheet; rank 1 is the surest, score the cosine to the query."""
+
+  bucket: int
+  label: str
+  rank: int
+  row: int
+  score: float
+
+
+class Ambiguous(NamedTuple):
+  """An image in the top of several queries."""
+
+  bucket: int
+  row: int
+  labels: List[str]
+
+
+class Selection(NamedTuple):
+  """Candidates by bucket, class and rank; what was ambiguous; numbers by bucket."""
+
+  candidates: List[Candidate]
+  ambiguous: List[Ambiguous]
+  counts: List[Dict[str, Any]]
+
+
+def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndarray,
+           queries: queries_lib.Queries, rule: Rule) -> Selection:
+  """Searches all buckets from `rule.first` on.
+
+  Args:
+    features: N x D.
+    buckets: int [N].
+    order: int [N]; of two images with equal scores the lower comes first.
+    queries: Q of them.
+    rule: how many.
+  """
+  sizes = np.bincount(buckets)
+  numbers = _tops(sizes, rule)
+  task = nearest_images.Task(queries.vectors, buckets, numbers, order)
+  found = nearest_images.search(features, task)
+  tops = [_unambiguous(bucket, best, queries.names) for bucket, best in enumerate(found)]
+  lows = _background(features, task, found, rule)
+  result = Selection([], [], [])
+  for bucket in range(rule.first, len(sizes)):
+    kept, ambiguous = tops[bucket]
+    chosen = _kept(bucket, kept, queries.names, rule.keep)
+    chosen += _ranked(bucket, queries_lib.BACKGROUND, lows[bucket])
+    by_class = {name: sum(one.label == name for one in chosen)
+                for name in class_names(queries.names, rule)}
+    result.candidates.extend(sorted(chosen, key=lambda one: (one.label, one.rank)))
+    result.ambiguous.extend(sorted(ambiguous, key=lambda one: order[one.row]))
+    result.counts.append({"bucket": bucket, "images": int(sizes[bucket]),
+                          "top": int(numbers[bucket]), "ambiguous": len(ambiguous),
+                          "candidates": by_class})
+  _check_classes(result, queries.names)
+  return result
+
+
+def class_names(names: Sequence[str], rule: Rule) -> List[str]:
+  """Those of the queries, and the background; sorted, as labels are numbered."""
+  return sorted([*names, *([] if rule.background == 0 else [queries_lib.BACKGROUND])])
+
+
+def _tops(sizes: np.ndarray, rule: Rule) -> np.ndarray:
+  """int [B]: how many images the top of each bucket has; none of buckets that are not searched."""
+  if rule.first >= len(sizes):
+    raise errors.CurationError(f"first={rule.first}, but there are {len(sizes)} buckets, 0 to "
+                               f"{len(sizes) - 1}. Ask for one of these.")
+  numbers = np.array([0 if bucket < rule.first else rule.top(size)
+                      for bucket, size in enumerate(sizes.tolist())])
+  searched = numbers[rule.first:]
+  smallest = int(sizes[rule.first:].min())
+  if not searched.all():
+    raise errors.CurationError(
+        f"A share of {rule.share} of {smallest} images is not one image. Give a share of at least "
+        f"{math.ceil(1e6 / smallest) / 1e6}, or make fewer buckets.")
+  if rule.keep is not None and searched.min() < rule.keep:
+    raise errors.CurationError(
+        f"keep={rule.keep}, but the top {rule.share:.3%} of a bucket is {int(searched.min())} "
+        "images. Keep fewer, or give a larger share.")
+  return numbers
+
+
+def _unambiguous(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str]) -> Any:
+  """({class number: its Best without ambiguous rows}, [Ambiguous])."""
+  claims: Dict[int, List[str]] = {}
+  for name, best in zip(names, found):
+    for row in best.rows.tolist():
+      claims.setdefault(row, []).append(name)
+  ambiguous = [Ambiguous(bucket, row, labels) for row, labels in claims.items() if len(labels) > 1]
+  several = np.array([one.row for one in ambiguous], np.int64)
+  kept = []
+  for best in found:
+    alone = ~np.isin(best.rows, several)
+    kept.append(nearest_images.Best(best.scores[alone], best.rows[alone]))
+  return kept, ambiguous
+
+
+def _kept(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str],
+          keep: Optional[int]) -> List[Candidate]:
+  chosen: List[Candidate] = []
+  for name, best in zip(names, found):
+    if keep is not None and len(best.rows) < keep:
+      raise errors.CurationError(
+          f"Class {name!r} has {len(best.rows)} unambiguous images in bucket {bucket}, fewer than "
+          f"keep={keep}. Keep fewer, give a larger share, or a query that sets it apart.")
+    chosen += _ranked(bucket, name, nearest_images.Best(*(part[:keep] for part in best)))
+  return chosen
+
+
+def _ranked(bucket: int, name: str, best: nearest_images.Best) -> List[Candidate]:
+  return [Candidate(bucket, name, rank, row, score) for rank, (score, row) in
+          enumerate(zip(best.scores.tolist(), best.rows.tolist()), 1)]
+
+
+def _background(features: feature_files.Features, task: nearest_images.Task,
+                found: Sequence[Sequence[nearest_images.Best]], rule: Rule
+                ) -> List[nearest_images.Best]:
+  """Of each bucket the lowest images of each query in turn that no query has had yet."""
+  lows = [rule.low(number) if number else 0 for number in task.numbers.tolist()]
+  if not any(lows):
+    return [nearest_images.Best(np.zeros(0), np.zeros(0, np.int64))] * len(lows)
+  buckets = task.buckets.copy()
+  for best in (one for of_bucket in found for one in of_bucket):
+    buckets[best.rows] = -1  # Never background: it is in the top of a query.
+  depth = np.array(lows) * len(task.queries)  # Even if all others want the same ones.
+  lowest = nearest_images.search(features, task._replace(queries=-task.queries, buckets=buckets,
+                                                 numbers=depth))
+  return [_in_turn(bucket, lowest[bucket], low) for bucket, low in enumerate(lows)]
+
+
+def _in_turn(bucket: int, found: Sequence[nearest_images.Best], low: int) -> nearest_images.Best:
+  taken: Dict[int, float] = {}
+  for best in found:
+    fresh = [(row, score) for row, score in zip(best.rows.tolist(), best.scores.tolist())
+             if row not in taken][:low]
+    if len(fresh) < low:
+      raise errors.CurationError(
+          f"Bucket {bucket} has too few images outside the top of every query for {low} background "
+          f"images from each of {len(found)} queries. Give --background a smaller number (0: no "
+          "such class) or a smaller share.")
+    taken.update((row, 0.0 - score) for row, score in fresh)  # Of the query, not of its negative.
+  return nearest_images.Best(np.array(list(taken.values())), np.array(list(taken), np.int64))
+
+
+def _check_classes(found: Selection, names: Sequence[str]) -> None:
+  """A class may lack candidates in some bucket, but not in all of them."""
+  totals: Mapping[str, int] = {name: sum(one["candidates"][name] for one in found.counts)
+                               for name in names}
+  empty = [name for name, num in totals.items() if not num]
+  if empty:
+    raise errors.CurationError(f"Classes {errors.some(empty)} have no candidates: all of their top "
+                               "is in the top of other queries, too. Ask in other words.")
+  for one in found.counts:
+    lacking = [name for name in names if not one["candidates"][name]]
+    if lacking:
+      logging.warning("Bucket %d has no candidates of %s.", one["bucket"], ", ".join(lacking))

@@ -1,0 +1,84 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Files of a curation: digests, files that appear whole or not at all, small CSV tables."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import io
+import os
+import pathlib
+from typing import IO, Any, Iterable, Iterator, List, Mapping, Sequence
+
+from suite.curation import errors
+
+_BLOCK = 1 << 22
+
+
+def digest(path: pathlib.Path) -> str:
+  """BLAKE2b-256 of a file as hexadecimal digits; a file is read once unless it changes."""
+  try:
+    status = os.stat(path)
+  except OSError as error:
+    raise errors.CurationError(f"{path} cannot be read: {error.strerror}. Give a file that is "
+                               "there.") from error
+  return _digest(str(path), status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: str, *_: int) -> str:
+  found = hashlib.blake2b(digest_size=32)
+  with open(path, "rb") as file:
+    for block in iter(lambda: file.read(_BLOCK), b""):
+      found.update(block)
+  return found.hexdigest()
+
+
+@contextlib.contextmanager
+def replacing(path: pathlib.Path) -> Iterator[IO[bytes]]:
+  """An open file that takes the place of `path` when the block ends without an error."""
+  temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+  try:
+    with open(temporary, "wb") as file:
+      yield file
+      file.flush()
+      os.fsync(file.fileno())
+    os.replace(temporary, path)
+  finally:
+    temporary.unlink(missing_ok=True)
+
+
+def write(path: pathlib.Path, data: bytes) -> None:
+  with replacing(path) as file:
+    file.write(data)
+
+
+def write_csv(path: pathlib.Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+  """UTF-8, one header line, line feeds: the same rows are the same bytes."""
+  text = io.StringIO()
+  writer = csv.writer(text, lineterminator="\n")
+  writer.writerow(columns)
+  writer.writerows(rows)
+  write(path, text.getvalue().encode("utf-8"))
+
+
+def read_csv(path: pathlib.Path, needed: Sequence[str]) -> List[Mapping[str, str]]:
+  """The lines as dictionaries; an error if one of the columns is lacking."""
+  try:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+      reader = csv.DictReader(file, strict=True)
+      columns = list(reader.fieldnames or ())
+      lacking = [name for name in needed if name not in columns]
+      if lacking:
+        raise errors.CurationError(f"{path} has the columns {columns}, but not {lacking}. Add "
+                                   f"them; needed are {', '.join(needed)}.")
+      rows: List[Mapping[str, str]] = list(reader)
+  except (OSError, UnicodeDecodeError, csv.Error) as error:
+    raise errors.CurationError(f"{path} cannot be read as CSV in UTF-8: {error}.") from error
+  for number, row in enumerate(rows, 2):
+    if None in row or None in row.values():
+      raise errors.CurationError(f"{path}, record {number} does not have {len(columns)} cells, as "
+                                 "its header. Quote cells that hold commas.")
+  return rows

@@ -1,0 +1,65 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Buckets of equal size in the order of time, as in CLEAR (section 3)."""
+
+from __future__ import annotations
+
+import datetime
+from typing import List, NamedTuple
+
+import numpy as np
+
+from suite.curation import errors
+
+NUM = 11  # CLEAR: bucket 0 to learn features from, buckets 1 to 10 with labels.
+
+
+class Range(NamedTuple):
+  """One bucket: how many images, and the first and last of them in time."""
+
+  bucket: int
+  size: int
+  first_time: str
+  last_time: str
+  first_id: str
+  last_id: str
+
+
+def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
+  """The bucket, int16 [N], of each image: 0 is the oldest.
+
+  Sizes differ by at most one, the first N mod `num` buckets being the larger ones. Images of one
+  time go in the order of their ids, whatever their order in the table.
+
+  Args:
+    times: float [N].
+    ids: str [N].
+    num: of buckets.
+  """
+  if not 1 <= num <= NUM:
+    raise errors.CurationError(f"Got {num} buckets; CLEAR's layout has at most {NUM}.")
+  if len(times) < num:
+    raise errors.CurationError(f"{len(times)} images cannot fill {num} buckets: some would be "
+                               f"empty. Ask for at most {len(times)}.")
+  found = np.empty(len(times), np.int16)
+  parts = np.array_split(np.lexsort((ids, times)), num)
+  for bucket, rows in enumerate(parts):
+    found[rows] = bucket
+  return found
+
+
+def ranges(buckets: np.ndarray, times: np.ndarray, ids: np.ndarray) -> List[Range]:
+  """What each bucket spans."""
+  found = []
+  for bucket in range(int(buckets.max()) + 1):
+    rows = np.flatnonzero(buckets == bucket)
+    rows = rows[np.lexsort((ids[rows], times[rows]))]
+    first, last = rows[0], rows[-1]
+    found.append(Range(bucket, len(rows), clock(times[first]), clock(times[last]), str(ids[first]),
+                       str(ids[last])))
+  return found
+
+
+def clock(seconds: float) -> str:
+  """1176089237 -> "2007-04-09T03:27:17Z"."""
+  when = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=float(seconds))
+  return when.isoformat(timespec="seconds") + "Z"

@@ -1,0 +1,139 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Votes of several reviewers, composed: majority accepts, one flag calls for another look."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
+
+from suite.curation import errors
+from suite.curation import storage
+
+ACCEPT, REJECT, FLAG = VOTES = ("accept", "reject", "flag")
+COLUMNS = ("sheet", "reviewer", "bucket", "class", "id", "vote")
+MIN_REVIEWERS = 3
+
+
+class Item(NamedTuple):
+  """An image on a review sheet."""
+
+  bucket: int
+  label: str
+  id: str
+
+  def __str__(self) -> str:
+    return f"{self.id} ({self.label}, bucket {self.bucket})"
+
+
+Ballots = Mapping[Item, Mapping[str, str]]  # Item -> reviewer -> vote
+
+
+class Outcome(NamedTuple):
+  """Every item in one of three lists, in the order of the sheets."""
+
+  accepted: List[Item]
+  rejected: List[Item]
+  flagged: List[Item]
+
+
+def read(paths: Sequence[pathlib.Path], sheets: Mapping[Tuple[int, str], str],
+         items: Sequence[Item]) -> Dict[Item, Dict[str, str]]:
+  """The votes of all files.
+
+  Args:
+    paths: CSV files as the sheets give them, in any order.
+    sheets: (bucket, class) -> key of the sheet.
+    items: all images of the sheets.
+
+  Raises:
+    errors.CurationError: a vote is on an unknown image or sheet, or unknown itself; somebody voted
+      twice on an image.
+  """
+  ballots: Dict[Item, Dict[str, str]] = {item: {} for item in items}
+  origins: Dict[Tuple[Item, str], pathlib.Path] = {}
+  for path in sorted(paths):
+    for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
+      where = f"{path}, record {number}"
+      item, reviewer = _item(where, line, sheets), line["reviewer"].strip()
+      if item not in ballots:
+        raise errors.CurationError(f"{where} votes on {line['id']!r}, which is not on the sheet of "
+                                   f"{item.label!r} in bucket {item.bucket}. Use votes of these "
+                                   "sheets only.")
+      if not reviewer or line["vote"] not in VOTES:
+        raise errors.CurationError(f"{where} has the reviewer {reviewer!r} and the vote "
+                                   f"{line['vote']!r}; a name and one of {', '.join(VOTES)} are "
+                                   "needed.")
+      if reviewer in ballots[item]:
+        raise errors.CurationError(
+            f"{where}: {reviewer!r} votes on {item} a second time; the first is in "
+            f"{origins[item, reviewer]}. Keep the reviewer's last file of the sheet only.")
+      ballots[item][reviewer] = line["vote"]
+      origins[item, reviewer] = path
+  return ballots
+
+
+def _item(where: str, line: Mapping[str, str], sheets: Mapping[Tuple[int, str], str]) -> Item:
+  try:
+    found = Item(int(line["bucket"]), line["class"], line["id"])
+  except ValueError:
+    raise errors.CurationError(f"{where} has the bucket {line['bucket']!r}, which is no number."
+                               ) from None
+  key = sheets.get((found.bucket, found.label))
+  if key is None:
+    raise errors.CurationError(f"{where}: there is no sheet of class {found.label!r} in bucket "
+                               f"{found.bucket}. Use votes of these sheets only.")
+  if line["sheet"] != key:
+    raise errors.CurationError(
+        f"{where} was cast on sheet {line['sheet']!r} of {found.label!r} in bucket {found.bucket}, "
+        f"but the present one is {key!r}: the candidates have changed. Vote on the new sheet.")
+  return found
+
+
+def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
+  """An error that says whose votes are missing where."""
+  everyone: Set[str] = {reviewer for votes in ballots.values() for reviewer in votes}
+  short = [item for item, votes in ballots.items() if len(votes) < minimum]
+  if short:
+    absent = sorted(everyone - set(ballots[short[0]]))
+    raise errors.CurationError(
+        f"{len(short)} of {len(ballots)} images have fewer than {minimum} reviewers: "
+        f"{errors.some(short)}. Reviewers so far: {', '.join(sorted(everyone)) or 'none'}; of "
+        f"these {', '.join(absent) or 'nobody'} did not vote on the first. Have the sheets "
+        "finished, or ask more people.")
+
+
+def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> Outcome:
+  """Accepts what more than half of its reviewers accept and nobody flags; a tie rejects.
+
+  Args:
+    ballots: item -> reviewer -> vote.
+    decisions: what another look at flagged items decided, "accept" or "reject".
+  """
+  found = Outcome([], [], [])
+  for item, votes in ballots.items():
+    cast = list(votes.values())
+    if FLAG in cast and item not in decisions:
+      found.flagged.append(item)
+    elif FLAG in cast:
+      (found.accepted if decisions[item] == ACCEPT else found.rejected).append(item)
+    else:
+      (found.accepted if 2 * cast.count(ACCEPT) > len(cast) else found.rejected).append(item)
+  return found
+
+
+def read_decisions(path: pathlib.Path, ballots: Ballots) -> Dict[Item, str]:
+  """A CSV of bucket, class, id, decision (accept or reject) on flagged images."""
+  found: Dict[Item, str] = {}
+  known = {(str(item.bucket), item.label, item.id): item for item in ballots}
+  for number, line in enumerate(storage.read_csv(path, ["bucket", "class", "id", "decision"]), 2):
+    where, decision = f"{path}, record {number}", line["decision"]
+    item = known.get((line["bucket"], line["class"], line["id"]))
+    if item is None or FLAG not in ballots[item].values():
+      raise errors.CurationError(f"{where} decides on {line['id']!r} of {line['class']!r} in "
+                                 f"bucket {line['bucket']}, which nobody flagged. Decide on images "
+                                 "of another_look.csv only.")
+    if decision not in (ACCEPT, REJECT) or item in found:
+      raise errors.CurationError(f"{where} decides {decision!r} on {item}; {ACCEPT} or {REJECT} is "
+                                 "needed, once an image.")
+    found[item] = decision
+  return found

@@ -1,0 +1,175 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits, 8 x 8 pixels.
+
+An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, once and
+for all tasks: no image is trained on in one task and tested on in another, whatever was done to it.
+Years are made up.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Callable, Dict, Optional, Sequence, Tuple
+
+import numpy as np
+
+from suite.contracts import tasks
+from suite.data.digits import digit_images
+from suite.data.episodes import episode_conventions
+from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import task_types
+from suite.data.images import image_set
+from suite.data.sequences import sequences
+from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import streams
+
+_SPLITS = (("train", 0.55), ("validation", 0.15), ("test", 0.30))
+_ALL = tuple(range(10))
+_MOSAICS = {"train": 600, "validation": 150, "test": 300}
+
+
+def nevis_stream(max_train_images: Optional[int] = None) -> streams.Stream:
+  """A stream of 8 tasks as NEVIS'22 has 106: 5 to develop on, 3 meta-test, two of them met again.
+
+  Args:
+    max_train_images: at most so many training images a task, for tests; all if not given.
+
+  Returns:
+    The stream.
+  """
+  make = functools.partial(_entry, max_train_images=max_train_images)
+  return streams.Stream("digits", [
+      make("digits_0_4", 2001, streams.META_TRAIN, classes=_ALL[:5]),
+      make("digits_rotated", 2002, streams.META_TRAIN, change=digit_images.quarter_turn),
+      make("digits", 2003, streams.META_TRAIN),
+      make("digits_mosaic", 2004, streams.META_TRAIN, kind=tasks.MULTI_LABEL),
+      make("digits", 2005, streams.META_TRAIN, occurrence=2),
+      make("digits_5_9", 2006, streams.META_TEST, classes=_ALL[5:]),
+      make("digits_noisy", 2007, streams.META_TEST, change=digit_images.noisy_negative),
+      make("digits_rotated", 2008, streams.META_TEST, change=digit_images.quarter_turn,
+           occurrence=2),
+  ], expected={streams.META_TRAIN: 5, streams.META_TEST: 3})
+
+
+def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
+  """A domain-incremental series like CLEAR's: the digits lean over and fade from bucket to bucket.
+
+  Each bucket has its own images; .7 of them are for training. From the first to the last bucket
+  digits turn by 60 degrees and lose half their contrast.
+  """
+  if not 1 <= num_buckets <= 10:
+    raise ValueError(f"num_buckets={num_buckets}; the 1,797 digits make 1 to 10 buckets.")
+  images, labels = digit_images.load()
+  home = np.asarray([int(_unit_hash("bucket", i) * num_buckets) for i in range(len(labels))])
+  is_train = np.asarray([_unit_hash("bucket train", i) < 0.7 for i in range(len(labels))])
+  made = []
+  for t in range(num_buckets):
+    progress = t / max(1, num_buckets - 1)
+    changed = digit_images.lean_and_fade(images, degrees=60.0 * progress, fade=0.5 * progress)
+    parts = [_image_set(f"digits bucket_{t + 1:02d} {name}", changed, labels,
+                        np.flatnonzero((home == t) & chosen))
+             for name, chosen in (("train", is_train), ("test", ~is_train))]
+    made.append(buckets_lib.Bucket(f"bucket_{t + 1:02d}", *parts))
+  return buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
+
+
+def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
+             shot: int = 1, targets: int = 5, num_support_sets: int = 1,
+             class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,
+             convention: str = episode_conventions.SPEC) -> episodes_lib.Episodes:
+  """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given."""
+  setting = task_types.Setting(way, shot, targets, num_support_sets, class_change_interval,
+                               overwrite)
+  images, labels = digit_images.load()
+  chosen, data = _indices(split), "embedded/digits"
+  if classes is not None:
+    chosen = chosen[np.isin(labels[chosen], classes)]
+    data += f" of the classes {', '.join(map(str, sorted(classes)))}"
+  return episodes_lib.Episodes(
+      np.repeat(images[chosen], 3, axis=-1), labels[chosen], setting, ids=[str(i) for i in chosen],
+      data=data, split=split, seed=seed, convention=convention)
+
+
+def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:
+  """A long-tailed sequence like FLUID's: digits 0-3 are base classes, 4-9 are novel.
+
+  Samples come from the validation and test splits, so `sequence_base` shares none of them.
+  """
+  images, labels = digit_images.load()
+  pool = np.concatenate([_indices("validation"), _indices("test")])
+  chosen = pool[sequences.long_tailed(labels[pool], num_samples, seed=seed)]
+  return sequences.Sequence(np.repeat(images[chosen], 3, axis=-1), labels[chosen],
+                            ids=[str(i) for i in chosen], num_base_classes=4, num_classes=10)
+
+
+def sequence_base() -> image_set.ImageSet:
+  """The base classes' training images, to pretrain on before `sequence`: labels 0-3 of 10."""
+  images, labels = digit_images.load()
+  chosen = _indices("train")
+  return _image_set("digits base", images, labels, chosen[labels[chosen] < 4])
+
+
+def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, occurrence: int = 1,
+           change: Callable = digit_images.unchanged, kind: str = tasks.SINGLE_LABEL,
+           max_train_images: Optional[int] = None) -> streams.Entry:
+
+  def load() -> streams.Splits:
+    make = _mosaic_set if kind == tasks.MULTI_LABEL else _changed_set
+    sets: Dict[str, image_set.ImageSet] = {
+        split: make(f"{name} {split}", split, classes=classes, change=change)
+        for split, _ in _SPLITS}
+    if max_train_images is not None:
+      sets["train"] = sets["train"].take(max_train_images, seed=0)
+    return streams.Splits(sets["train"], sets["validation"], sets["test"])
+
+  return streams.Entry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
+                       f"embedded/{name}")
+
+
+def _changed_set(name: str, split: str, *, classes: Sequence[int],
+                 change: Callable) -> image_set.ImageSet:
+  images, labels = digit_images.load()
+  chosen = _indices(split)
+  chosen = chosen[np.isin(labels[chosen], classes)]
+  new_labels = np.searchsorted(classes, labels)
+  return _image_set(name, change(images), new_labels, chosen, num_classes=len(classes))
+
+
+def _mosaic_set(name: str, split: str, *, classes: Sequence[int],
+                change: Callable) -> image_set.ImageSet:
+  """2 x 2 mosaics of a split's own digits; the label says which digits are in it."""
+  images, labels = digit_images.load()
+  rng = np.random.default_rng([2004, [part for part, _ in _SPLITS].index(split)])
+  parts = _indices(split)[rng.integers(0, len(_indices(split)), [_MOSAICS[split], 4])]
+  multi_hot = np.zeros([len(parts), len(classes)], np.uint8)
+  multi_hot[np.arange(len(parts))[:, None], labels[parts]] = 1
+  ids = [f"{number}:{'+'.join(map(str, row))}" for number, row in enumerate(parts)]
+  return image_set.ImageSet.from_arrays(
+      name, digit_images.mosaics(change(images)[parts]), multi_hot, kind=tasks.MULTI_LABEL,
+      num_classes=len(classes), ids=ids)
+
+
+def _image_set(name: str, images: np.ndarray, labels: np.ndarray, chosen: np.ndarray, *,
+               num_classes: int = 10) -> image_set.ImageSet:
+  return image_set.ImageSet.from_arrays(
+      name, images[chosen], labels[chosen], kind=tasks.SINGLE_LABEL, num_classes=num_classes,
+      ids=[str(i) for i in chosen])
+
+
+@functools.cache
+def _indices(split: str) -> np.ndarray:
+  """The numbers of the images of a split, ascending."""
+  names = [name for name, _ in _SPLITS]
+  if split not in names:
+    raise ValueError(f"Unknown split {split!r} of the digits; allowed are {', '.join(names)}.")
+  edges: Tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
+  places = [int(np.searchsorted(edges, _unit_hash("split", i), side="right"))
+            for i in range(digit_images.NUM_IMAGES)]
+  return np.flatnonzero(np.asarray(places) == names.index(split))
+
+
+def _unit_hash(purpose: str, index: int) -> float:
+  """A number in [0, 1) that depends on nothing but its arguments."""
+  digest = hashlib.sha256(f"digits/{purpose}/{index}".encode()).digest()
+  return int.from_bytes(digest[:6], "big") / 2**48

@@ -1,0 +1,147 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Data of continual few-shot learning as arrays: splits that have no class in common.
+
+"cfsl_omniglot" and "slimagenet64" are divided by class as they are built. Any other labelled data
+set can be divided here (`divided`): all its images, of whatever split, go with their classes.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import task_types
+from suite.data.images import decoding
+from suite.data.images import sampling
+from suite.data.images import tfds_source
+
+SPLITS = ("train", "validation", "test")
+_FORMS = {"cfsl_omniglot": (28, 1), "slimagenet64": (64, 3)}  # Side and channels.
+_CHUNK = 2048
+_DIVIDE = 4  # Purpose of the seed, beside those of episodes.py.
+
+
+class ClassSplit(NamedTuple):
+  """Images uint8 [N, H, W, C], labels int64 [N], ids [N]; the name with version, and the split."""
+
+  images: np.ndarray
+  labels: np.ndarray
+  ids: np.ndarray
+  data: str
+  split: str
+
+
+def load(name: str, split: str, *, data_dir: Optional[str] = None) -> ClassSplit:
+  """A split of "cfsl_omniglot/..." (28 x 28 x 1) or "slimagenet64/..." (64 x 64 x 3)."""
+  family = name.split("/")[0]
+  if family not in _FORMS:
+    raise ValueError(f"Data set {name!r} is not divided by class, {' and '.join(_FORMS)} are. "
+                     "Divide it with cfsl_data.divided.")
+  _check_split(split)
+  side, channels = _FORMS[family]
+  data = f"{name}:{tfds_source.version(name, data_dir=data_dir)}"
+  return ClassSplit(*_read(name, [split], side, channels, data_dir), data, split)
+
+
+def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
+            channels: int = 3, seed: int = 0, data_dir: Optional[str] = None) -> ClassSplit:
+  """The images of one share of a data set's classes.
+
+  Args:
+    name: of a data set with one label for each image, as "nevis/tiny_imagenet".
+    split: one of `counts`.
+    counts: classes in each split, as {"train": 140, "validation": 20, "test": 40}.
+    side: of the images; others are resized by nearest neighbour.
+    channels: 1 or 3.
+    seed: of the shuffle of the classes.
+    data_dir: of TFDS.
+  """
+  _check_split(split, tuple(counts))
+  chosen = classes_of(split, counts, tfds_source.label_facts(name, data_dir=data_dir).num_classes,
+                      seed=seed, name=name)
+  version = tfds_source.version(name, data_dir=data_dir)
+  data = f"{name}:{version} divided {dict(counts)} by seed {seed}"
+  anything = tfds_source.open_split(name, "train", data_dir=data_dir)
+  read = _read(name, sorted(anything.builder.info.splits), side, channels, data_dir, chosen)
+  return ClassSplit(*read, data, split)
+
+
+def classes_of(split: str, counts: Mapping[str, int], num_classes: int, *, seed: int = 0,
+               name: str = "the data set") -> np.ndarray:
+  """The classes of a split, ascending, where a shuffle of all of them is cut into `counts`."""
+  if min(counts.values()) < 1 or sum(counts.values()) > num_classes:
+    raise ValueError(f"{name} has {num_classes} classes, which do not make {dict(counts)}. Choose "
+                     f"counts of 1 and more that add up to at most {num_classes}.")
+  key = sampling.root_seed((seed, 0), _DIVIDE)
+  order = sampling.permutation(key[None], num_classes)[0].numpy()
+  names = list(counts)
+  end = sum(counts[one] for one in names[:names.index(split) + 1])
+  return np.sort(order[end - counts[split]:end])
+
+
+@functools.lru_cache(maxsize=4)
+def _cached(name: str, split: str, counts: Tuple[Tuple[str, int], ...], side: int,
+            data_dir: Optional[str]) -> ClassSplit:
+  if counts:
+    return divided(name, split, counts=dict(counts), side=side, data_dir=data_dir)
+  return load(name, split, data_dir=data_dir)
+
+
+def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: str = task_types.FSL,
+             num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
+             convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
+             counts: Optional[Mapping[str, int]] = None, side: int = 64,
+             with_classes: bool = False) -> episodes_lib.Episodes:
+  """Episodes of a task type over a split that `load` knows.
+
+  With `counts` (classes by split), over a share of the classes of any data set with one label for
+  each image, as `divided` makes it with `side` pixels. `with_classes` is as of `Episodes`.
+  """
+  setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets)
+  data = _cached(name, split, tuple((counts or {}).items()), side, data_dir)
+  return episodes_lib.Episodes(data.images, data.labels, setting, ids=data.ids.tolist(),
+                               data=data.data, split=data.split, seed=seed, convention=convention,
+                               with_classes=with_classes)
+
+
+def nearest(images: np.ndarray, side: int) -> np.ndarray:
+  """[N, H, W, C] -> [N, side, side, C] as Pillow's NEAREST: row (i + 1/2) * H / side, cut off."""
+  if images.shape[1:3] == (side, side):
+    return images
+  rows, columns = ((2 * np.arange(side) + 1) * size // (2 * side) for size in images.shape[1:3])
+  return images[:, rows[:, None], columns]
+
+
+def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: Optional[str],
+          classes: Optional[np.ndarray] = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """(images, labels, ids) of the splits, or of some classes; a split's images have one shape."""
+  images: List[np.ndarray] = []
+  labels: List[np.ndarray] = []
+  ids: List[str] = []
+  for split in splits:
+    source = tfds_source.open_split(name, split, data_dir=data_dir)
+    if source.kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"{source.title} has several labels for an image; few-shot classes need "
+                       "one. Choose another data set.")
+    encoded, found, names = source.read()
+    stored = tf.io.decode_image(encoded[0], expand_animations=False).shape[:2]
+    keep = np.arange(len(found)) if classes is None else np.flatnonzero(np.isin(found, classes))
+    labels.append(found[keep])
+    names = [names[i] if classes is None else f"{split}/{names[i]}" for i in keep]
+    for start in range(0, len(keep), _CHUNK):
+      part = keep[start:start + _CHUNK]
+      images.append(nearest(decoding.decode_all(
+          [encoded[i] for i in part], (stored[0], stored[1], channels), name=source.title,
+          ids=np.asarray(names[start:start + _CHUNK])), side))
+    ids.extend(names)
+  return np.concatenate(images), np.concatenate(labels), np.asarray(ids)
+
+
+def _check_split(split: str, allowed: Sequence[str] = SPLITS) -> None:
+  if split not in allowed:
+    raise ValueError(f"Unknown split {split!r}; allowed are {', '.join(allowed)}.")

@@ -1,0 +1,129 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How episodes are put together: as the benchmark is specified, or as two versions of its code did.
+
+  convention    classes            images of a class                     label without overwrite
+  spec          never again        never again                           k + way * block
+  paper_feb     each block draws   each set draws anew: a target may     k + way * set
+                from all of them   be a support image of another set
+  paper_apr     never again        the same in all sets of a block       k + way * set
+
+k is the class's place in its set. paper_feb made the FSL, A, B and C columns of the paper's Table 2
+and paper_apr presumably its D columns, where two labels stand for one and the same image; both have
+way * num_support_sets output units without overwrite. They are for showing where those numbers
+come from, and never belong in one table with spec.
+
+spec needs I * (shot + targets) images of each class (I = class_change_interval). Where a class has
+fewer, the sets of a block share one target set, and I * shot + targets are enough. A task then has
+targets for each block and class only: T = way * targets * num_support_sets / I.
+"""
+
+from __future__ import annotations
+
+from typing import List, Tuple
+
+import numpy as np
+
+from suite.data.episodes import episode_layout
+from suite.data.episodes import task_types
+
+SPEC, PAPER_FEB, PAPER_APR = "spec", "paper_feb", "paper_apr"
+CONVENTIONS = (SPEC, PAPER_FEB, PAPER_APR)
+
+
+def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, source: str
+           ) -> episode_layout.Layout:
+  """The layout of a setting over classes with so many images each.
+
+  Args:
+    convention: one of CONVENTIONS.
+    setting: of the tasks.
+    counts: images of each class, int [number of classes].
+    source: what to call the images in an error.
+
+  Returns:
+    The layout, whose `fallback` says so if targets are shared.
+  """
+  if convention not in CONVENTIONS:
+    raise ValueError(f"Unknown convention {convention!r}; allowed are {', '.join(CONVENTIONS)}. "
+                     "Use spec unless the paper's own numbers are to be explained.")
+  least = int(counts.min()) if len(counts) else 0
+  made = _spec(setting, least) if convention == SPEC else _paper(setting, convention)
+  if len(counts) < made.pool_size:
+    raise ValueError(
+        f"{source} has {len(counts)} classes, but {setting.way}-way episodes of "
+        f"{setting.num_support_sets} support sets with class_change_interval="
+        f"{setting.class_change_interval} need {made.pool_size} different ones. "
+        f"{_would_fit(_class_limits(setting, len(counts), made.pool_size))}")
+  if least < made.row_size:
+    interval = setting.class_change_interval if convention == SPEC else 1
+    shared = ", even with one target set for all sets of a block" if made.fallback else ""
+    raise ValueError(
+        f"{source} has only {least} images of its smallest class, but an episode needs "
+        f"{made.row_size} different ones of a class{shared}. "
+        f"{_would_fit(_image_limits(setting, least, interval))}")
+  return made
+
+
+def _spec(setting: task_types.Setting, least_images: int) -> episode_layout.Layout:
+  """No class in two blocks and no image twice, with shared targets if images are few."""
+  way, shot, targets = setting.way, setting.shot, setting.targets
+  interval, blocks = setting.class_change_interval, setting.num_blocks
+  grid = episode_layout.grid(setting)
+  block, turn = np.divmod(grid.s, interval)
+  row_size, fallback, is_target = interval * (shot + targets), "", ~grid.is_support
+  # A class's images: those of its support sets first, then those of its target sets.
+  target_number = interval * shot + turn * targets + grid.i - shot
+  if least_images < row_size and interval > 1:
+    fallback = (f"shared targets: a class has {least_images} images and {row_size} would be "
+                f"needed, so the {interval} sets of a block share one target set")
+    row_size, is_target = interval * shot + targets, is_target & (turn == 0)
+  number = np.where(grid.is_support, turn * shot + grid.i, target_number)
+  row = block * way + grid.k
+  return episode_layout.arranged(
+      grid.is_support, is_target, number, row,
+      labels=grid.k if setting.overwrite else row, row_slot=np.arange(blocks * way),
+      num_pools=1, pool_size=blocks * way, row_size=row_size, num_labels=setting.num_labels,
+      fallback=fallback)
+
+
+def _paper(setting: task_types.Setting, convention: str) -> episode_layout.Layout:
+  """With the defects of the paper's code; a row of images belongs to a set (feb) or block (apr)."""
+  way, sets, blocks = setting.way, setting.num_support_sets, setting.num_blocks
+  grid = episode_layout.grid(setting)
+  slot = grid.s // setting.class_change_interval * way + grid.k
+  by_set = grid.s * way + grid.k
+  feb = convention == PAPER_FEB
+  return episode_layout.arranged(
+      grid.is_support, ~grid.is_support, grid.i, by_set if feb else slot,
+      labels=grid.k if setting.overwrite else by_set,
+      row_slot=slot[..., 0].ravel() if feb else np.arange(blocks * way),
+      num_pools=blocks if feb else 1, pool_size=way if feb else blocks * way,
+      row_size=setting.shot + setting.targets, num_labels=way if setting.overwrite else way * sets)
+
+
+# (parameter, the greatest value that fits, the least value that is allowed)
+_Limits = List[Tuple[str, int, int]]
+
+
+def _class_limits(setting: task_types.Setting, num_classes: int, needed: int) -> _Limits:
+  blocks = needed // setting.way
+  limits = [("way", num_classes // blocks, 2)]
+  if blocks > 1:
+    interval = setting.class_change_interval
+    limits.append(("num_support_sets", num_classes // setting.way * interval, 1))
+  return limits
+
+
+def _image_limits(setting: task_types.Setting, least: int, interval: int) -> _Limits:
+  limits = [("shot", (least - setting.targets) // interval, 1),
+            ("targets", least - interval * setting.shot, 1)]
+  if interval > 1:
+    limits.append(("class_change_interval", (least - setting.targets) // setting.shot, 1))
+  return limits
+
+
+def _would_fit(limits: _Limits) -> str:
+  fitting = [f"{name} <= {most}" for name, most, least in limits if most >= least]
+  if not fitting:
+    return "No change of a single parameter fits: choose a larger split or a smaller setting."
+  return f"What would fit: {' or '.join(fitting)}."

@@ -1,0 +1,80 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What is drawn for an episode, and where it goes: the same for all episodes of a setting.
+
+An episode is made in three steps, of which the first two draw and the last only arranges:
+
+  1. classes   P pools; a pool is an ordered draw of k different classes of the split
+  2. images    G rows; row g is an ordered draw of m different images of class slot `row_slot[g]`
+               (slot p * k + j is the j-th class of pool p)
+  3. places    the image at place l is number `place[l]` of the G * m images, and its label
+               `labels[l]`; support sets stand first, set after set, then the targets
+
+S support sets of N = way * shot images each, T targets; L = S * N + T places.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from suite.data.episodes import task_types
+
+
+class Layout(NamedTuple):
+  """The plan of an episode; letters as above.
+
+  Attributes:
+    num_pools: P.
+    pool_size: k.
+    row_slot: int64 [G].
+    row_size: m.
+    place: int64 [L].
+    labels: int64 [L].
+    num_labels: output classes of a learner.
+    num_support: S * N.
+    fallback: what had to be given up for want of images, in words; '' for nothing.
+  """
+
+  num_pools: int
+  pool_size: int
+  row_slot: np.ndarray
+  row_size: int
+  place: np.ndarray
+  labels: np.ndarray
+  num_labels: int
+  num_support: int
+  fallback: str = ""
+
+
+class Grid(NamedTuple):
+  """The indices of every support and target image of a setting, each [S, way, shot + targets].
+
+  Attributes:
+    s: support set.
+    k: class within its set.
+    i: image of that class and set; those below `shot` are support, the others targets.
+    is_support: bool.
+  """
+
+  s: np.ndarray
+  k: np.ndarray
+  i: np.ndarray
+  is_support: np.ndarray
+
+
+def grid(setting: task_types.Setting) -> Grid:
+  """All images of a setting, in order of set, class and number."""
+  s, k, i = np.meshgrid(np.arange(setting.num_support_sets), np.arange(setting.way),
+                        np.arange(setting.shot + setting.targets), indexing="ij")
+  return Grid(s, k, i, i < setting.shot)
+
+
+def arranged(is_support: np.ndarray, is_target: np.ndarray, number: np.ndarray, row: np.ndarray, *,
+             labels: np.ndarray, row_size: int, **others) -> Layout:
+  """The layout that puts image `number` of row `row` at each place of a grid, support first."""
+  def in_order(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values[is_support], values[is_target]])
+
+  return Layout(place=in_order(row * row_size + number), labels=in_order(labels),
+                row_size=row_size, num_support=int(is_support.sum()), **others)

@@ -1,0 +1,227 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Continual few-shot episodes: S support sets one after the other, then one target set over all.
+
+What a task looks like says its setting (task_types.py); which classes and images may come again,
+and what their labels are, its convention (episode_conventions.py): by default, `spec`, no image
+stands twice in a task and no class in two blocks. Episode i is a pure function of (data, split,
+seed, i), drawn by integer arithmetic (episode_draws.py), the same on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Union
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import seeds as seeds_lib
+from suite.data.episodes import episode_conventions
+from suite.data.episodes import episode_draws
+from suite.data.episodes import task_types
+from suite.data.images import image_set
+from suite.data.images import sampling
+
+_CLASSES, _IMAGES = 2, 3  # Purposes of the seed, beside those of sampling.py.
+_PLACES_AT_ONCE = 1 << 17  # One op draws the images of so many places, if that is a batch or more.
+
+
+class Episode(NamedTuple):
+  """One episode, or B of them with a leading axis; C is 1 or 3.
+
+  T = S * way * targets, or a class_change_interval-th of it if targets are shared.
+
+  Attributes:
+    support_images: uint8 [S, way * shot, H, W, C].
+    support_labels: int64 [S, way * shot].
+    target_images: uint8 [T, H, W, C].
+    target_labels: int64 [T].
+  """
+
+  support_images: tf.Tensor
+  support_labels: tf.Tensor
+  target_images: tf.Tensor
+  target_labels: tf.Tensor
+
+
+class EpisodeWithClasses(NamedTuple):
+  """An `Episode` that also tells which classes of the split its images are of: 0, 1, ...
+
+  Attributes:
+    support_images, support_labels, target_images, target_labels: as of `Episode`.
+    support_classes: int64 [S, way * shot].
+    target_classes: int64 [T].
+  """
+
+  support_images: tf.Tensor
+  support_labels: tf.Tensor
+  target_images: tf.Tensor
+  target_labels: tf.Tensor
+  support_classes: tf.Tensor
+  target_classes: tf.Tensor
+
+
+class Episodes:
+  """An endless, indexed source of episodes over the images and labels of one split.
+
+  Args:
+    images: uint8 [N, H, W, C]; a tensor is shared, not copied.
+    labels: int [N], the classes.
+    setting: what a task looks like.
+    ids: N different strings. With them episodes do not depend on the order of the images.
+    data: name and version of the data set, as "cfsl_omniglot:1.0.0".
+    split: "train", "validation", "test".
+    seed: of the whole source.
+    convention: one of episode_conventions.CONVENTIONS.
+    with_classes: True: episodes are `EpisodeWithClasses`, to learn what no task asks for.
+
+  Attributes:
+    setting, convention: as given.
+    images: uint8 tensor [N, H, W, C], on the CPU.
+    labels: int64 [S * way * shot + T], the labels of an episode, support sets first.
+    num_support: S * way * shot.
+    num_labels: number of output classes of an episode.
+    fallback: what was given up for want of images, in words for the record; '' for nothing.
+  """
+
+  def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
+               ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
+               convention: str = episode_conventions.SPEC, with_classes: bool = False):
+    labels = np.asarray(labels, np.int64)
+    _check_images(images, labels)
+    self.setting, self.convention, self._seed = setting, convention, seed
+    self._data, self._split = data, split
+    self._ids = _checked_ids(ids, len(labels))
+    _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    source = f"Split {split!r} of {data or 'the images'}"
+    self._layout = episode_conventions.layout(convention, setting, counts, source)
+    self.labels, self.num_support = self._layout.labels.astype(np.int64), self._layout.num_support
+    self.num_labels, self.fallback = self._layout.num_labels, self._layout.fallback
+    if self.fallback:
+      logging.info("%s: %s", source, self.fallback)
+    with tf.device("CPU:0"):
+      self.images = tf.convert_to_tensor(images)
+      self._classes = tf.constant(classes, tf.int64) if with_classes else None
+    # By class, then by id (a number, if there are none).
+    order = np.argsort(labels, kind="stable") if ids is None else np.lexsort((self._ids, labels))
+    root = seeds_lib.derive(seed, "episodes", data, split)
+    self._source = episode_draws.Source(
+        order.astype(np.int32), (np.cumsum(counts) - counts).astype(np.int32),
+        counts.astype(np.int32), *(np.uint64(sampling.root_seed(root, purpose).numpy())
+                                   for purpose in (_CLASSES, _IMAGES)))
+
+  def indices(self, first: int, count: int) -> np.ndarray:
+    """Which images make episodes first ... first + count - 1: int64 [count, S * way * shot + T].
+
+    Support images come first, set after set; `labels` are theirs.
+    """
+    numbers = np.arange(first, first + count, dtype=np.int64)
+    return episode_draws.draw(
+        episode_draws.NUMPY, self._source, self._layout, numbers).astype(np.int64)
+
+  def digest(self, count: int) -> str:
+    """SHA-256 over the first `count` episodes: a line `[ids, labels]` of JSON for each."""
+    sha = hashlib.sha256()
+    for row in self._ids[self.indices(0, count)]:
+      sha.update(json.dumps([row.tolist(), self.labels.tolist()]).encode() + b"\n")
+    return sha.hexdigest()
+
+  def describe(self) -> Dict[str, Any]:
+    """What a record says of the tasks."""
+    task = self.setting
+    return {"task_type": task.type_name, "way": task.way, "shot": task.shot,
+            "targets": task.targets, "num_support_sets": task.num_support_sets,
+            "class_change_interval": task.class_change_interval, "overwrite": task.overwrite,
+            "num_classes": self.num_labels, "convention": self.convention,
+            "fallback": self.fallback, "data": self._data, "split": self._split,
+            "episode_seed": self._seed}
+
+  def episode(self, index: int) -> Union[Episode, EpisodeWithClasses]:
+    """Episode `index` as NumPy arrays."""
+    episode = self._gather(tf.constant(self.indices(index, 1)))
+    return type(episode)(*(part[0].numpy() for part in episode))
+
+  def batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
+              num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+    """Endless batches of B episodes, in order from `first_index`, with static shapes.
+
+    Args:
+      batch_size: B, of each shard.
+      first_index: the first episode of all shards.
+      shard_index, num_shards, shards_here: of consecutive batches shard k of so many takes every
+        num_shards-th; here come those of `shards_here` shards from `shard_index` on.
+    """
+    if batch_size < 1 or first_index < 0:
+      raise ValueError(f"batch_size={batch_size}, first_index={first_index}; a batch has at least "
+                       "one episode, and the first episode is 0.")
+    _keep_freed_memory()
+    length = len(self.labels)
+    num_batches = max(1, _PLACES_AT_ONCE // (batch_size * length))
+
+    @tf.autograph.experimental.do_not_convert
+    def draw(first: tf.Tensor) -> tf.Tensor:
+      numbers = first + tf.range(num_batches * batch_size, dtype=tf.int64)
+      drawn = episode_draws.draw(episode_draws.GRAPH, self._source, self._layout, numbers)
+      return tf.reshape(drawn, [num_batches, batch_size, length])
+
+    @tf.autograph.experimental.do_not_convert
+    def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
+      return self._gather(chosen)
+
+    dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
+    dataset = dataset.map(draw, num_parallel_calls=tf.data.AUTOTUNE).unbatch()
+    if num_shards > shards_here:
+      def is_here(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
+        return (number - shard_index) % num_shards < shards_here
+
+      dataset = dataset.enumerate().filter(is_here).map(lambda _, chosen: chosen)
+    dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
+    return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
+
+  def _gather(self, chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
+    """B episodes from the numbers of their images, int [B, S * way * shot + T]."""
+    batch, sets, num = chosen.shape[0], self.setting.num_support_sets, self.num_support
+    labels = np.tile(self.labels, [batch, 1])
+    support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
+    episode = Episode(
+        tf.gather(self.images, support), tf.constant(labels[:, :num].reshape(support.shape)),
+        tf.gather(self.images, chosen[:, num:]), tf.constant(labels[:, num:]))
+    if self._classes is None:
+      return episode
+    classes = tf.gather(self._classes, chosen)
+    return EpisodeWithClasses(
+        *episode, tf.reshape(classes[:, :num], support.shape), classes[:, num:])
+
+
+def _keep_freed_memory() -> None:
+  """Makes glibc keep the memory of a batch that is gone for the next one.
+
+  It hands freed blocks above a threshold back to the system, and each page of the next batch is
+  then a page fault: half of all time at 64 x 64 x 3. To free one block of just below 32 MiB (never
+  touched, so it costs nothing) raises that threshold as far as it goes. Elsewhere it does nothing.
+  """
+  block = np.empty((32 << 20) - (64 << 10), np.uint8)
+  del block
+
+
+def _check_images(images: Any, labels: np.ndarray) -> None:
+  shape = tuple(images.shape)
+  if (images.dtype not in (np.uint8, tf.uint8) or len(shape) != 4 or shape[-1] not in (1, 3)
+      or labels.shape != shape[:1]):
+    raise ValueError(
+        f"Images must be uint8 [N, H, W, 1 or 3] with N labels, got {images.dtype} {shape} with "
+        f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
+
+
+def _checked_ids(ids: Optional[Sequence[str]], num: int) -> np.ndarray:
+  """The ids as strings [N], by default the images' numbers."""
+  checked = np.asarray(range(num) if ids is None else ids).astype(np.str_)
+  if checked.shape != (num,):
+    raise ValueError(f"Got ids {checked.shape} for {num} images; give each image one id.")
+  values, counts = np.unique(checked, return_counts=True)
+  if len(values) < num:
+    raise ValueError(f"Id {values[counts.argmax()]!r} stands for {counts.max()} images, so an "
+                     "image could come twice in a task. Give each image an id of its own.")
+  return checked

@@ -1,0 +1,61 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Whole sets as two arrays, for learners that gather their batches inside the graph."""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.data.images import feature_set
+
+_BATCH = 256
+
+
+class Examples(NamedTuple):
+  """images uint8 [N, S, S, 3] as `transform.evaluate` makes them, or float32 [N, D]; labels [N]."""
+
+  images: np.ndarray
+  labels: np.ndarray
+
+
+def shape(transform: Any) -> Tuple[int, ...]:
+  """Of one example, (S, S, 3) or (D,)."""
+  return tuple(getattr(transform, "shape", (transform.size, transform.size, 3)))
+
+
+def dtype(transform: Any) -> tf.DType:
+  """Of examples."""
+  return tf.float32 if len(shape(transform)) == 1 else tf.uint8
+
+
+def read(sets: Sequence[Any], task: tasks.Task, transform: Any) -> Examples:
+  """The examples of image or feature sets of a task, one set after the other."""
+  for part in sets:
+    if (part.kind, part.num_classes) != (task.kind, task.num_classes):
+      raise ValueError(f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
+                       f"{task.key!r} is {task.kind} with {task.num_classes}. All buckets share "
+                       "one list of classes; map the labels to it.")
+  images = np.concatenate([_images(part, transform) for part in sets])
+  return Examples(images, np.concatenate([part.labels for part in sets]))
+
+
+def _images(part: Any, transform: Any) -> np.ndarray:
+  is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
+  if is_features != wants_features:
+    given, wanted = ("features", "images") if is_features else ("images", "features")
+    raise ValueError(f"{part.name!r} holds {given}, but the learner's transform is of {wanted}. "
+                     f"Give it a transform of {given}.")
+  if is_features:
+    part.check_width(transform)
+    return part.features
+  found: List[np.ndarray] = []
+  for batch in part.eval_batches(min(_BATCH, part.size), transform=transform):
+    images = batch["image"].numpy()
+    if images.dtype != np.uint8 or images.shape[1:] != shape(transform):
+      raise ValueError(f"{part.name!r} became {images.dtype} {images.shape[1:]}, but uint8 "
+                       f"{shape(transform)} was expected. Use a transform of image_ops.")
+    found.append(images[batch["mask"].numpy()])
+  return np.concatenate(found)

@@ -1,0 +1,166 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A labelled set of feature vectors, with the interface of `image_set.ImageSet`.
+
+A batch calls its features "image", float32 [B, D]: a linear model on features and a network on
+images are then trained and tested by the same code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.data.images import image_set
+from suite.data.images import sampling
+
+
+@dataclasses.dataclass(frozen=True)
+class Features:
+  """The transform of features, which leaves them as they are; `size` is D."""
+
+  size: int = 2048
+
+  @property
+  def shape(self) -> Tuple[int]:
+    """Of one example."""
+    return (self.size,)
+
+  def train(self, features: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """float32 [B, D]; nothing is random."""
+    del seeds
+    return features
+
+  def evaluate(self, features: tf.Tensor) -> tf.Tensor:
+    """float32 [B, D]."""
+    return features
+
+
+class FeatureSet(image_set.ImageSet):
+  """N labelled feature vectors, held in memory; made by `from_arrays`.
+
+  Attributes:
+    features: float32 [N, D], read-only.
+    name, kind, num_classes, labels, ids: as of an `ImageSet`.
+  """
+
+  @classmethod
+  def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
+                  ids: Optional[Sequence[str]] = None) -> FeatureSet:
+    """A set from finite floats [N, D]; ids default to the indices."""
+    found = cls(name, FeatureStore(name, images), labels, kind=kind, num_classes=num_classes,
+                ids=ids)
+    rows = np.flatnonzero(~np.isfinite(found.features).all(axis=1))
+    if rows.size:
+      raise ValueError(
+          f"{name!r} has NaN or infinite features in {rows.size} of {found.size} rows, the first "
+          f"with id {found.ids[rows[0]]!r}. Extract them again, or leave those rows out.")
+    return found
+
+  @property
+  def features(self) -> np.ndarray:
+    """float32 [N, D]."""
+    return self._store.features
+
+  def __repr__(self) -> str:
+    return (f"FeatureSet({self.name!r}, {self.size} x {self.features.shape[1]}, "
+            f"{self.num_classes} classes, {self.kind})")
+
+  def subset(self, indices) -> FeatureSet:
+    """The features at the given indices, in that order."""
+    indices = np.asarray(indices, np.int64)
+    return FeatureSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
+                      num_classes=self.num_classes, ids=self.ids[indices])
+
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform: Any,
+                    first_step: int = 0, shard_index: int = 0, num_shards: int = 1,
+                    shards_here: int = 1) -> tf.data.Dataset:
+    self.check_width(transform)
+    return super().train_batches(
+        batch_size, seed=seed, transform=transform, first_step=first_step,
+        shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
+
+  def eval_batches(self, batch_size: int, *, transform: Any) -> EvalBatches:
+    """As of an `ImageSet`, but made once and held: a pass only hands them out."""
+    self.check_width(transform)
+    key = (batch_size, transform)
+    if self._eval[0] != key:
+      self._eval = (key, EvalBatches(self, batch_size, transform))
+    return self._eval[1]
+
+  def check_width(self, transform: Any) -> None:
+    """An error unless the features are as wide as the transform says."""
+    width, wanted = self.features.shape[1], getattr(transform, "shape", None)
+    if wanted != (width,):
+      size = wanted[0] if wanted else "an image"
+      raise ValueError(f"{self.name!r} has features of width {width}, but {size} was expected. Set "
+                       f"the learner's transform to Features(size={width}), or extract features "
+                       "with the network of the other buckets.")
+
+
+class FeatureStore:
+  """The array behind a set; the counterpart of `image_store.RawStore`."""
+
+  def __init__(self, name: str, features: np.ndarray):
+    features = np.asarray(features)
+    if features.ndim != 2 or features.dtype.kind != "f" or not features.shape[1]:
+      raise ValueError(f"Features of {name!r} have shape {features.shape} and type "
+                       f"{features.dtype}; give floats [N, D].")
+    self._name = name
+    self.features = np.ascontiguousarray(features, np.float32).view()
+    self.features.flags.writeable = False
+
+  def __len__(self) -> int:
+    return len(self.features)
+
+  def take(self, indices: np.ndarray) -> FeatureStore:
+    """The store of some of the rows."""
+    return FeatureStore(self._name, self.features[indices])
+
+  def batches(self, plan: Any, transform: Any, describe: Any) -> tf.data.Dataset:
+    """Batches {"image": float32 [R, D], ...}, one gather each."""
+    with tf.device("CPU:0"):
+      features = tf.constant(self.features)
+    rows = tf.range(plan.rows, dtype=tf.int64)
+
+    def make(element):
+      indices, seeds, valid = plan.at(element, rows)
+      found = tf.ensure_shape(tf.gather(features, indices), [plan.rows, features.shape[1]])
+      return {"image": transform.train(found, seeds), **describe(indices, valid)}
+
+    return tf.data.Dataset.counter().map(make, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+class EvalBatches:
+  """All rows once, in order, as batches of tensors; can be gone through again and again."""
+
+  def __init__(self, features: FeatureSet, batch_size: int, transform: Any):
+    plan = sampling.EvalPlan(size=features.size, batch_size=batch_size)
+    place = np.arange(plan.num_elements * batch_size)
+    mask = place < features.size
+
+    def cut(array: np.ndarray, padding: Any = 0) -> Iterator[tf.Tensor]:
+      whole = np.full((len(place), *array.shape[1:]), padding, array.dtype)
+      whole[mask] = array
+      return (tf.constant(whole[i:i + batch_size]) for i in range(0, len(place), batch_size))
+
+    with tf.device("CPU:0"):
+      self._batches = [
+          {"image": transform.evaluate(image), "label": label, "mask": valid, "id": name}
+          for image, label, valid, name in zip(
+              cut(features.features), cut(features.labels), cut(np.ones([features.size], bool)),
+              cut(features.ids.astype(object), ""))]
+
+  @property
+  def element_spec(self) -> Dict[str, tf.TensorSpec]:
+    """Of every batch."""
+    return {key: tf.TensorSpec(value.shape, value.dtype)
+            for key, value in self._batches[0].items()}
+
+  def __len__(self) -> int:
+    return len(self._batches)
+
+  def __iter__(self) -> Iterator[Dict[str, tf.Tensor]]:
+    return iter(self._batches)

@@ -1,0 +1,235 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image transforms over batches, stateless and as cheap as one `crop_and_resize`.
+
+A transform is a frozen object with `size` S and two functions:
+
+  train(images [B, H, W, C], seeds uint64 [B]) -> uint8 [B, S, S, 3]
+  evaluate(images [B, H, W, C])                -> uint8 [B, S, S, 3]
+
+Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of
+a large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Optional, Tuple
+
+import tensorflow as tf
+
+from suite.data.images import sampling
+
+_NUM_ATTEMPTS = 10
+_DRAWS_PER_ATTEMPT = 4
+
+
+def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
+             flip: Optional[tf.Tensor] = None) -> tf.Tensor:
+  """Cuts a box out of every image and resizes it bilinearly, without antialiasing.
+
+  Equals `tf.image.resize` (half-pixel centres) for a box that covers the image. Near the border of
+  an inner box the pixels beyond it take part, where crop-then-resize would repeat its own edge.
+
+  Args:
+    images: uint8 [B, H, W, C].
+    boxes: float [B, 4] of (y, x, height, width) in pixels.
+    size: S.
+    flip: bool [B], rows to mirror left to right.
+
+  Returns:
+    uint8 [B, S, S, C], rounded.
+  """
+  shape = tf.shape(images)
+  # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
+  # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centres.
+  padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "SYMMETRIC")
+  y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=1)
+  rows, columns = (tf.cast(shape[axis] + 1, tf.float64) for axis in (1, 2))
+  top, bottom = _sample_ends(y, height, rows, size)
+  left, right = _sample_ends(x, width, columns, size)
+  if flip is not None:  # A box whose right end comes first is read mirrored.
+    left, right = tf.where(flip, right, left), tf.where(flip, left, right)
+  corners = tf.cast(tf.stack([top, left, bottom, right], axis=1), tf.float32)
+  corners = tf.ensure_shape(corners, [images.shape[0], 4])
+  crops = tf.image.crop_and_resize(padded, corners, tf.range(shape[0]), [size, size])
+  return tf.cast(tf.round(crops), tf.uint8)
+
+
+def whole_boxes(images: tf.Tensor) -> tf.Tensor:
+  """Boxes [B, 4] that cover each of images [B, H, W, C]."""
+  batch, height, width, _ = tf.unstack(tf.cast(tf.shape(images), tf.float64))
+  return tf.tile(tf.stack([0.0, 0.0, height, width])[None], [tf.cast(batch, tf.int32), 1])
+
+
+def centre_boxes(images: tf.Tensor) -> tf.Tensor:
+  """Boxes [B, 4] of the central square; an odd margin's spare pixel is left at bottom or right."""
+  batch, height, width, _ = tf.unstack(tf.shape(images))
+  side = tf.minimum(height, width)
+  box = tf.stack([(height - side) // 2, (width - side) // 2, side, side])
+  return tf.cast(tf.tile(box[None], [batch, 1]), tf.float64)
+
+
+def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
+                 aspect: Tuple[float, float]) -> tf.Tensor:
+  """The first of 10 attempted boxes that fits into the image, else the whole image.
+
+  Args:
+    draws: float64 [B, 40] in [0, 1): (area, aspect, y, x) of every attempt.
+    height: image height in pixels, a scalar.
+    width: image width in pixels, a scalar.
+    area: least and greatest fraction of the image's area, drawn uniformly.
+    aspect: least and greatest width / height, drawn uniformly.
+
+  Returns:
+    float64 [B, 4]. All arithmetic is float64 +, *, / and sqrt, which are rounded the same way in
+    vector and in scalar kernels: a row comes out bit for bit the same in a batch of any size.
+  """
+  height, width = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
+  draws = tf.reshape(draws, [-1, _NUM_ATTEMPTS, _DRAWS_PER_ATTEMPT])
+  areas = (area[0] + draws[..., 0] * (area[1] - area[0])) * height * width
+  aspects = aspect[0] + draws[..., 1] * (aspect[1] - aspect[0])
+  widths, heights = tf.sqrt(areas * aspects), tf.sqrt(areas / aspects)
+  fits = (widths <= width) & (heights <= height)
+  boxes = tf.stack([draws[..., 2] * (height - heights), draws[..., 3] * (width - widths),
+                    heights, widths], axis=-1)
+  first = tf.argmax(tf.cast(fits, tf.int32), axis=1)
+  chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
+  whole = tf.stack([tf.zeros_like(height), tf.zeros_like(width), height, width])
+  return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, whole[None])
+
+
+def to_rgb(images: tf.Tensor) -> tf.Tensor:
+  """[B, H, W, 1 or 3] -> [B, H, W, 3]; grey is repeated."""
+  channels = images.shape[-1]
+  if channels == 3:
+    return images
+  if channels == 1:
+    return tf.repeat(images, 3, axis=-1)
+  raise ValueError(f"Images have {channels} channels; 1 (grey) and 3 (colour) are known.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plain:
+  """Resizes the whole image to `size`, in training and in evaluation."""
+
+  size: int
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]; nothing is random."""
+    del seeds
+    return self.evaluate(images)
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
+    if images.shape[1:3] == (self.size, self.size):
+      return to_rgb(images)
+    return to_rgb(resample(images, whole_boxes(images), self.size))
+
+
+@dataclasses.dataclass(frozen=True)
+class AsStored:
+  """Leaves images as they are, one channel or three; they must have `size` pixels a side."""
+
+  size: int
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, C] -> the same; nothing is random."""
+    del seeds
+    return self.evaluate(images)
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, C] -> the same."""
+    if images.shape[1:3] != (self.size, self.size):
+      raise ValueError(f"Images have {images.shape[1]} x {images.shape[2]} pixels; AsStored.size "
+                       f"is {self.size}. Set it to their size, or use image_ops.Plain to resize.")
+    return images
+
+
+@dataclasses.dataclass(frozen=True)
+class Nevis:
+  """NEVIS'22 preprocessing: random resized crop and mirror; central square in evaluation.
+
+  Attributes:
+    size: S, 64 in the paper.
+    area: range of the crop's share of the image. (The reference draws from .08-1 too but also asks
+      for a tenth of the image to be covered, which turns its least share into .1.)
+    aspect: range of the crop's width / height.
+    flip_probability: of mirroring left to right, for every task, digits too.
+  """
+
+  size: int = 64
+  area: Tuple[float, float] = (0.08, 1.0)
+  aspect: Tuple[float, float] = (3 / 4, 4 / 3)
+  flip_probability: float = 0.5
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
+    num_draws = _NUM_ATTEMPTS * _DRAWS_PER_ATTEMPT
+    draws = sampling.uniform(seeds, num_draws + 1)
+    shape = tf.shape(images)
+    boxes = random_boxes(draws[:, :num_draws], shape[1], shape[2],
+                         area=self.area, aspect=self.aspect)
+    flip = draws[:, num_draws] < self.flip_probability
+    return to_rgb(resample(images, boxes, self.size, flip))
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
+    return to_rgb(resample(images, centre_boxes(images), self.size))
+
+
+@dataclasses.dataclass(frozen=True)
+class Rotate:
+  """Turns each image by an angle drawn from -max_degrees..max_degrees."""
+
+  max_degrees: float = 15.0
+
+  def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
+    from suite.models import addons  # pylint: disable=import-outside-toplevel
+    turns = sampling.uniform(seeds, 1)[:, 0] * 2.0 - 1.0
+    return addons.rotate(images, tf.cast(turns * math.radians(self.max_degrees), tf.float32))
+
+
+@dataclasses.dataclass(frozen=True)
+class Cutout:
+  """Blackens one square of `length` pixels (even) at a random place of each image."""
+
+  length: int = 16
+
+  def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
+    from suite.models import addons  # pylint: disable=import-outside-toplevel
+    sides = tf.cast(tf.shape(images)[1:3], tf.float64)
+    centres = tf.cast(sampling.uniform(seeds, 2) * sides[None, :], tf.int32)
+    return addons.cutout(images, self.length, centres)
+
+
+@dataclasses.dataclass(frozen=True)
+class Augmented:
+  """A transform followed, in training only, by further ops such as Rotate and Cutout."""
+
+  base: Any
+  ops: Tuple[Any, ...] = ()
+
+  @property
+  def size(self) -> int:
+    """S, the size of the base transform."""
+    return self.base.size
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
+    images = self.base.train(images, seeds)
+    for number, op in enumerate(self.ops, start=1):
+      images = op(images, sampling.derive(seeds, -number))
+    return images
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
+    return self.base.evaluate(images)
+
+
+def _sample_ends(start, length, last, size: int):
+  """Where the first and the last sample of a box lie, as fractions of the padded side."""
+  half = 0.5 * length / size
+  return (start + half + 0.5) / last, (start + length - half + 0.5) / last

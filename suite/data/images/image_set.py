@@ -1,0 +1,209 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A finite labelled set of images, held by index so that any batch of any epoch can be made alone.
+
+Every batch is a dictionary with static shapes:
+
+  image  uint8 [B, S, S, 3]
+  label  int64 [B] (single label) or uint8 [B, C] (multi label, one 1 for each class present)
+  mask   bool [B], False on rows that only fill up the last batch
+  id     string [B]
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.data.images import image_store
+from suite.data.images import sampling
+
+DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
+
+
+class ImageSet:
+  """N labelled images; see the module's docstring for the batches it makes.
+
+  Attributes:
+    name: for messages, e.g. "nevis/mnist train".
+    kind: "single_label" or "multi_label".
+    num_classes: C.
+    labels: int64 [N], or uint8 [N, C] multi-hot.
+    ids: str [N].
+  """
+
+  def __init__(self, name: str, store: Any, labels, *, kind: str, num_classes: int, ids=None):
+    self.name = name
+    self.kind = kind
+    self.num_classes = num_classes
+    self.ids = _checked_ids(name, ids, len(store))
+    self.labels = checked_labels(name, labels, kind=kind, num_classes=num_classes, size=len(store))
+    self._store = store
+    self._eval: Tuple[Any, Any] = (None, None)
+
+  @classmethod
+  def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
+                  ids: Optional[Sequence[str]] = None) -> ImageSet:
+    """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
+    return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
+               num_classes=num_classes, ids=ids)
+
+  @classmethod
+  def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
+                   num_classes: int, ids: Optional[Sequence[str]] = None,
+                   memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
+    """A set from PNG, JPEG, BMP or GIF strings of any size.
+
+    Images of one shape that fit into the limit are decoded at once into one array.
+    """
+    names = _checked_ids(name, ids, len(encoded))
+    store = image_store.best_store(encoded, name=name, ids=names,
+                                   memory_limit_bytes=memory_limit_bytes)
+    return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=names)
+
+  @classmethod
+  def from_tfds(cls, name: str, split: str, *, data_dir: Optional[str] = None,
+                memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES):
+    """Reads a prepared TensorFlow data set such as "nevis/mnist".
+
+    Features: `image`, `label` or `labels`, and `id` (the index where there is none).
+
+    Returns:
+      An ImageSet; a `streamed_set.StreamedSet` where the encoded images exceed the limit.
+    """
+    from suite.data.images import streamed_set  # pylint: disable=import-outside-toplevel
+    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
+    source = tfds_source.open_split(name, split, data_dir=data_dir)
+    if source.num_bytes > memory_limit_bytes:
+      return streamed_set.StreamedSet(source)
+    encoded, labels, ids = source.read()
+    return cls.from_encoded(source.title, encoded, labels, kind=source.kind,
+                            num_classes=source.num_classes, ids=ids,
+                            memory_limit_bytes=memory_limit_bytes)
+
+  @property
+  def size(self) -> int:
+    """N."""
+    return len(self._store)
+
+  def __len__(self) -> int:
+    return self.size
+
+  def __repr__(self) -> str:
+    return f"ImageSet({self.name!r}, {self.size} images, {self.num_classes} classes, {self.kind})"
+
+  def take(self, num: int, *, seed) -> ImageSet:
+    """A random subset of `num` images in their old order; the set itself if it is not larger."""
+    if num >= self.size:
+      return self
+    if num < 1:
+      raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
+    return self.subset(sampling.draw_without_replacement(self.size, num, seed))
+
+  def split(self, share: float, *, seed) -> Tuple[ImageSet, ImageSet]:
+    """(the rest, a random `share` of the images); both in their old order, no image in both."""
+    num = num_in_share(self, share)
+    chosen = sampling.draw_without_replacement(self.size, num, seed)
+    return self.subset(np.setdiff1d(np.arange(self.size), chosen)), self.subset(chosen)
+
+  def subset(self, indices) -> ImageSet:
+    """The images at the given indices, in that order."""
+    indices = np.asarray(indices, np.int64)
+    return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
+                    num_classes=self.num_classes, ids=self.ids[indices])
+
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform, first_step: int = 0,
+                    shard_index: int = 0, num_shards: int = 1,
+                    shards_here: int = 1) -> tf.data.Dataset:
+    """Endless shuffled, augmented batches; a pure function of (seed, step).
+
+    Args:
+      batch_size: B, the global batch.
+      seed: steers the order and the augmentation.
+      transform: see `image_ops`.
+      first_step: the sequence starts here; first_step=s is the tail of the sequence from 0.
+      shard_index: the first replica whose slices are wanted.
+      num_shards: R; each element is one replica's B / R rows.
+      shards_here: replicas on this host; elements come step by step, replica by replica.
+
+    Returns:
+      A data set of batches; each image comes once an epoch, whatever R is.
+    """
+    plan = sampling.TrainPlan(
+        size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
+        shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
+    return self._batches(plan, transform)
+
+  def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
+    """All images once, in order; the last batch is padded and its mask says so."""
+    key = (batch_size, transform)
+    # Kept: tracing takes longer than reading a small set, and a set is evaluated again and again.
+    if self._eval[0] != key:
+      plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
+      self._eval = (key, self._batches(plan, transform))
+    return self._eval[1]
+
+  def _batches(self, plan, transform) -> tf.data.Dataset:
+    with tf.device("CPU:0"):
+      labels = tf.constant(self.labels)
+      ids = tf.constant(self.ids.astype(object), tf.string)
+
+    def describe(indices, valid) -> Dict[str, tf.Tensor]:
+      label, name = tf.gather(labels, indices), tf.gather(ids, indices)
+      if not plan.is_training:
+        keep = valid if label.shape.rank == 1 else valid[:, None]
+        label = tf.where(keep, label, tf.zeros_like(label))
+        name = tf.where(valid, name, "")
+      return {"label": tf.ensure_shape(label, [plan.rows] + labels.shape[1:]),
+              "mask": tf.ensure_shape(valid, [plan.rows]),
+              "id": tf.ensure_shape(name, [plan.rows])}
+
+    batches = self._store.batches(plan, transform, describe)
+    return with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+
+
+def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
+  """The data set, deterministic, and never cut up by tf.distribute: plans do their own sharding."""
+  options = tf.data.Options()
+  options.deterministic = True
+  options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+  return dataset.with_options(options)
+
+
+def num_in_share(images: Any, share: float) -> int:
+  """How many images a share of a set is; an error unless both sides have one."""
+  num = round(share * images.size)
+  if not 0 < num < images.size:
+    raise ValueError(f"A share of {share} of the {images.size} images of {images.name!r} is {num}; "
+                     "choose one that leaves at least one image on either side.")
+  return num
+
+
+def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int) -> np.ndarray:
+  """Labels as int64 [N] or uint8 [N, C]; anything else is an error that says what it is."""
+  labels = np.asarray(labels)
+  if kind not in tasks.KINDS:
+    raise ValueError(f"{name!r} has kind {kind!r}; allowed are {', '.join(tasks.KINDS)}.")
+  is_single = kind == tasks.SINGLE_LABEL
+  wanted, limit = ((size,), num_classes) if is_single else ((size, num_classes), 2)
+  if labels.shape != wanted:
+    raise ValueError(f"Labels of {name!r} ({kind}) have shape {labels.shape}, expected {wanted}.")
+  if labels.min() < 0 or labels.max() >= limit:
+    raise ValueError(f"Labels of {name!r} ({kind}) run from {labels.min()} to {labels.max()}; "
+                     f"allowed are 0..{limit - 1}.")
+  return labels.astype(np.int64 if is_single else np.uint8)
+
+
+def _checked_ids(name: str, ids, size: int) -> np.ndarray:
+  if size == 0:
+    raise ValueError(f"{name!r} has no images. Ask for a split or a task that has some.")
+  ids = np.asarray([str(i) for i in (range(size) if ids is None else ids)])
+  if ids.shape != (size,):
+    raise ValueError(f"{name!r} has {size} images but {len(ids)} ids.")
+  unique, counts = np.unique(ids, return_counts=True)
+  if len(unique) < size:
+    raise ValueError(f"{name!r} has id {unique[np.argmax(counts)]!r} more than once; predictions "
+                     "are told apart by their ids, so each needs its own.")
+  return ids

@@ -1,0 +1,114 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How the pixels of an image set are kept: one array, or one encoded string an image.
+
+Both stores turn a plan (`sampling.TrainPlan` or `EvalPlan`) into the same batches; the array needs
+no decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids and
+mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Sequence
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.data.images import decoding
+from suite.data.images import image_headers
+
+# AutoGraph would only slow tracing down, by half: no function here has a branch on a tensor.
+_as_it_is = tf.autograph.experimental.do_not_convert
+
+Describe = Callable[[tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
+
+
+class RawStore:
+  """N images of one shape, uint8 [N, H, W, C], C 1 or 3."""
+
+  def __init__(self, images):
+    if images.dtype not in (np.uint8, tf.uint8) or len(images.shape) != 4:
+      raise ValueError(
+          f"Images must be uint8 [N, H, W, C], got {images.dtype} {tuple(images.shape)}.")
+    if images.shape[-1] not in (1, 3):
+      raise ValueError(f"Images have {images.shape[-1]} channels; allowed are 1 and 3.")
+    with tf.device("CPU:0"):
+      self._images = tf.convert_to_tensor(images)
+
+  def __len__(self) -> int:
+    return int(self._images.shape[0])
+
+  def take(self, indices: np.ndarray) -> RawStore:
+    """The store of some of the images."""
+    with tf.device("CPU:0"):
+      return RawStore(tf.gather(self._images, indices))
+
+  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+    """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
+    rows = tf.range(plan.rows, dtype=tf.int64)
+
+    @_as_it_is
+    def make(element):
+      indices, seeds, valid = plan.at(element, rows)
+      images = tf.ensure_shape(tf.gather(self._images, indices),
+                               [plan.rows] + self._images.shape[1:])
+      images = _transformed(images, seeds, plan, transform)
+      if not plan.is_training:
+        images = tf.where(valid[:, None, None, None], images, tf.zeros_like(images))
+      return {"image": images, **describe(indices, valid)}
+
+    return _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+class EncodedStore:
+  """N images of any size as PNG, JPEG, BMP or GIF strings, decoded each time they are used."""
+
+  def __init__(self, encoded: Sequence[bytes], *, name: str):
+    with tf.device("CPU:0"):
+      self._encoded = tf.constant(encoded, tf.string)
+    self._name = name
+
+  def __len__(self) -> int:
+    return int(self._encoded.shape[0])
+
+  def take(self, indices: np.ndarray) -> EncodedStore:
+    """The store of some of the images."""
+    return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
+
+  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+    """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
+    rows = tf.range(plan.rows, dtype=tf.int64)
+
+    @_as_it_is
+    def make(element):
+      indices, seeds, valid = plan.at(element, rows)
+      encoded = tf.where(valid, tf.gather(self._encoded, indices), decoding.blank())
+      return {"image": tf.ensure_shape(encoded, [plan.rows]), "seed": seeds,
+              **describe(indices, valid)}
+
+    encoded = _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
+    return decoding.decoded_batches(
+        encoded, lambda images, seeds: _transformed(images, seeds, plan, transform),
+        size=transform.size, name=self._name)
+
+
+def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):
+  """A RawStore if all images have one shape and fit the limit, else an EncodedStore."""
+  found = {image_headers.shape(image) for image in encoded}
+  shapes = [shape for shape in found if shape is not None]
+  if len(shapes) == len(found) and len({shape[:2] for shape in shapes}) == 1:
+    height, width, channels = max(shapes)  # One grey image among coloured ones is decoded as RGB.
+    if len(encoded) * height * width * channels <= memory_limit_bytes:
+      images = decoding.decode_all(encoded, (height, width, channels), name=name, ids=ids)
+      return RawStore(images)
+  logging.info("%s: %d images are decoded as they are used", name, len(encoded))
+  return EncodedStore(encoded, name=name)
+
+
+def _numbers(num) -> tf.data.Dataset:
+  """0, 1, 2, ... below num, or without end for None."""
+  return tf.data.Dataset.counter() if num is None else tf.data.Dataset.range(num)
+
+
+def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: Any, transform: Any) -> tf.Tensor:
+  return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

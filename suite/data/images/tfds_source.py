@@ -1,0 +1,162 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The one door to TensorFlow Datasets: facts and still encoded examples of a prepared data set.
+
+TFDS and tfds_builders are imported when a function is called, not when this module is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import tasks
+
+_BATCH = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelFacts:
+  """What a data set's features say of its labels; `key` is "label" or "labels"."""
+
+  key: str
+  kind: str
+  num_classes: int
+
+
+def label_facts(name: str, *, data_dir: Optional[str] = None) -> LabelFacts:
+  """The labels' kind and number, from the builder alone: the data need not be prepared."""
+  return _label_facts(name, _builder(name, data_dir).info.features)
+
+
+def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]:
+  """("", "") if the data set is prepared, else (the reason, the command that prepares it)."""
+  import tfds_builders  # pylint: disable=import-outside-toplevel
+  if name not in tfds_builders.names():
+    return "no builder yet", ""
+  found = tfds_builders.status.inspect(name, data_dir)
+  return ("", "") if found.state == tfds_builders.status.PREPARED else (found.reason, found.command)
+
+
+def version(name: str, *, data_dir: Optional[str] = None) -> str:
+  """The builder's version, "1.0.0": other versions hold other examples."""
+  return str(_builder(name, data_dir).version)
+
+
+def folder(name: str, *, data_dir: Optional[str] = None) -> str:
+  """Where the data set is, or would be, prepared."""
+  return str(_builder(name, data_dir).data_dir)
+
+
+def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
+  """A split of a prepared data set; an error with the next step if it is not prepared."""
+  builder = _builder(name, data_dir)
+  splits = builder.info.splits
+  if not splits:
+    raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir_root}. "
+                            f"Run: suite data build {name}")
+  if split.split("[")[0] not in splits:
+    raise ValueError(
+        f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
+  return Source(builder, name, split)
+
+
+class Source:
+  """One split of a prepared data set; features `image`, `label` or `labels`, perhaps `id`.
+
+  Attributes:
+    name, split: "nevis/mnist" and "train".
+    title: both, for messages.
+    size: N.
+    num_bytes: of the encoded examples.
+    kind: "single_label" or "multi_label".
+    num_classes: C.
+  """
+
+  def __init__(self, builder: Any, name: str, split: str):
+    self.builder, self.name, self.split = builder, name, split
+    self.title = f"{name} {split}"
+    info = builder.info.splits[split]
+    self.size = info.num_examples
+    whole = builder.info.splits[split.split("[")[0]]
+    self.num_bytes = whole.num_bytes * self.size // max(1, whole.num_examples)
+    facts = _label_facts(name, builder.info.features)
+    self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
+    self.has_id = "id" in builder.info.features
+
+  def part(self, edges: str) -> Source:
+    """The examples "FIRST:END" of this split, in stored order."""
+    if "[" in self.split:
+      raise ValueError(f"{self.title!r} is a part of a split and cannot be cut again; open the two "
+                       "parts by their own edges.")
+    return Source(self.builder, self.name, f"{self.split}[{edges}]")
+
+  @property
+  def decoders(self) -> Dict[str, Any]:
+    """Leaves images encoded."""
+    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+    return {"image": tfds.decode.SkipDecoding()}
+
+  def example(self, features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """TFDS features -> {"image": encoded string, "label": [] or multi-hot [C], "id": string}."""
+    label = features[self._label_key]
+    if self.kind == tasks.SINGLE_LABEL:
+      label = tf.cast(label, tf.int64)
+    elif self._has_class_lists():
+      label = tf.cast(tf.math.bincount(tf.cast(label, tf.int32), minlength=self.num_classes,
+                                       maxlength=self.num_classes, binary_output=True), tf.uint8)
+    else:
+      label = tf.cast(label, tf.uint8)
+    name = features["id"] if self.has_id else tf.constant("")
+    if name.dtype != tf.string:
+      name = tf.as_string(name)
+    return {"image": features["image"], "label": label, "id": name}
+
+  def examples(self) -> tf.data.Dataset:
+    """All examples, in the order in which they are stored."""
+    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+    dataset = self.builder.as_dataset(
+        split=self.split, decoders=self.decoders, shuffle_files=False,
+        read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
+    return dataset.map(self.example, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+
+  def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
+    """(encoded images, labels [N] or [N, C], ids) of the whole split."""
+    encoded: List[bytes] = []
+    labels: List[np.ndarray] = []
+    ids: List[str] = []
+    for batch in self.examples().batch(_BATCH).as_numpy_iterator():
+      encoded.extend(batch["image"])
+      labels.append(batch["label"])
+      ids.extend(name.decode() for name in batch["id"])
+    ids = ids if self.has_id else [str(i) for i in range(len(ids))]
+    return encoded, np.concatenate(labels), ids
+
+  def _has_class_lists(self) -> bool:
+    return _list_feature(self.builder.info.features[self._label_key]) is not None
+
+
+def _builder(name: str, data_dir: Optional[str]) -> Any:
+  import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+
+  import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
+  return tfds.builder(name, data_dir=str(tfds_builders.status.data_directory(data_dir)))
+
+
+def _label_facts(name: str, features: Any) -> LabelFacts:
+  if "label" in features and hasattr(features["label"], "num_classes"):
+    return LabelFacts("label", tasks.SINGLE_LABEL, features["label"].num_classes)
+  if "labels" in features:
+    listed = _list_feature(features["labels"])
+    num_classes = listed.num_classes if listed else features["labels"].shape[0]
+    return LabelFacts("labels", tasks.MULTI_LABEL, int(num_classes))
+  raise ValueError(f"Data set {name!r} has features {sorted(features)}; needed is `label` (class) "
+                   "or `labels` (a list of classes, or multi-hot).")
+
+
+def _list_feature(feature: Any) -> Any:
+  """The ClassLabel inside a sequence of class labels, else None."""
+  inner = getattr(feature, "feature", None)
+  return inner if hasattr(inner, "num_classes") else None

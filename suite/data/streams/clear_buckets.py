@@ -1,0 +1,144 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""CLEAR-10 and CLEAR-100 as buckets: images or published features, in the paper's three protocols.
+
+  iid         train and test are the released 70/30 split of each bucket, by its seed 0 to 4
+  streaming   both are all of a bucket; `protocols.clear` in its streaming mode never tests on a
+              bucket that was trained on
+  challenge   train is all of a bucket, test the archive of test images that was released later
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import numpy as np
+
+from suite.contracts import tasks
+from suite.data.images import feature_set
+from suite.data.images import image_set
+from suite.data.images import tfds_source
+from suite.data.streams import buckets as buckets_lib
+
+PROTOCOLS = ("iid", "streaming", "challenge")
+SEEDS = (0, 1, 2, 3, 4)
+LAST = 10
+_BATCH = 1024
+_FEATURE = "feature"
+
+
+class _Records(NamedTuple):
+  """One split, read: inputs are encoded images, or features; is_test the released split's mask."""
+
+  inputs: Any
+  labels: np.ndarray
+  ids: List[str]
+  is_test: Optional[np.ndarray]
+
+
+def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, first: int = 1,
+         test_name: Optional[str] = None, data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+  """Reads a prepared data set; buckets are called "bucket_01" to "bucket_10", as its splits are.
+
+  Args:
+    name: "clear10/images", "clear10/moco_b0", "clear100/images", ...
+    protocol: one of `PROTOCOLS`.
+    seed: of the released iid split; the other protocols have none.
+    first: 1; 0 where bucket 0 is labelled, too.
+    test_name: "challenge" only: the data set of the test images, if it is another one.
+    data_dir: of the prepared data sets.
+  """
+  if protocol not in PROTOCOLS:
+    raise ValueError(f"Unknown protocol {protocol!r}; allowed are {', '.join(PROTOCOLS)}.")
+  if seed not in SEEDS:
+    raise ValueError(f"seed={seed}; the released iid splits have the seeds "
+                     f"{', '.join(map(str, SEEDS))}.")
+  numbers = range(first, LAST + 1)
+  train = _Splits(name, [f"bucket_{i:02d}" for i in numbers], data_dir)
+  tests = train
+  if protocol == "challenge":
+    tests = _Splits(test_name or name, [f"test_bucket_{i:02d}" for i in numbers], data_dir)
+    _check_classes(train, tests)
+  found = []
+  for i in numbers:
+    bucket = f"bucket_{i:02d}"
+    records = train.read(bucket, f"iid_test_{seed}" if protocol == "iid" else None)
+    if protocol == "iid":
+      assert records.is_test is not None
+      parts = (train.make(bucket, "train", records, ~records.is_test),
+               train.make(bucket, "test", records, records.is_test))
+    else:
+      whole = train.make(bucket, "train", records)
+      parts = (whole, whole if protocol == "streaming" else
+               tests.make(f"test_{bucket}", "", tests.read(f"test_{bucket}", None)))
+    found.append(buckets_lib.Bucket(bucket, *parts))
+  task = tasks.Task(name, tasks.SINGLE_LABEL, train.num_classes)
+  return buckets_lib.Buckets(task, tuple(found))
+
+
+class _Splits:
+  """The splits of a prepared data set; an error if one of those wanted is missing or empty."""
+
+  def __init__(self, name: str, wanted: List[str], data_dir: Optional[str]):
+    self.name = name
+    self._source = tfds_source.open_split(name, "bucket_01", data_dir=data_dir)
+    info = self._source.builder.info
+    lacking = [split for split in wanted
+               if split not in info.splits or not info.splits[split].num_examples]
+    if lacking:
+      advice = ("No features of test images were published; give test_name, a data set that has "
+                "them." if all(split.startswith("test_") for split in lacking) else
+                f"Build it again: suite data build {name}")
+      raise ValueError(f"Data set {name!r} has nothing of {', '.join(lacking)}; it has "
+                       f"{', '.join(sorted(info.splits))}. {advice}")
+    self.num_classes = info.features["label"].num_classes
+    self.class_names = list(info.features["label"].names)
+    self._features = info.features
+    self._is_images = "image" in info.features
+    if not self._is_images and _FEATURE not in info.features:
+      raise ValueError(f"Data set {name!r} has neither images nor features, but "
+                       f"{', '.join(sorted(info.features))}. Name one that has: clear10/images, "
+                       "clear10/moco_b0.")
+
+  def read(self, split: str, flag: Optional[str]) -> _Records:
+    """All records in the order in which they are stored; `flag` names a boolean feature."""
+    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+    key = "image" if self._is_images else _FEATURE
+    dataset = self._source.builder.as_dataset(
+        split=split, decoders=self._source.decoders if self._is_images else None,
+        shuffle_files=False,
+        read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
+    keys = (key, "label", "id", *([flag] if flag else []))
+    columns: Dict[str, List[Any]] = {k: [] for k in keys}
+    for batch in dataset.map(lambda e: {k: e[k] for k in keys}).batch(_BATCH).as_numpy_iterator():
+      for k in keys:
+        columns[k].append(batch[k])
+    whole = {k: np.concatenate(parts) for k, parts in columns.items()}
+    if (whole["label"] < 0).any():
+      raise ValueError(f"{self.name} {split} holds images without a label. Leave it out: first=1.")
+    return _Records(list(whole[key]) if self._is_images else whole[key], whole["label"],
+                    [i.decode() for i in whole["id"]], whole[flag] if flag else None)
+
+  def make(self, split: str, part: str, records: _Records, chosen: Optional[np.ndarray] = None
+           ) -> image_set.ImageSet:
+    """An image or feature set of the chosen records, bool [N]; all if not given."""
+    places = np.arange(len(records.ids)) if chosen is None else np.flatnonzero(chosen)
+    title = f"{self.name} {split} {part}".strip()
+    if not len(places):
+      raise ValueError(f"{title!r} is empty: none of the {len(records.ids)} images of {split} is "
+                       "of this part. Build the data set again from the whole archive.")
+    facts: Dict[str, Any] = dict(kind=tasks.SINGLE_LABEL, num_classes=self.num_classes,
+                                 ids=[records.ids[i] for i in places])
+    labels = records.labels[places]
+    if self._is_images:
+      return image_set.ImageSet.from_encoded(
+          title, [records.inputs[i] for i in places], labels, **facts)
+    return feature_set.FeatureSet.from_arrays(title, records.inputs[places], labels, **facts)
+
+
+def _check_classes(train: _Splits, tests: _Splits) -> None:
+  if train.class_names != tests.class_names:
+    only = sorted(set(train.class_names) ^ set(tests.class_names))
+    what = f"only one of them has {', '.join(only[:5])}" if only else "they stand in other orders"
+    raise ValueError(
+        f"The classes of {train.name!r} and {tests.name!r} differ: {what}. Build both from archives"
+        " of the same edition.")

@@ -1,0 +1,230 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A series like CLEAR's made from any data set: disjoint buckets whose look drifts in time.
+
+Each image gets a time in [0, 1): with buckets 0..T of equal length, one of bucket b has the time
+(b + u) / (T + 1), where u in [0, 1) is drawn for it. Its look depends on nothing but its time, so
+the drift is smooth, within a bucket and from one to the next:
+
+  hue       turned by time * hue_turns, in the YIQ plane
+  contrast  scaled by 1 - time * fade, about the image's mean grey
+  blur      Gaussian, standard deviation time * blur pixels
+
+Every class is dealt out evenly: m images to each of the buckets 1..T, in an order drawn from the
+seed, and what is left to bucket 0, which is for pretraining without labels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Dict, List, Optional, Tuple, Union
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import seeds as seeds_lib
+from suite.contracts import tasks
+from suite.data.images import colour_ops
+from suite.data.images import decoding
+from suite.data.images import image_headers
+from suite.data.images import image_set
+from suite.data.images import tfds_source
+from suite.data.streams import buckets as buckets_lib
+
+MODES = ("iid", "streaming")
+_TEST_SHARE = 0.3
+_CHUNK = 2048
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+  """What a series is made of; equal series are equal image by image.
+
+  Attributes:
+    data: a prepared single-label data set whose images all have one shape.
+    splits: its splits that are pooled.
+    num_buckets: T. bucket_size: images of each, a multiple of the number of classes.
+    pretrain_size: of bucket 0, at most.
+    num_classes: only the first so many classes; all if not given.
+    hue_turns, fade, blur: at the end of time, see the module.
+    seed: of the deal and of the times.
+  """
+
+  data: str = "nevis/cifar10"
+  splits: Tuple[str, ...] = ("train", "validation")
+  num_buckets: int = 10
+  bucket_size: int = 3300
+  pretrain_size: int = 16_000
+  num_classes: Optional[int] = None
+  hue_turns: float = 0.5
+  fade: float = 0.5
+  blur: float = 1.0
+  seed: int = 0
+
+  def __post_init__(self):
+    if self.num_buckets < 1 or self.bucket_size < 1:
+      raise ValueError(f"A series of {self.num_buckets} buckets of {self.bucket_size} images; both "
+                       "numbers must be at least 1.")
+
+
+SERIES: Dict[str, Series] = {
+    "drifting/cifar10": Series(),
+    "drifting/cifar10_small": Series(bucket_size=1000),
+    "drifting/tiny_imagenet": Series(data="nevis/tiny_imagenet", bucket_size=6000),
+    "drifting/tiny_imagenet_small": Series(data="nevis/tiny_imagenet", bucket_size=2000),
+}
+
+
+def find(series: Union[str, Series]) -> Series:
+  """The series of a name."""
+  if isinstance(series, Series):
+    return series
+  if series not in SERIES:
+    raise ValueError(f"Unknown series {series!r}; allowed are {', '.join(SERIES)}, or a Series.")
+  return SERIES[series]
+
+
+def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "iid", seed: int = 0,
+         data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+  """Buckets "bucket_01" to "bucket_10".
+
+  Args:
+    series: a `Series`, or the name of one.
+    protocol: "iid": a random 70/30 split of each bucket; "streaming": both sets are all of it.
+    seed: of the iid split.
+    data_dir: of the prepared data sets.
+  """
+  if protocol not in MODES:
+    raise ValueError(f"Unknown protocol {protocol!r}; allowed are {', '.join(MODES)}.")
+  found, series = [], find(series)
+  pool = _Pool(series, data_dir)
+  for number in range(1, series.num_buckets + 1):
+    whole = train = test = pool.bucket(number)
+    if protocol == "iid":
+      train, test = whole.split(_TEST_SHARE, seed=seeds_lib.derive(seed, "iid split", number))
+    found.append(buckets_lib.Bucket(name(number), train, test))
+  task = tasks.Task(f"drifting {series.data}", tasks.SINGLE_LABEL, pool.num_classes)
+  return buckets_lib.Buckets(task, tuple(found))
+
+
+def unlabelled(series: Union[str, Series] = "drifting/cifar10", *,
+               data_dir: Optional[str] = None) -> image_set.ImageSet:
+  """Bucket 0, whose images all have the label 0 of 1."""
+  return bucket(series, 0, data_dir=data_dir)
+
+
+def bucket(series: Union[str, Series], number: int, *, data_dir: Optional[str] = None
+           ) -> image_set.ImageSet:
+  """All of one bucket; number 0 is that without labels."""
+  series = find(series)
+  if not 0 <= number <= series.num_buckets:
+    raise ValueError(f"A series of {series.num_buckets} buckets has none of number {number}; "
+                     f"allowed are 0..{series.num_buckets}.")
+  return _Pool(series, data_dir).bucket(number)
+
+
+def every_bucket(series: Union[str, Series], *, data_dir: Optional[str] = None
+                 ) -> List[Optional[image_set.ImageSet]]:
+  """All of each bucket, by number; None for a bucket 0 to which nothing is left."""
+  series = find(series)
+  pool = _Pool(series, data_dir)
+  return [pool.bucket(number) if len(pool.places(number)) else None
+          for number in range(series.num_buckets + 1)]
+
+
+def name(number: int) -> str:
+  return f"bucket_{number:02d}"
+
+
+def deal(labels: np.ndarray, series: Series) -> List[np.ndarray]:
+  """Places of the images of buckets 0..T, ascending; labels int64 [N]."""
+  classes = np.unique(labels)
+  share, rest = divmod(series.bucket_size, len(classes))
+  if rest or not share:
+    raise ValueError(f"{series.bucket_size} images a bucket are no multiple of the {len(classes)} "
+                     f"classes of {series.data!r}; choose one, or num_classes.")
+  hands: List[List[np.ndarray]] = [[] for _ in range(series.num_buckets + 1)]
+  for label in classes:
+    own = np.flatnonzero(labels == label)
+    if len(own) < share * series.num_buckets:
+      raise ValueError(
+          f"Class {label} of {series.data!r} has {len(own)} images; {series.num_buckets} buckets "
+          f"with {share} each take {share * series.num_buckets}. Choose smaller buckets.")
+    own = seeds_lib.generator(series.seed, "deal", int(label)).permutation(own)
+    for number in range(series.num_buckets):
+      hands[number + 1].append(own[number * share:(number + 1) * share])
+    hands[0].append(own[series.num_buckets * share:])
+  first = seeds_lib.generator(series.seed, "deal").permutation(np.concatenate(hands[0]))
+  hands[0] = [first[:series.pretrain_size]]
+  return [np.sort(np.concatenate(hand)) for hand in hands]
+
+
+def drifted(images: np.ndarray, times: np.ndarray, series: Series) -> np.ndarray:
+  """Images uint8 [N, H, W, 3] as they look at times float64 [N] in [0, 1]."""
+  with tf.device("CPU:0"):
+    parts = [_changed(tf.constant(images[i:i + _CHUNK]), tf.constant(times[i:i + _CHUNK]), series)
+             for i in range(0, len(images), _CHUNK)]
+  return np.concatenate(parts)
+
+
+def _changed(images: tf.Tensor, times: tf.Tensor, series: Series) -> np.ndarray:
+  turned = colour_ops.hue(series.hue_turns * times)
+  means = colour_ops.transformed(turned, colour_ops.mean_colours(images))
+  faded = colour_ops.then(turned, colour_ops.contrast(1.0 - series.fade * times, means))
+  found = colour_ops.recoloured(images, faded)
+  if series.blur:
+    radius = min(max(1, math.ceil(3.0 * series.blur)), *images.shape[1:3])
+    found = colour_ops.blurred(found, series.blur * times, radius=radius)
+  return tf.cast(tf.round(found), tf.uint8).numpy()
+
+
+class _Pool:
+  """All images of the series' data, dealt out."""
+
+  def __init__(self, series: Series, data_dir: Optional[str]):
+    self._series, self._data_dir = series, data_dir
+    sources = [tfds_source.open_split(series.data, s, data_dir=data_dir) for s in series.splits]
+    if sources[0].kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"{series.data!r} is {sources[0].kind}; a series is made of "
+                       f"{tasks.SINGLE_LABEL} data.")
+    encoded: List[bytes] = []
+    labels: List[np.ndarray] = []
+    ids: List[str] = []
+    for source in sources:
+      some, some_labels, some_ids = source.read()
+      encoded += some
+      labels.append(some_labels)
+      ids += [f"{source.split}/{i}" for i in some_ids]
+    self.num_classes = series.num_classes or sources[0].num_classes
+    self._labels = np.concatenate(labels)
+    kept = np.flatnonzero(self._labels < self.num_classes)
+    self._labels = self._labels[kept]
+    self._encoded, self._ids = [encoded[i] for i in kept], np.asarray(ids)[kept]
+    self._hands = deal(self._labels, series)
+    self._times = seeds_lib.generator(series.seed, "times").random(len(kept))
+
+  def places(self, number: int) -> np.ndarray:
+    """Of the images of a bucket, ascending."""
+    return self._hands[number]
+
+  def bucket(self, number: int) -> image_set.ImageSet:
+    chosen = self._hands[number]
+    title = f"drifting {self._series.data} {name(number)}"
+    if not len(chosen):
+      raise ValueError(f"{title!r} is empty: the other buckets take all images. Choose smaller "
+                       "buckets.")
+    times = (number + self._times[chosen]) / (self._series.num_buckets + 1)
+    images = drifted(self._decoded(chosen, title), times, self._series)
+    labels = self._labels[chosen] if number else np.zeros(len(chosen), np.int64)
+    return image_set.ImageSet.from_arrays(
+        title, images, labels, kind=tasks.SINGLE_LABEL,
+        num_classes=self.num_classes if number else 1, ids=self._ids[chosen].tolist())
+
+  def _decoded(self, chosen: np.ndarray, title: str) -> np.ndarray:
+    encoded = [self._encoded[i] for i in chosen]
+    sizes = {shape and shape[:2] for shape in map(image_headers.shape, encoded)}
+    size = sizes.pop()
+    if sizes or size is None:
+      raise ValueError(f"The images of {self._series.data!r} are not all of one size; a series "
+                       "drifts images of one size only, as those of nevis/cifar10.")
+    return decoding.decode_all(encoded, (*size, 3), name=title, ids=self._ids[chosen])

@@ -1,0 +1,57 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Buckets of images turned into buckets of features that `suite data features` has written.
+
+Names, splits, labels and ids are the images' own; a row of features is found by the id of its image
+among the features of the split that is called like the bucket.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, Dict, Tuple
+
+import numpy as np
+
+from suite.data.images import feature_set
+from suite.data.images import feature_shards
+from suite.data.streams import buckets as buckets_lib
+
+
+def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
+  """The same buckets with features in place of images.
+
+  Args:
+    buckets: e.g. `clear_buckets.load("clear10/images")` or `drifting_buckets.load()`.
+    features: the folder that `suite data features` wrote for their data set.
+  """
+  found = [
+      buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)))
+      for bucket in buckets]
+  return buckets_lib.Buckets(buckets.task, tuple(found))
+
+
+def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path) -> Tuple[Any, Any]:
+  """(train, test); the same object twice if the images are."""
+  train = _with_features(bucket.train, bucket.name, folder)
+  if bucket.test is bucket.train:
+    return train, train
+  # The images of a test archive are a split of their own.
+  splits = feature_shards.read_manifest(folder)["splits"]
+  apart = f"test_{bucket.name}"
+  from_apart = apart in splits and apart in bucket.test.name
+  return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
+
+
+def _with_features(images: Any, split: str, folder: pathlib.Path) -> feature_set.FeatureSet:
+  stored = feature_shards.read_split(folder, split)
+  places: Dict[str, int] = {name: place for place, name in enumerate(stored.ids)}
+  missing = [name for name in images.ids if name not in places]
+  if missing:
+    raise ValueError(
+        f"{len(missing)} of the {images.size} images of {images.name!r} have no features in "
+        f"{folder}, split {split!r}; the first is {missing[0]!r}. They are of another data set or series: "
+        f"{feature_shards.read_manifest(folder)['data_set']!r}. Write features of this one.")
+  rows = np.asarray([places[name] for name in images.ids], np.int64)
+  return feature_set.FeatureSet.from_arrays(
+      images.name, stored.features[rows], images.labels, kind=images.kind,
+      num_classes=images.num_classes, ids=images.ids)

@@ -1,0 +1,84 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What features can be written of: prepared data sets, and the series made from them.
+
+A source gives its images part by part, without labels, each with an id that is its own within its
+split.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, Dict, List, Optional, Protocol
+
+import numpy as np
+
+from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.images import tfds_source
+from suite.data.streams import drifting_buckets
+
+
+class Source(Protocol):
+  """Attributes: name; version, which tells apart sources of one name; splits {name: N}."""
+
+  name: str
+  version: str
+  splits: Dict[str, int]
+
+  def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
+    """Images first ... end - 1 of a split, in their stored order."""
+
+
+def find(name: str, *, data_dir: Optional[str] = None) -> Source:
+  """A series by its name ("drifting/cifar10"), else a prepared data set."""
+  if name in drifting_buckets.SERIES:
+    return _Series(name, data_dir)
+  return _DataSet(name, data_dir)
+
+
+class _DataSet:
+  """A prepared data set, its images read shard by shard."""
+
+  def __init__(self, name: str, data_dir: Optional[str]):
+    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+
+    import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
+    where = str(tfds_builders.status.data_directory(data_dir))
+    self._data_dir, self.name = data_dir, name
+    builder = tfds.builder(name, data_dir=where)
+    if not builder.info.splits:
+      raise FileNotFoundError(f"Data set {name!r} is not prepared in {where}. Run: suite data "
+                              f"build {name}")
+    if "image" not in builder.info.features:
+      raise ValueError(f"Data set {name!r} has no images, but "
+                       f"{', '.join(sorted(builder.info.features))}. Name one that has.")
+    self.version = tfds_source.version(name, data_dir=data_dir)
+    self.splits = {split: info.num_examples for split, info in sorted(builder.info.splits.items())
+                   if info.num_examples}
+
+  def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
+    source = tfds_source.open_split(self.name, f"{split}[{first}:{end}]", data_dir=self._data_dir)
+    encoded, _, ids = source.read()
+    if not source.has_id:  # As a whole set counts them.
+      ids = [str(first + i) for i in range(len(encoded))]
+    return image_set.ImageSet.from_encoded(
+        f"{self.name} {split}", encoded, np.zeros(len(encoded), np.int64),
+        kind=tasks.SINGLE_LABEL, num_classes=1, ids=ids)
+
+
+class _Series:
+  """A drifting series; its buckets are the splits, bucket 0 too."""
+
+  def __init__(self, name: str, data_dir: Optional[str]):
+    self.name, self._series = name, drifting_buckets.find(name)
+    facts = {**dataclasses.asdict(self._series),
+             "version": tfds_source.version(self._series.data, data_dir=data_dir)}
+    self.version = json.dumps(facts, sort_keys=True)
+    self._sets: List[Any] = drifting_buckets.every_bucket(self._series, data_dir=data_dir)
+    self.splits = {drifting_buckets.name(number): images.size
+                   for number, images in enumerate(self._sets) if images is not None}
+
+  def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
+    number = int(split.rsplit("_", 1)[1])
+    return self._sets[number].subset(np.arange(first, end))

@@ -1,0 +1,259 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Chronological streams of tasks: for each task one Train and one Predict event.
+
+  entry 0 (1992)      entry 1 (1998)      ...
+  train   predict     train   predict
+  event 0 event 1     event 2 event 3
+
+A stream is built without reading any data. Data that is missing stops it before its first event,
+unless the stream was told to leave it out, and then `left_out` says so.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.streams import nevis_table
+
+TRAIN = "train"
+PREDICT = "predict"
+META_TRAIN = "meta_train"
+META_TEST = "meta_test"
+ROLES = (META_TRAIN, META_TEST)
+
+# Data sets kept in memory: the one at hand, and one that a learner looks back at.
+_NUM_LOADED = 2
+
+
+class MissingDataError(RuntimeError):
+  """Some data of a stream is not prepared; the message names all of it and what to run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Missing:
+  """A data set that is not there: why, and the command that prepares it ("" if none does)."""
+
+  dataset: str
+  reason: str
+  command: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+  """One event of a stream: kind "train" or "predict" of the entry `entry_index`."""
+
+  index: int
+  kind: str
+  entry_index: int
+  task_key: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Splits:
+  """The image sets of a task; `shared`: images left out because another task is tested on them."""
+
+  train: Any
+  validation: Any
+  test: Any
+  shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+class Entry:
+  """One task's place in a stream.
+
+  Attributes:
+    key: the task's key, "mnist@2".
+    year: of publication; a stream is sorted by it.
+    role: "meta_train" or "meta_test".
+    load: () -> Splits.
+    dataset: the data set's name, "nevis/mnist"; several entries may share it.
+    version: () -> its version as prepared, "1.0.0"; None where it has none.
+  """
+
+  def __init__(self, task: Union[tasks.Task, Callable[[], tasks.Task]], year: int, role: str,
+               load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
+               missing: Callable[[], Optional[Missing]] = lambda: None,
+               version: Callable[[], Optional[str]] = lambda: None):
+    """`task` may be a function (then `key` is needed); `missing` says whether the data is there."""
+    if role not in ROLES:
+      raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
+    self.key = task.key if isinstance(task, tasks.Task) else str(key)
+    self.year, self.role, self.load, self.dataset, self.missing = year, role, load, dataset, missing
+    self.version = functools.cache(version)
+    self._task = task
+
+  @property
+  def task(self) -> tasks.Task:
+    """The task; its number of classes is looked up when first asked for."""
+    if not isinstance(self._task, tasks.Task):
+      self._task = self._task()
+    return self._task
+
+  def __repr__(self) -> str:
+    return f"Entry({self.key!r}, {self.year}, {self.role})"
+
+
+class Stream:
+  """A chronological list of entries, as events.
+
+  Attributes:
+    name: "nevis/short", "digits", ...
+    entries: in order of their years.
+    left_out: keys of the tasks that were left out because their data was missing.
+    expected: {role: number of tasks} that the stream has when nothing is left out, if known.
+  """
+
+  def __init__(self, name: str, entries: Sequence[Entry],
+               expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = ()):
+    self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
+    self.expected = dict(expected) if expected else None
+    self._check()
+    self._loaded: collections.OrderedDict[str, Splits] = collections.OrderedDict()
+
+  def events(self) -> List[Event]:
+    """Train, then Predict, of each entry; MissingDataError if any data is missing."""
+    missing = self.missing()
+    if missing:
+      raise MissingDataError(
+          f"{len(missing)} data sets of stream {self.name!r} are not prepared:\n"
+          + "\n".join(f"  {m.dataset}: {m.reason}{' Run: ' + m.command if m.command else ''}"
+                      for m in missing)
+          + "\nPrepare them, or ask for on_missing='leave_out'; all records then say what is out.")
+    return [Event(2 * place + offset, kind, place, entry.key)
+            for place, entry in enumerate(self.entries)
+            for offset, kind in enumerate((TRAIN, PREDICT))]
+
+  def missing(self) -> List[Missing]:
+    """The data sets that are not prepared, each once."""
+    found = {entry.dataset: entry.missing for entry in reversed(self.entries)}
+    results = (found[name]() for name in dict.fromkeys(e.dataset for e in self.entries))
+    return [result for result in results if result is not None]
+
+  def deliver(self, event: Event) -> experience.Experience:
+    """What the learner is given with a Train event."""
+    if event.kind != TRAIN:
+      raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
+                       f"only {TRAIN!r} events deliver data.")
+    delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
+    return experience.History(delivered)[event.entry_index]
+
+  def test(self, event: Event) -> Any:
+    """The test split, for the protocol's eyes only."""
+    return self._splits(event.entry_index).test
+
+  def shared(self, event: Event) -> Mapping[str, Any]:
+    """Images left out of the splits of this task because another is tested on them, by split."""
+    return self._splits(event.entry_index).shared
+
+  def _delivered(self, place: int) -> experience.Delivered:
+    def load() -> Tuple[Any, Any]:
+      splits = self._splits(place)
+      return splits.train, splits.validation
+    return experience.Delivered(self.entries[place].task, load)
+
+  def _splits(self, place: int) -> Splits:
+    entry = self.entries[place]
+    if entry.key not in self._loaded:
+      splits = entry.load()
+      for part in (splits.train, splits.validation, splits.test):
+        _check_fits(entry.task, part)
+      self._loaded[entry.key] = splits
+    self._loaded.move_to_end(entry.key)
+    while len(self._loaded) > _NUM_LOADED:
+      self._loaded.popitem(last=False)
+    return self._loaded[entry.key]
+
+  def _check(self) -> None:
+    keys = [entry.key for entry in self.entries]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+      raise ValueError(f"Stream {self.name!r} has {', '.join(twice)} more than once; "
+                       "a repeated data set needs its occurrence number.")
+    for earlier, later in zip(self.entries, self.entries[1:]):
+      if earlier.year > later.year:
+        raise ValueError(f"Stream {self.name!r} is not chronological: {earlier.key!r} "
+                         f"({earlier.year}) stands before {later.key!r} ({later.year}).")
+    if self.expected is not None:
+      wanted, got = sum(self.expected.values()), len(self.entries) + len(self.left_out)
+      if wanted != got:
+        raise ValueError(f"Stream {self.name!r} has {got} tasks (left out ones included), expected "
+                         f"{wanted}.")
+
+
+def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
+          on_missing: str = "stop", shared_images: str = "remove") -> Stream:
+  """A NEVIS'22 stream over the data sets "nevis/...".
+
+  Args:
+    variant: "full" (106 tasks), "short" (29), "tiny" (6), or names such as ["mnist", "mnist@2"]:
+      lines of the full stream, in its order.
+    data_dir: where the data sets are prepared; TFDS's own folder if not given.
+    on_missing: "stop" before the first event, or "leave_out".
+    shared_images: "remove" from training and validation what another task of the stream is tested
+      on (see `shared_images`), or "keep".
+
+  Returns:
+    The stream. With "leave_out" its `left_out` names the tasks that are out.
+  """
+  if on_missing not in ("stop", "leave_out"):
+    raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
+  if shared_images not in ("remove", "keep"):
+    raise ValueError(f"shared_images={shared_images!r}; allowed are 'remove' and 'keep'.")
+  lines = nevis_table.select(variant)
+  name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
+  expected = collections.Counter(line.role for line in lines)
+  from suite.data.streams import shared_images as shared_images_lib  # pylint: disable=import-outside-toplevel
+  tested = shared_images_lib.TestImages(
+      [f"nevis/{line.name}" for line in lines] if shared_images == "remove" else [],
+      data_dir=data_dir)
+  entries = [_nevis_entry(line, data_dir, tested) for line in lines]
+  left_out: List[str] = []
+  if on_missing == "leave_out":
+    absent = {missing.dataset for missing in Stream(name, entries).missing()}
+    left_out = [entry.key for entry in entries if entry.dataset in absent]
+    entries = [entry for entry in entries if entry.dataset not in absent]
+  return Stream(name, entries, expected, left_out)
+
+
+def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -> Entry:
+  dataset = f"nevis/{line.name}"
+
+  def task() -> tasks.Task:
+    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
+    found = tfds_source.label_facts(dataset, data_dir=data_dir)
+    if found.kind != line.kind:
+      raise ValueError(f"{dataset!r} is {found.kind} as prepared, but {line.kind} in the stream's "
+                       "table: suite/data/streams/tables/nevis_stream.csv.")
+    return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
+
+  def load() -> Splits:
+    from suite.data.images import image_set  # pylint: disable=import-outside-toplevel
+    train, validation, test = (image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
+                               for split in ("train", "validation", "test"))
+    train, shared_train = tested.drop_from(train, dataset, "train")
+    validation, shared_validation = tested.drop_from(validation, dataset, "validation")
+    return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
+
+  def missing() -> Optional[Missing]:
+    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
+    reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
+    return Missing(dataset, reason, command) if reason else None
+
+  def version() -> Optional[str]:
+    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
+    return tfds_source.version(dataset, data_dir=data_dir)
+
+  return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
+               version=version)
+
+
+def _check_fits(task: tasks.Task, part: Any) -> None:
+  got: Tuple[str, int] = (part.kind, part.num_classes)
+  if got != (task.kind, task.num_classes):
+    raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "
+                     f"images {part.name!r} are {got[0]} with {got[1]}.")

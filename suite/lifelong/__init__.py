@@ -1,0 +1,21 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Lifelong evaluation: what a new model would score, from a few of its answers; see `api`."""
+
+from suite.lifelong.api import DEFAULT_BUDGET
+from suite.lifelong.api import Cache
+from suite.lifelong.api import CacheError
+from suite.lifelong.api import Predict
+from suite.lifelong.api import Ranked
+from suite.lifelong.api import Reference
+from suite.lifelong.api import Remembered
+from suite.lifelong.api import add_estimated
+from suite.lifelong.api import compare
+from suite.lifelong.api import estimate
+from suite.lifelong.api import insert_models
+from suite.lifelong.api import insert_samples
+from suite.lifelong.api import metrics
+from suite.lifelong.api import rank
+
+__all__ = [
+    "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "Ranked", "Reference", "Remembered",
+    "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics", "rank"]

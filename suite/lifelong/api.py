@@ -1,0 +1,253 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Lifelong evaluation from Python: what a new model would score, from a few of its answers.
+
+    from suite import lifelong
+    found = lifelong.estimate("cache", predict, budget=1024)   # predict: ids -> 1 or 0 each
+    found.accuracy, found.interval, found.probabilities(np.arange(10))
+
+`predict` is the user's own model: it is asked for the chosen samples only, by their ids. A second
+call with a larger budget asks the same samples first (remember their answers, or use `Remembered`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from suite.lifelong.answers import answer_sampling
+from suite.lifelong.answers import insertion
+from suite.lifelong.answers import intervals
+from suite.lifelong.answers import ranking
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import sample_counts
+from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import factor_search
+
+Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
+Predict = Callable[[np.ndarray], np.ndarray]
+CacheError = accuracy_cache.CacheError
+
+DEFAULT_BUDGET = 1024
+_MOST = 0.5
+
+
+class Remembered:
+  """A model that is asked no sample twice.
+
+  Attributes:
+    answers: id -> 1 or 0, of all that it was asked.
+  """
+
+  def __init__(self, predict: Optional[Predict] = None, answers: Mapping[str, int] = {}):
+    """`predict` None: only what `answers` holds is known; anything else raises CacheError."""
+    self._predict = predict
+    self.answers: Dict[str, int] = dict(answers)
+
+  def __call__(self, ids: np.ndarray) -> np.ndarray:
+    new = [one for one in ids.tolist() if one not in self.answers]
+    if new:
+      if self._predict is None:
+        raise CacheError(f"{len(new)} of the {len(ids)} answers that are needed are missing, such "
+                         f"as to {new[0]!r}.")
+      found = answer_sampling.checked_answers(self._predict(np.array(new)), len(new))
+      self.answers.update(zip(new, found.tolist()))
+    return np.array([self.answers[one] for one in ids.tolist()], np.uint8)
+
+
+class Reference:
+  """A cache, prepared for any number of new models: two passes over its answers.
+
+  Answers that are missing, such as to samples that were inserted by asking some models only, are
+  filled in as Sort & Search predicts them: a sample is solved by the most accurate models, by as
+  many as its own answers say. Models that miss more than half of the answers are left out.
+
+  Attributes:
+    models: the names of those that are compared with.
+  """
+
+  def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0):
+    """`groups`: class, domain or anything known of every sample, int [N] each."""
+    self.cache = _opened(cache)
+    totals = self.cache.totals()
+    known = totals[:, 1] >= max(1, _MOST * self.cache.num_samples)
+    self.models = [name for name, good in zip(self.cache.models, known) if good]
+    if len(self.models) < 2:
+      raise CacheError(f"{self.cache.folder} has {len(self.models)} models that were evaluated on "
+                       f"half of its {self.cache.num_samples:,} samples; an estimate needs 2. Add "
+                       "some: suite lifelong add-models.")
+    self._seed = seed
+    self._counts, self._is_whole = self._count(totals[known])
+    accuracies = totals[known, 0] / totals[known, 1]
+    self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
+    self._factors = factor_search.Reference(self._counts, self._columns, groups=groups)
+
+  def _count(self, totals: np.ndarray) -> Tuple[np.ndarray, bool]:
+    """(how many of the models solve each sample [N], as far as is known; whether all is known)."""
+    correct, seen = self.cache.counts(self.models)
+    if seen is None:
+      return correct, True
+    mean = sample_counts.mean_answer(int(totals[:, 0].sum()), int(totals[:, 1].sum()))
+    found = sample_counts.expected(correct, seen, len(self.models), mean)
+    return found.astype(correct.dtype), False
+
+  def _columns(self, samples: np.ndarray) -> np.ndarray:
+    """uint8 [M, n]: answers of the models to samples [n], those that are missing filled in."""
+    answers = self.cache.columns(samples, self.models)
+    if self._is_whole:
+      return answers
+    seen = self.cache.columns(samples, self.models, seen=True)
+    likely = self._rank[:, None] < self._counts[samples]
+    return np.where(seen == 1, answers, likely).astype(np.uint8)
+
+  @property
+  def num_samples(self) -> int:
+    return self._factors.num_samples
+
+  def questions(self, budget: int) -> np.ndarray:
+    """str [budget]: ids of the samples to ask, in their order; a larger budget begins alike."""
+    nothing: List[np.ndarray] = []
+
+    def ask(samples: np.ndarray) -> np.ndarray:
+      nothing.append(samples)
+      return np.zeros(len(samples), np.uint8)
+
+    self._ask(ask, budget, None)
+    return self.cache.ids[np.concatenate(nothing)]
+
+  def estimate(self, predict: Predict, budget: int = DEFAULT_BUDGET, *,
+               target_width: Optional[float] = None) -> estimator_lib.Estimate:
+    """What a new model would answer.
+
+    Args:
+      predict: ids str [n] -> 1 (correct) or 0 (wrong) for each, [n].
+      budget: the most samples that are asked.
+      target_width: fewer are asked once the 95% interval of the accuracy is no wider.
+    """
+    asked = self._ask(lambda samples: predict(self.cache.ids[samples]), budget, target_width)
+    fit = self._factors.fit(asked)
+    return estimator_lib.finished(fit.answers(), asked, fit.accuracy, fit.probabilities,
+                            (fit.supported, fit.reason))
+
+  def _ask(self, ask: Predict, budget: int, target_width: Optional[float]) -> answer_sampling.Asked:
+    if not 1 <= budget <= self.num_samples:
+      raise CacheError(f"A budget of {budget} answers of {self.num_samples:,} samples; expected 1 "
+                       f"to {self.num_samples}.")
+    return answer_sampling.ask_nested(self._factors.order.samples_at, self.num_samples, ask, budget,
+                                      seed=self._seed, target_width=target_width)
+
+
+def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
+             target_width: Optional[float] = None, groups: Sequence[np.ndarray] = (), seed: int = 0
+             ) -> estimator_lib.Estimate:
+  """`Reference(cache, ...).estimate(predict, ...)`; make a `Reference` for several models."""
+  return Reference(cache, groups=groups, seed=seed).estimate(predict, budget,
+                                                             target_width=target_width)
+
+
+def add_estimated(cache: Cache, name: str, predict: Remembered) -> None:
+  """Puts a model into the cache with the answers that it was asked; all others: not evaluated."""
+  opened = _opened(cache)
+  row = np.full(opened.num_samples, accuracy_cache.NOT_EVALUATED, np.int8)
+  for place in np.flatnonzero(np.isin(opened.ids, list(predict.answers))):
+    row[place] = predict.answers[str(opened.ids[place])]
+  opened.add_models([name], [row])
+
+
+def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
+                  ) -> Dict[str, estimator_lib.Estimate]:
+  """Estimates several new models and puts what they answered into the cache.
+
+  Predicted answers are never stored: they would say about others what is only a guess.
+  """
+  reference, found = Reference(cache), {}
+  for name, predict in models.items():
+    remembered = Remembered(predict)
+    found[name] = reference.estimate(remembered, budget)
+    add_estimated(reference.cache, name, remembered)
+  return found
+
+
+def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[List[str]], np.ndarray],
+                   budget: int) -> insertion.Inserted:
+  """Finds how hard new samples are by asking a few models about them, and adds them to the cache.
+
+  Args:
+    cache: of at least two models.
+    ids: of the K new samples.
+    ask: names of models [m] -> their answers 0/1 [m, K].
+    budget: m, how many models are asked; they are spread evenly from the best to the worst.
+  """
+  opened = _opened(cache)
+  totals = opened.totals()
+  found = insertion.insert_samples(
+      totals[:, 0] / np.maximum(1, totals[:, 1]),
+      lambda models: ask([opened.models[model] for model in models]), budget)
+  opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models])
+  return found
+
+
+def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> Dict[str, float]:
+  """How good an estimate was, once all answers 0/1 [N] of the model are known.
+
+  "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
+  the order of all models of the cache), and the error of the accuracy.
+  """
+  truth = np.asarray(truth)
+  counts = sample_counts.SampleCounts(_opened(cache), keep=False).ranked()
+  return {**ranking.decompose(truth, found.answers, ranking.order_by_count(counts)),
+          "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
+
+
+def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_samples: int
+            ) -> Tuple[intervals.Interval, float]:
+  """(by how much the first is more accurate, p-value that they are alike) of two estimates.
+
+  Both must have asked the same samples, as all estimates of one `Reference` and budget do; a
+  longer one is cut to the length of the other.
+  """
+  num = min(_asked(first), _asked(second))
+  assert first.observed is not None and second.observed is not None
+  assert first.observed_answers is not None and second.observed_answers is not None
+  if not np.array_equal(first.observed[:num], second.observed[:num]):
+    raise CacheError("The two models were asked different samples; a paired comparison needs the "
+                     "same. Estimate both with one Reference.")
+  pair = first.observed_answers[:num], second.observed_answers[:num]
+  return intervals.difference(*pair, num_samples), intervals.sign_test(*pair)
+
+
+class Ranked(NamedTuple):
+  """One model in a ranking; the interval is a point if all samples were evaluated."""
+
+  name: str
+  accuracy: float
+  interval: Tuple[float, float]
+  num_evaluated: int
+
+
+def rank(cache: Cache) -> List[Ranked]:
+  """The models of a cache, the most accurate first; equals in the order in which they came.
+
+  Of a model that was evaluated on some samples only, these are taken for a random choice.
+  """
+  opened = _opened(cache)
+  found = []
+  for name, (correct, seen) in zip(opened.models, opened.totals().tolist()):
+    if seen:
+      share = correct / seen
+      effective = (float("inf") if seen == opened.num_samples else
+                   seen / (1.0 - seen / opened.num_samples))
+      found.append(Ranked(name, share, intervals.wilson(share, effective), seen))
+  return sorted(found, key=lambda one: -one.accuracy)
+
+
+def _asked(found: estimator_lib.Estimate) -> int:
+  if found.observed is None:
+    raise CacheError("The estimate does not say which samples it asked; use lifelong.estimate.")
+  return len(found.observed)
+
+
+def _opened(cache: Cache) -> accuracy_cache.AccuracyCache:
+  return (cache if isinstance(cache, accuracy_cache.AccuracyCache) else
+          accuracy_cache.AccuracyCache(cache))

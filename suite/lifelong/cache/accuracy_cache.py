@@ -1,0 +1,374 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A cache on disk of which model answered which sample correctly; it grows by models and samples.
+
+  cache/format.json     version of the format
+        commits.jsonl   one line for each growth; what it does not name does not exist
+        0001.bits       what a growth added: one bit an answer, one more where some are missing
+        0001.ids        ids of the samples it added, a line each (zlib)
+
+                sample batch 0    sample batch 1
+  model batch 0 [ piece       ]   [ piece       ]     A growth adds a column or a row of pieces
+  model batch 1 [ piece       ]   [ piece       ]     in a file of its own; nothing is rewritten.
+
+A piece is bits [models, ceil(samples / 8)], memory-mapped. A growth writes and syncs its files,
+then appends its line; a crash in between leaves files that the next growth overwrites. Writers
+take a lock, readers need none: a line once written never changes.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import json
+import os
+import pathlib
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+import zlib
+
+from absl import logging
+import numpy as np
+
+from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import cache_input
+from suite.lifelong.cache import commit_log
+
+VERSION = 1
+NOT_EVALUATED = cache_input.NOT_EVALUATED
+COMMITS = "commits.jsonl"
+CacheError = cache_input.CacheError
+
+
+def is_cache(folder: Union[str, os.PathLike]) -> bool:
+  return (pathlib.Path(folder) / "format.json").exists()
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+  """Answers of one model batch on one sample batch; `seen` is None where all were evaluated."""
+
+  correct: np.ndarray
+  seen: Optional[np.ndarray]
+
+
+class AccuracyCache:
+  """M models x N samples; an answer is 1 (correct), 0 (wrong) or -1 (not evaluated).
+
+  Attributes:
+    folder: where it is.
+    models: their names, in the order in which they were added.
+    num_samples: N.
+  """
+
+  def __init__(self, folder: Union[str, os.PathLike], *, create: bool = False):
+    """Opens the cache at its last committed state; `create` makes an empty one if there is none."""
+    self.folder = pathlib.Path(folder)
+    if create and not (self.folder / "format.json").exists():
+      self.folder.mkdir(parents=True, exist_ok=True)
+      commit_log.write_synced(self.folder / "format.json",
+                              json.dumps({"version": VERSION}).encode())
+    self._check_version()
+    self.refresh()
+
+  def refresh(self) -> None:
+    """Takes in what others have committed since."""
+    self.models: List[str] = []
+    self._model_sizes: List[int] = []
+    self._sample_sizes: List[int] = []
+    self._pieces: Dict[Tuple[int, int], Piece] = {}
+    self._id_files: List[Tuple[pathlib.Path, int]] = []
+    self._valid_bytes, self._num_commits, self._damaged = 0, 0, ""
+    for line, end in commit_log.read(self.folder / COMMITS):
+      self._damaged = self._take(line)
+      if self._damaged:
+        logging.warning("%s: the cache is opened as it was before that.", self._damaged)
+        break
+      self._valid_bytes = end
+      self._num_commits += 1
+    self.__dict__.pop("ids", None)
+
+  @property
+  def num_samples(self) -> int:
+    return sum(self._sample_sizes)
+
+  @property
+  def num_models(self) -> int:
+    return len(self.models)
+
+  @property
+  def model_batches(self) -> Tuple[int, ...]:
+    """How many models each growth by models brought."""
+    return tuple(self._model_sizes)
+
+  @property
+  def sample_batches(self) -> Tuple[int, ...]:
+    """How many samples each growth by samples brought."""
+    return tuple(self._sample_sizes)
+
+  def piece(self, model_batch: int, sample_batch: int) -> Piece:
+    return self._pieces[model_batch, sample_batch]
+
+  def pieces(self) -> Iterable[Piece]:
+    return self._pieces.values()
+
+  @functools.cached_property
+  def ids(self) -> np.ndarray:
+    """str [N], in the order in which samples were added; read when first asked for."""
+    found: List[str] = []
+    for path, _ in self._id_files:
+      found += zlib.decompress(path.read_bytes()).decode().split("\n")
+    return np.array(found) if found else np.zeros(0, "<U1")
+
+  def answers(self, model: Union[int, str], samples: np.ndarray) -> np.ndarray:
+    """int8 [n]: one model's answers to int [n] samples; costs n lookups."""
+    batch, row = self._place(model)
+    samples = np.asarray(samples, np.int64)
+    starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
+    found = np.empty(len(samples), np.int8)
+    where = np.searchsorted(starts, samples, side="right") - 1
+    for index in np.unique(where):
+      piece, chosen = self._pieces[batch, index], where == index
+      inside = samples[chosen] - starts[index]
+      values = bit_rows.at(piece.correct[row], inside).astype(np.int8)
+      if piece.seen is not None:
+        values[bit_rows.at(piece.seen[row], inside) == 0] = NOT_EVALUATED
+      found[chosen] = values
+    return found
+
+  def matrix(self, models: Optional[Sequence[Union[int, str]]] = None) -> np.ndarray:
+    """int8 [M, N] of some models (all); unpacked, so mind its size."""
+    chosen = range(self.num_models) if models is None else models
+    everything = np.arange(self.num_samples)
+    return np.stack([self.answers(model, everything) for model in chosen])
+
+  def columns(self, samples: np.ndarray, models: Optional[Sequence[Union[int, str]]] = None, *,
+              seen: bool = False) -> np.ndarray:
+    """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly.
+
+    With `seen`: whether they were evaluated on them.
+    """
+    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
+    samples = np.asarray(samples, np.int64)
+    starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
+    where = np.searchsorted(starts, samples, side="right") - 1
+    found = np.empty([len(places), len(samples)], np.uint8)
+    for index in np.unique(where):
+      chosen = where == index
+      inside = samples[chosen] - starts[index]
+      for line, (batch, row) in enumerate(places):
+        piece = self._pieces[batch, index]
+        bits = piece.seen if seen else piece.correct
+        found[line, chosen] = 1 if bits is None else bit_rows.at(bits[row], inside)
+    return found
+
+  def totals(self) -> np.ndarray:
+    """int64 [M, 2]: how many answers of each model are correct, and how many were evaluated."""
+    found = np.zeros([self.num_models, 2], np.int64)
+    first = 0
+    for batch, size in enumerate(self._model_sizes):
+      for index, num_samples in enumerate(self._sample_sizes):
+        piece = self._pieces[batch, index]
+        for row in range(size):
+          found[first + row] += (bit_rows.num_ones(piece.correct[row]),
+                                 num_samples if piece.seen is None else
+                                 bit_rows.num_ones(piece.seen[row]))
+      first += size
+    return found
+
+  def complete_models(self) -> List[str]:
+    """Names of the models that were evaluated on every sample."""
+    return [name for name, (_, seen) in zip(self.models, self.totals().tolist())
+            if seen == self.num_samples]
+
+  def counts(self, models: Optional[Sequence[Union[int, str]]] = None
+             ) -> Tuple[np.ndarray, Optional[np.ndarray]]:
+    """([N] of models that are correct, [N] of models that were evaluated; None: all of them)."""
+    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
+    correct, seen = [], []
+    for index, size in enumerate(self._sample_sizes):
+      pieces = [(self._pieces[batch, index], row) for batch, row in places]
+      correct.append(bit_rows.column_counts([p.correct[row] for p, row in pieces], size))
+      masked = [p.seen[row] for p, row in pieces if p.seen is not None]
+      seen.append(bit_rows.column_counts(masked, size) + (len(pieces) - len(masked))
+                  if masked else None)
+    if all(one is None for one in seen):
+      return np.concatenate(correct), None
+    return np.concatenate(correct), np.concatenate([
+        np.full(size, len(places)) if one is None else one
+        for one, size in zip(seen, self._sample_sizes)]).astype(np.uint16)
+
+  def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
+                 ids: Optional[Sequence[str]] = None) -> None:
+    """Adds models with their answers to all samples.
+
+    Args:
+      names: of the models; none may be in the cache.
+      answers: [m, N], or any iterable of rows, packed one at a time. In an empty cache it also says
+        how many samples there are, and `ids` is needed.
+      ids: [N] of the columns; None: those of the cache. Rows are put into the cache's order;
+        samples of the cache that are not among them were not evaluated.
+    """
+    with self._writing():
+      names = cache_input.checked_names(names, self.models)
+      if not self._sample_sizes:
+        self._begin_samples(ids)
+      order = self._columns(ids)
+      rows = [cache_input.packed(row, order, self._sample_sizes, name)
+              for name, row in cache_input.paired(names, answers)]
+      pieces = [([row[index][0] for row in rows], [row[index][1] for row in rows])
+                for index in range(len(self._sample_sizes))]
+      self._commit({"models": list(names)}, pieces)
+
+  def add_samples(self, ids: Sequence[str], answers: np.ndarray,
+                  models: Optional[Sequence[str]] = None) -> None:
+    """Adds samples with the answers of all models.
+
+    Args:
+      ids: of the samples; none may be in the cache.
+      answers: [M, n].
+      models: [M] names of the rows; None: those of the cache. Models of the cache that are not
+        among them were not evaluated on these samples.
+    """
+    with self._writing():
+      ids = self._new_ids(ids)
+      if not self.models:
+        raise CacheError("The cache has no models yet: add models first; that also brings samples.")
+      answers = np.asarray(answers)
+      names = list(self.models if models is None else models)
+      if answers.shape != (len(names), len(ids)):
+        raise CacheError(f"Got answers of shape {list(answers.shape)} for {len(names)} models and "
+                         f"{len(ids)} new samples.")
+      unknown = sorted(set(names) - set(self.models))
+      if unknown or len(set(names)) < len(names):
+        raise CacheError(f"Rows must be models of the cache, each once; unknown: {unknown}.")
+      whole = np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8)
+      rows = [self.models.index(name) for name in names]
+      whole[rows] = cache_input.checked(answers, "the new samples")
+      packed = [cache_input.packed(row, None, [len(ids)], name)[0]
+                for name, row in zip(self.models, whole)]
+      ends = np.cumsum(self._model_sizes)
+      batches = [packed[end - size:end] for end, size in zip(ends, self._model_sizes)]
+      pieces = [([one[0] for one in batch], [one[1] for one in batch]) for batch in batches]
+      self._commit({"samples": len(ids)}, pieces, ids)
+
+  def _begin_samples(self, ids: Optional[Sequence[str]]) -> None:
+    if ids is None:
+      raise CacheError("An empty cache takes its samples from the first models: give their ids.")
+    ids = self._new_ids(ids)
+    self._commit({"samples": len(ids)}, [], ids)
+
+  def _new_ids(self, ids: Sequence[str]) -> List[str]:
+    ids = [str(one) for one in ids]
+    counted = collections.Counter(self.ids.tolist())
+    counted.update(ids)
+    bad = sorted(one for one in set(ids) if counted[one] > 1 or "\n" in one)
+    if bad or not ids:
+      raise CacheError(
+          f"Of {len(ids)} sample ids, {len(bad)} are in the cache already, given twice or have "
+          f"line breaks: {bad[:3]}. Each sample has one id; a corrected label makes a new sample, "
+          "with an id of its own such as 'x@2'.")
+    return ids
+
+  def _columns(self, ids: Optional[Sequence[str]]) -> Optional[np.ndarray]:
+    """Column of the given rows for each sample of the cache, -1 for none; None: the same order."""
+    if ids is None:
+      return None
+    given = np.asarray([str(one) for one in ids])
+    if given.shape == self.ids.shape and (given == self.ids).all():
+      return None
+    place = {one: index for index, one in enumerate(given.tolist())}
+    if len(place) < len(given):
+      raise CacheError(f"{len(given) - len(place)} of the {len(given)} ids are given twice.")
+    order = np.array([place.pop(one, -1) for one in self.ids.tolist()])
+    if place:
+      raise CacheError(f"{len(place)} ids are not in the cache, such as {sorted(place)[:3]}: add "
+                       "these samples first (add_samples).")
+    return order
+
+  def _place(self, model: Union[int, str]) -> Tuple[int, int]:
+    if isinstance(model, str):
+      if model not in self.models:
+        raise CacheError(f"The cache has no model {model!r}; it has {len(self.models)}, such as "
+                         f"{self.models[:3]}.")
+      model = self.models.index(model)
+    ends = np.cumsum(self._model_sizes)
+    batch = int(np.searchsorted(ends, model, side="right"))
+    return batch, int(model - (ends[batch] - self._model_sizes[batch]))
+
+  def _take(self, line: Mapping[str, Any]) -> str:
+    """Takes one committed line in, or says which of its files is not what it should be."""
+    names, num_new = line.get("models", []), line.get("samples", 0)
+    path = self.folder / line["bits"]
+    ids = self.folder / line["ids"] if num_new else None
+    for file, size in ((path, line["bytes"]), (ids, line.get("id_bytes", 0))):
+      if file is not None and (not file.exists() or file.stat().st_size != size):
+        return f"{file} is truncated or missing"
+    if num_new:
+      self._sample_sizes.append(num_new)
+      self._id_files.append((self.folder / line["ids"], num_new))
+      places = [(batch, len(self._sample_sizes) - 1) for batch in range(len(self._model_sizes))]
+    else:
+      self.models += names
+      self._model_sizes.append(len(names))
+      places = [(len(self._model_sizes) - 1, i) for i in range(len(self._sample_sizes))]
+    bits = np.memmap(path, np.uint8, "r") if line["bytes"] else np.zeros(0, np.uint8)
+    for place, (offset, seen_offset) in zip(places, line["offsets"]):
+      shape = (self._model_sizes[place[0]], (self._sample_sizes[place[1]] + 7) // 8)
+      self._pieces[place] = Piece(
+          _plane(bits, offset, shape),
+          None if seen_offset is None else _plane(bits, seen_offset, shape))
+    return ""
+
+  def _commit(self, line: Dict[str, Any], pieces: Sequence[Any], ids: Sequence[str] = ()) -> None:
+    """Writes the planes of each piece to a new file, and then the line that makes it exist."""
+    stem = f"{self._num_commits + 1:04d}"
+    offsets, position = [], 0
+    with open(self.folder / f"{stem}.bits", "wb") as file:
+      for correct, seen in pieces:
+        start = position
+        position += sum(file.write(plane.tobytes()) for plane in correct)
+        seen_start = None
+        if any(plane is not None for plane in seen):
+          seen_start = position
+          full = np.full_like(correct[0], 255)
+          position += sum(file.write((full if plane is None else plane).tobytes())
+                          for plane in seen)
+        offsets.append((start, seen_start))
+      commit_log.sync(file)
+    line = {**line, "bits": f"{stem}.bits", "bytes": position, "offsets": offsets}
+    if ids:
+      text = zlib.compress("\n".join(ids).encode(), 1)
+      commit_log.write_synced(self.folder / f"{stem}.ids", text)
+      line.update(ids=f"{stem}.ids", id_bytes=len(text))
+    commit_log.append(self.folder / COMMITS, line, at=self._valid_bytes)
+    self.refresh()
+
+  @contextlib.contextmanager
+  def _writing(self) -> Iterator[None]:
+    """One writer at a time, on the newest state; released by the system if the process dies."""
+    with open(self.folder / "lock", "a", encoding="ascii") as lock:
+      fcntl.flock(lock, fcntl.LOCK_EX)
+      self.refresh()
+      if self._damaged:
+        raise CacheError(f"{self._damaged}, so nothing can be added. Put the file back; or give up "
+                         f"what was added since by cutting {self.folder / COMMITS} to its first "
+                         f"{self._num_commits} lines.")
+      yield
+
+  def _check_version(self) -> None:
+    try:
+      version = json.loads((self.folder / "format.json").read_text())["version"]
+    except FileNotFoundError as error:
+      raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "
+                       f"with: suite lifelong add-models --cache {self.folder} ...") from error
+    except (ValueError, KeyError, TypeError) as error:
+      raise CacheError(f"{self.folder / 'format.json'} is damaged.") from error
+    if version > VERSION:
+      raise CacheError(f"{self.folder} was written by a newer version (format {version}; this one "
+                       f"reads up to {VERSION}). Update lifelong-suite.")
+
+
+def _plane(bits: np.ndarray, start: int, shape: Tuple[int, int]) -> np.ndarray:
+  return bits[start:start + shape[0] * shape[1]].reshape(shape)

@@ -1,0 +1,71 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What may be put into an accuracy cache: names, ids and answers, checked and packed."""
+
+from __future__ import annotations
+
+from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from suite.lifelong.cache import bit_rows
+
+NOT_EVALUATED = -1
+_ALLOWED = (NOT_EVALUATED, 0, 1)
+
+
+class CacheError(ValueError):
+  """The cache or what is to be put into it is not what it should be; the message says the cure."""
+
+
+def checked_names(names: Sequence[str], known: Sequence[str]) -> List[str]:
+  """The names as texts; none may be known or given twice."""
+  names = [str(name) for name in names]
+  taken = sorted(set(names) & set(known))
+  if taken or len(set(names)) < len(names) or not names:
+    raise CacheError(f"Model names must be new and each given once; already there: {taken[:5]}, "
+                     f"given: {len(names)}, different: {len(set(names))}.")
+  return names
+
+
+def paired(names: Sequence[str], answers: Iterable[np.ndarray]
+           ) -> Iterator[Tuple[str, np.ndarray]]:
+  """(name, row) of each model; an error if there are more of the one than of the other."""
+  rows = iter(answers)
+  for name in names:
+    row = next(rows, None)
+    if row is None:
+      raise CacheError(f"There is no row of answers for model {name!r}.")
+    yield name, row
+  if next(rows, None) is not None:
+    raise CacheError(f"There are more rows of answers than the {len(names)} names.")
+
+
+def checked(answers: np.ndarray, what: str) -> np.ndarray:
+  """int8 of the same shape, of 0, 1 and -1 only."""
+  answers = np.asarray(answers)
+  if answers.dtype == bool:
+    return answers.astype(np.int8)
+  wrong = np.unique(answers[~np.isin(answers, _ALLOWED)])
+  if wrong.size:
+    raise CacheError(f"Answers of {what} must be 1 (correct), 0 (wrong) or -1 (not evaluated); got "
+                     f"{wrong[:5].tolist()} too.")
+  return answers.astype(np.int8)
+
+
+def packed(row: np.ndarray, order: Optional[np.ndarray], sizes: Sequence[int], name: str
+           ) -> List[Tuple[np.ndarray, Optional[np.ndarray]]]:
+  """(correct, seen) bits of one model for each sample batch; seen is None where all were."""
+  row = checked(row, f"model {name!r}")
+  expected = sum(sizes) if order is None else int((order >= 0).sum())
+  if row.shape != (expected,):
+    raise CacheError(f"Model {name!r} has answers of shape {list(row.shape)}; expected "
+                     f"[{expected}], one for each sample.")
+  if order is not None:
+    row = np.where(order >= 0, row[np.maximum(order, 0)], np.int8(NOT_EVALUATED))
+  parts, start = [], 0
+  for size in sizes:
+    part = row[start:start + size]
+    seen = part != NOT_EVALUATED
+    parts.append((bit_rows.pack(part == 1), None if seen.all() else bit_rows.pack(seen)))
+    start += size
+  return parts

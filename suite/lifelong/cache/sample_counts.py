@@ -1,0 +1,216 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How many models of an accuracy cache solve each sample: kept, and kept up to date.
+
+What a cache has counted once stays counted. A new model adds its bits to the counts; new samples
+are counted by themselves. Counts are all that an order from easy to hard needs (one or two bytes a
+sample, ties by position):
+
+  counts = sample_counts.SampleCounts(cache)
+  order = rank_order.RankOrder(counts.ranked())
+
+They are saved beside the cache, in counts.bin: a line of JSON that says of which commits they are
+(padded to 4096 bytes), the counts of correct answers, and those of evaluated ones where some are
+missing. A file that is not of this cache, or is damaged, is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from typing import Optional, Tuple, Union
+
+from absl import logging
+import numpy as np
+
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import commit_log
+
+VERSION = 1
+FILE = "counts.bin"
+# A sample's missing answers are expected to be as its others, and two more of the mean of all.
+_PRIOR = 2.0
+_HEADER = 4096
+_BLOCK = 1 << 20
+
+
+class SampleCounts:
+  """Counts over all M models of a cache, by sample, N of them.
+
+  Attributes:
+    cache: what is counted.
+    num_models: M.
+    correct: uint8 [N], uint16 if M > 255: models that solve each sample.
+    seen: the same of models that were evaluated on it; None if all were on all.
+  """
+
+  num_models: int
+  correct: np.ndarray
+  seen: Optional[np.ndarray]
+  _commits: str  # Digest of those that are counted.
+
+  def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True):
+    """`keep`: read saved counts if there are any, and save them when they change."""
+    self.cache, self._keep = cache, keep
+    self._path = cache.folder / FILE
+    self._forget()
+    if keep:
+      self._load()
+    self.update()
+
+  def update(self) -> None:
+    """Takes in what the cache has grown by: costs what is new, and one addition a new model."""
+    cache, wanted = self.cache, (self.cache.num_models, self.cache.num_samples)
+    if self._commits != _commits(cache, self.num_models, len(self.correct)):
+      self._forget()  # The cache was cut back since.
+    known = (self.num_models, len(self.correct))
+    if known == wanted:
+      return
+    if wanted[0] > 65535:
+      raise accuracy_cache.CacheError(f"{cache.folder} has {wanted[0]} models; 65,535 at most are "
+                                      "counted.")
+    correct = np.empty(wanted[1], _dtype(wanted[0]))
+    correct[:known[1]] = self.correct
+    seen = None
+    if self.seen is not None or _any_missing(cache):
+      seen = np.empty_like(correct)
+      seen[:known[1]] = known[0] if self.seen is None else self.seen
+    start = 0
+    for batch, size in enumerate(cache.sample_batches):
+      here, start = slice(start, start + size), start + size
+      if start > known[1]:
+        new_correct, new_seen = _tally(cache, batch, 0)
+        correct[here] = new_correct
+        if seen is not None:
+          seen[here] = new_seen
+      elif known[0] < wanted[0]:
+        new_correct, new_seen = _tally(cache, batch, known[0])
+        correct[here] += new_correct
+        if seen is not None:
+          seen[here] += np.asarray(new_seen, seen.dtype)
+    self.num_models, self.correct, self.seen = wanted[0], correct, seen
+    self._commits = _commits(cache, *wanted)
+    if self._keep:
+      self._save()
+
+  def ranked(self) -> np.ndarray:
+    """Counts to order samples by, [N] of the type of `correct`; that itself if none is missing."""
+    if self.seen is None:
+      return self.correct
+    mean = mean_answer(int(self.correct.sum(dtype=np.int64)), int(self.seen.sum(dtype=np.int64)))
+    found = np.empty_like(self.correct)
+    for start in range(0, len(found), _BLOCK):
+      part = slice(start, start + _BLOCK)
+      found[part] = expected(self.correct[part], self.seen[part], self.num_models, mean)
+    return found
+
+  def _forget(self) -> None:
+    self.num_models, self._commits = 0, ""
+    self.correct, self.seen = np.zeros(0, np.uint8), None
+
+  def _load(self) -> None:
+    """Takes saved counts if they are of an earlier state of this cache, or of the present one."""
+    try:
+      with open(self._path, "rb") as file:
+        header = json.loads(file.read(_HEADER))
+      num_models, size, missing = header["models"], header["samples"], header["missing"]
+      dtype = _dtype(num_models)
+      expected = _HEADER + size * dtype.itemsize * (2 if missing else 1)
+      if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
+        raise ValueError("it is of another version, or truncated")
+      self._commits = _commits(self.cache, num_models, size)
+      if not self._commits or header["commits"] != self._commits:
+        raise ValueError("it is not of this cache")
+      self.correct = _mapped(self._path, dtype, _HEADER, size)
+      if missing:
+        self.seen = _mapped(self._path, dtype, _HEADER + size * dtype.itemsize, size)
+      self.num_models = num_models
+    except FileNotFoundError:
+      pass
+    except (OSError, ValueError, KeyError, TypeError) as error:
+      logging.info("%s is counted anew: %s.", self._path, error)
+      self._forget()
+
+  def _save(self) -> None:
+    """Puts the file in the place of the one before, whole or not at all."""
+    header = {"version": VERSION, "models": self.num_models, "samples": len(self.correct),
+              "missing": self.seen is not None, "commits": self._commits}
+    new = self._path.with_name(f"{FILE}.{os.getpid()}")
+    try:
+      with open(new, "wb") as file:
+        file.write((json.dumps(header) + "\n").encode().ljust(_HEADER))
+        for counts in (self.correct, self.seen):
+          if counts is not None:
+            file.write(counts.data)
+        commit_log.sync(file)
+      os.replace(new, self._path)
+    except OSError as error:  # Someone else's cache can still be used.
+      logging.info("%s is not saved: %s.", self._path, error)
+      with contextlib.suppress(OSError):
+        new.unlink()
+
+
+def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float) -> np.ndarray:
+  """Of how many of all M models samples [n] are expected to be solved: whole numbers, float64 [n].
+
+  c correct of s evaluated models stand for c + (M - s) (c + 2 p) / (s + 2) of M, a half upwards,
+  where p is the mean answer of the whole cache: a sample that nobody has answered is a usual one.
+  """
+  correct, seen = correct.astype(np.float64), seen.astype(np.float64)
+  unseen = (num_models - seen) * (correct + _PRIOR * mean) / (seen + _PRIOR)
+  return np.floor(correct + unseen + 0.5)
+
+
+def mean_answer(correct: int, seen: int) -> float:
+  """The share of correct answers; 0 of none."""
+  return correct / max(1, seen)
+
+
+def _any_missing(cache: accuracy_cache.AccuracyCache) -> bool:
+  return any(piece.seen is not None
+             for piece in cache.pieces())
+
+
+def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
+           ) -> Tuple[np.ndarray, Union[np.ndarray, int]]:
+  """(correct [n], seen [n] or one number) of a batch of samples, of models `first_model` and on."""
+  correct, seen, whole, model = [], [], 0, 0
+
+  for number, num in enumerate(cache.model_batches):
+    if model >= first_model:  # What was counted is a number of whole batches.
+      piece = cache.piece(number, batch)
+      correct += list(np.asarray(piece.correct))
+      if piece.seen is None:
+        whole += num
+      else:
+        seen += list(np.asarray(piece.seen))
+    model += num
+  size = cache.sample_batches[batch]
+  counts = bit_rows.column_counts(correct, size)
+  if not seen:
+    return counts, whole
+  return counts, bit_rows.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
+
+
+def _commits(cache: accuracy_cache.AccuracyCache, num_models: int, num_samples: int) -> str:
+  """A digest of the log up to where the cache had M models and N samples; "" if it never had.
+
+  Every commit adds to one of them, so that this is one place at most.
+  """
+  path = cache.folder / accuracy_cache.COMMITS
+  models, samples = 0, 0
+  for line, end in commit_log.read(path):
+    models, samples = models + len(line.get("models", ())), samples + line.get("samples", 0)
+    if (models, samples) == (num_models, num_samples):
+      return hashlib.sha256(path.read_bytes()[:end]).hexdigest()
+  return ""
+
+
+def _mapped(path: os.PathLike, dtype: np.dtype, start: int, size: int) -> np.ndarray:
+  return np.asarray(np.memmap(path, dtype, "r", start, (size,)))
+
+
+def _dtype(num_models: int) -> np.dtype:
+  return np.dtype(np.uint8 if num_models < 256 else np.uint16)

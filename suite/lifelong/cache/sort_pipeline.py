@@ -1,0 +1,203 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Counting and sorting the samples of a cache on Apache Beam (extra `beam`): beyond one machine.
+
+  blocks of packed rows -> counts of each block, summed over the blocks of its models
+                        -> what to order by -> histogram of each block -> ranks of each block
+
+It is a counting sort: no sample is ever shuffled. Workers share the histograms only, 8 bytes x
+(M + 1) a block, and find the ranks of their own blocks by them. The order is that of
+`SampleCounts.ranked` and `RankOrder`: by descending count, ties by position.
+
+  sort_pipeline.sort("cache", "sorted")        # Or with options=PipelineOptions(...) of a runner.
+  order = rank_order.RankOrder(sort_pipeline.read_counts("sorted"))
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import sample_counts
+
+BLOCK = 1 << 20
+_NAME = "ranked-{:014d}.npz"
+
+
+class Block(NamedTuple):
+  """Answers of one model batch of a cache to some samples, by where they lie.
+
+  `state` is (models, samples) of the cache: a worker opens it no earlier than so.
+  """
+
+  folder: str
+  state: Tuple[int, int]
+  models: int  # Which batch of models.
+  samples: int  # Which batch of samples.
+  inside: int  # The first of the block in its batch, a multiple of 64.
+  first: int  # The same in the cache.
+  size: int
+
+
+class Ranked(NamedTuple):
+  """Samples first, first + 1, ...: what they are ordered by, uint16 [n], and ranks int64 [n]."""
+
+  first: int
+  counts: np.ndarray
+  ranks: np.ndarray
+
+
+def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[Block]:
+  """All blocks of a cache, of `size` samples (a multiple of 64) or less."""
+  if size < 64 or size % 64:
+    raise ValueError(f"Got blocks of {size} samples; expected a multiple of 64.")
+  state, start = (cache.num_models, cache.num_samples), 0
+
+  for batch, num in enumerate(cache.sample_batches):
+    for inside in range(0, num, size):
+      for models in range(len(cache.model_batches)):
+        yield Block(os.fspath(cache.folder), state, models, batch, inside, start + inside,
+                    min(size, num - inside))
+    start += num
+
+
+def tally(block: Block) -> Tuple[int, np.ndarray]:
+  """(first, uint16 [2, n]: of how many of its models each sample is solved, and was seen)."""
+  cache = _opened(block.folder, block.state)
+  piece = cache.piece(block.models, block.samples)
+  found = np.empty([2, block.size], np.uint16)
+  for line, plane in zip(found, (piece.correct, piece.seen)):
+    if plane is None:
+      line[:] = len(piece.correct)
+    else:
+      line[:] = bit_rows.column_counts(list(np.asarray(plane)), block.size, first=block.inside)
+  return block.first, found
+
+
+def ranked(tallies: Any, num_models: int) -> Any:
+  """PCollection of `Ranked` from one of (first, uint16 [2, n]): correct and seen, of some models.
+
+  Args:
+    tallies: of all models and all samples, in any order: `tally` of blocks, or from elsewhere.
+    num_models: M.
+  """
+  import apache_beam as beam  # pylint: disable=import-outside-toplevel
+  counted = tallies | "sum models" >> beam.CombinePerKey(_sum)
+  mean = (counted | "totals" >> beam.Map(lambda one: one[1].sum(axis=1, dtype=np.int64))
+          | "sum samples" >> beam.CombineGlobally(_sum)
+          | "mean" >> beam.Map(lambda totals: sample_counts.mean_answer(*totals.tolist())))
+  keyed = counted | "keys" >> beam.Map(_keyed, num_models, beam.pvalue.AsSingleton(mean))
+  starts = (keyed | "histograms" >> beam.Map(
+      lambda one: (one[0], np.bincount(one[1], minlength=num_models + 1)))
+            | "gather" >> beam.CombineGlobally(beam.combiners.ToListCombineFn())
+            | "starts" >> beam.Map(_starts))
+  return keyed | "ranks" >> beam.Map(_ranked, beam.pvalue.AsSingleton(starts))
+
+
+def sort(folder: str, out: str, *, size: int = BLOCK, options: Optional[Any] = None) -> None:
+  """Sorts a cache that all workers can open; writes a file a block into `out`.
+
+  Args:
+    folder: of the cache.
+    out: a new or empty folder, of any file system that Beam knows.
+    size: samples of a block.
+    options: apache_beam PipelineOptions; None: this machine.
+  """
+  import apache_beam as beam  # pylint: disable=import-outside-toplevel
+  cache = accuracy_cache.AccuracyCache(folder)
+  if not cache.num_models or not cache.num_samples:
+    raise accuracy_cache.CacheError(f"{folder} has {cache.num_models} models and "
+                                    f"{cache.num_samples} samples: there is nothing to sort.")
+  if _files(out):
+    raise accuracy_cache.CacheError(f"{out} has sorted blocks already; give a new folder.")
+  beam.io.filesystems.FileSystems.mkdirs(out)
+  with beam.Pipeline(options=options) as pipeline:
+    tallies = (pipeline | "blocks" >> beam.Create(list(blocks(cache, size)))
+               | "spread" >> beam.Reshuffle() | "tally" >> beam.Map(tally))
+    _ = ranked(tallies, cache.num_models) | "write" >> beam.Map(_write, out)
+
+
+def read(out: str) -> Iterator[Ranked]:
+  """What `sort` wrote, by position."""
+  from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
+  for path in _files(out):
+    with filesystems.FileSystems.open(path, "application/octet-stream") as file:
+      data = io.BytesIO(file.read())
+    with np.load(data, allow_pickle=False) as saved:
+      yield Ranked(int(saved["first"]), saved["counts"], saved["ranks"])
+
+
+def read_counts(out: str) -> np.ndarray:
+  """What all samples are ordered by, uint16 [N]: two bytes a sample are what an order needs."""
+  parts = []
+  size = 0
+  for one in read(out):
+    if one.first != size:
+      raise accuracy_cache.CacheError(f"{out} lacks the block of sample {size}; sort again.")
+    parts.append(one.counts)
+    size += len(one.counts)
+  if not parts:
+    raise accuracy_cache.CacheError(f"{out} has no sorted blocks; make them with sort().")
+  return np.concatenate(parts)
+
+
+@functools.lru_cache(maxsize=2)
+def _opened(folder: str, state: Tuple[int, int]) -> accuracy_cache.AccuracyCache:
+  """Opened once a worker. It may have grown since: its batches keep their numbers."""
+  cache = accuracy_cache.AccuracyCache(folder)
+  if cache.num_models < state[0] or cache.num_samples < state[1]:
+    raise accuracy_cache.CacheError(f"{folder} has fewer models or samples here than where the "
+                                    "pipeline was made: workers must share its disk.")
+  return cache
+
+
+def _sum(arrays: Iterable[np.ndarray]) -> np.ndarray:
+  return functools.reduce(np.add, arrays)
+
+
+def _keyed(tallied: Tuple[int, np.ndarray], num_models: int, mean: float
+           ) -> Tuple[int, np.ndarray]:
+  first, (correct, seen) = tallied
+  return first, sample_counts.expected(correct, seen, num_models, mean).astype(np.uint16)
+
+
+def _starts(histograms: List[Tuple[int, np.ndarray]]) -> Dict[int, np.ndarray]:
+  """first of a block -> int64 [M + 1], the rank of its first sample of each count."""
+  histograms = sorted(histograms, key=lambda one: one[0])
+  totals = _sum(histogram for _, histogram in histograms)
+  next_rank = totals[::-1].cumsum()[::-1] - totals  # Higher counts come first.
+  found = {}
+  for first, histogram in histograms:
+    found[first] = next_rank
+    next_rank = next_rank + histogram
+  return found
+
+
+def _ranked(keyed: Tuple[int, np.ndarray], starts: Dict[int, np.ndarray]) -> Ranked:
+  first, counts = keyed
+  order = np.argsort(counts, kind="stable")  # A radix sort of 16 bits.
+  in_order = counts[order]
+  places = np.arange(len(counts)) - np.searchsorted(in_order, in_order)
+  ranks = np.empty(len(counts), np.int64)
+  ranks[order] = starts[first][in_order] + places
+  return Ranked(first, counts, ranks)
+
+
+def _write(one: Ranked, out: str) -> None:
+  from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
+  stream = io.BytesIO()
+  np.savez(stream, first=one.first, counts=one.counts, ranks=one.ranks)
+  path = filesystems.FileSystems.join(out, _NAME.format(one.first))
+  with filesystems.FileSystems.create(path, "application/octet-stream") as file:
+    file.write(stream.getvalue())
+
+
+def _files(out: str) -> List[str]:
+  from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
+  found = filesystems.FileSystems.match([filesystems.FileSystems.join(out, "ranked-*.npz")])
+  return sorted(one.path for one in found[0].metadata_list)

@@ -1,0 +1,120 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Anchor points (Vivek et al., 2024; tinyBenchmarks): ask one sample of each cluster.
+
+Samples are clustered by which known models solve them. A new model is asked at each cluster's most
+central sample, its anchor, and is taken to answer the whole cluster alike; its accuracy is the mean
+of the anchors' answers, weighted by the sizes of their clusters.
+
+Anchors of different budgets are not nested, and clusters cost samples x models x anchors each
+round: beyond `LIMIT` of these it is refused. Anchors are no random sample, so that no interval
+follows from them.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, Tuple
+
+import numpy as np
+from sklearn import cluster
+import tensorflow as tf
+
+from suite.lifelong.answers import answer_sampling
+from suite.lifelong.answers import ranking
+from suite.lifelong.estimators import estimator as estimator_lib
+
+LIMIT = 1e10
+_BLOCK = 1 << 14
+_ROUNDS = 20
+
+
+class AnchorSearch(tf.Module):
+  """Asks anchors only. It has no weights."""
+
+  def __init__(self, kind: str = "kmeans", seed: int = 0):
+    """`kind`: "kmeans" moves centres to means, "kmedoids" to samples."""
+    super().__init__()
+    if kind not in ("kmeans", "kmedoids"):
+      raise ValueError(f"Got kind={kind!r}; expected 'kmeans' or 'kmedoids'.")
+    self._kind, self._seed, self._kept = kind, seed, estimator_lib.Kept()
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
+  ) -> estimator_lib.Estimate:
+    """As `estimator_lib.Estimator`; fewer than `budget` are asked where fewer samples differ."""
+    anchors, owner = self._anchors(known, budget)
+    answers = answer_sampling.checked_answers(ask(anchors), len(anchors))
+    every = answers[owner]
+    asked = answer_sampling.Asked(anchors, np.arange(len(anchors)), answers)
+    return estimator_lib.Estimate(
+        every, int(every.sum(dtype=np.int64)), float(every.mean(dtype=np.float64)),
+        observed=anchors, observed_answers=answers,
+        probabilities=lambda samples: asked.keep(samples, every[samples].astype(np.float64)))
+
+  def _anchors(self, known: np.ndarray, budget: int) -> Tuple[np.ndarray, np.ndarray]:
+    """(anchors int64 [K], number of each sample's anchor [N]); kept for the same known answers."""
+    kept: Dict[int, Tuple[np.ndarray, np.ndarray]] = self._kept.get((known,), dict)
+    if budget not in kept:
+      kept[budget] = _clusters(known, budget, self._kind, self._seed)
+    return kept[budget]
+
+
+def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
+              ) -> Tuple[np.ndarray, np.ndarray]:
+  ranking.checked_counts(known)
+  num_models, num_samples = known.shape
+  ranking.sample_positions(num_samples, budget)  # Checks the budget.
+  if float(num_models) * num_samples * budget > LIMIT:
+    raise ValueError(
+        f"{budget} anchors of {num_samples} samples x {num_models} models are more work than the "
+        f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch, which has none.")
+  points = np.ascontiguousarray(known.T, dtype=np.float32)
+  # The same pattern many times makes one point: there are no more clusters than patterns.
+  num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
+  if kind == "kmeans":
+    found = cluster.KMeans(num, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(points)
+    owner, centres = found.labels_.astype(np.int64), found.cluster_centers_
+  else:
+    start = np.random.default_rng(seed).choice(num_samples, num, replace=False)
+    owner, centres = _medoids(points, points[start])
+  anchors = _most_central(points, owner, centres)
+  used, owner = np.unique(owner, return_inverse=True)
+  return anchors[used], owner
+
+
+def _medoids(points: np.ndarray, centres: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+  """(owners [N], centres [K, M]): alternates between nearest medoids and medoids of clusters.
+
+  The sample with the least distance to all of its cluster is the one nearest to its mean: for 0/1
+  answers the number of differing ones is the squared distance. So it takes no N x N distances.
+  """
+  owner = _nearest(points, centres)
+  for _ in range(_ROUNDS):
+    anchors = _most_central(points, owner, _means(points, owner, centres))
+    centres = np.where((anchors >= 0)[:, None], points[np.maximum(anchors, 0)], centres)
+    before, owner = owner, _nearest(points, centres)
+    if np.array_equal(owner, before):
+      break
+  return owner, centres
+
+
+def _means(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.ndarray:
+  sizes = np.bincount(owner, minlength=len(centres))[:, None]
+  sums = np.stack([np.bincount(owner, column, minlength=len(centres)) for column in points.T], 1)
+  return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+
+
+def _nearest(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+  """The nearest centre of each point, the first of equals: int64 [N]."""
+  norms = (centres ** 2).sum(axis=1)
+  return np.concatenate([np.argmin(norms - 2.0 * points[i:i + _BLOCK] @ centres.T, axis=1)
+                         for i in range(0, len(points), _BLOCK)])
+
+
+def _most_central(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.ndarray:
+  """The point nearest to the centre of each cluster, the first of equals; -1 without points."""
+  distance = ((points - centres[owner]) ** 2).sum(axis=1)
+  order = np.lexsort((np.arange(len(points)), distance, owner))
+  found = np.full(len(centres), -1, np.int64)
+  clusters, first = np.unique(owner[order], return_index=True)
+  found[clusters] = order[first]
+  return found

@@ -1,0 +1,177 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How well a score tells the first sight of a class from all other steps of a FLUID sequence.
+
+First sights are the positives. Most of them come early: half of the paper's are in the first 1% of
+the steps, so a score that is only a clock (-t) reaches an AUROC of .98, more than any published
+method. The time-matched AUROC compares a first sight only with steps of the same window of 500,
+and the clock stands in the report as a baseline of its own.
+
+    AUROC   the chance that a positive has a higher newness than a negative, ties being half
+    AUPR    the mean of the precision at each positive (average precision, not interpolated)
+    FPR95   the least share of false alarms at which at least 95% of the positives are found
+    F1      the best over all thresholds, chosen on the same steps as in the paper
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from suite.metrics import sequence_accuracy
+
+WINDOW = 500
+
+
+class Pairs(NamedTuple):
+  """How many pairs of a positive and a negative are in order; those of all windows add up.
+
+  Attributes:
+    ordered: pairs whose positive has the higher newness; a tie is half a pair.
+    total: all pairs.
+  """
+
+  ordered: float = 0.0
+  total: int = 0
+
+  def merge(self, other: Pairs) -> Pairs:
+    return Pairs(self.ordered + other.ordered, self.total + other.total)
+
+  @property
+  def auroc(self) -> float:
+    return self.ordered / self.total if self.total else float("nan")
+
+
+def pairs(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Pairs:
+  """The pairs of some steps: float [n], bool [n]; `high_means` is "new" or "known"."""
+  newness, positive = _newness(scores, is_new, high_means)
+  num_new = int(np.sum(positive))
+  # A positive's mean rank among all is one more than the negatives and positives below it.
+  _, inverse, counts = np.unique(newness, return_inverse=True, return_counts=True)
+  ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)]
+  ordered = float(np.sum(ranks[positive]) - num_new * (num_new + 1) / 2)
+  return Pairs(ordered, num_new * (len(newness) - num_new))
+
+
+def time_matched(scores: np.ndarray, is_new: np.ndarray, *, high_means: str,
+                 window: int = WINDOW) -> Pairs:
+  """Pairs within the same window of steps only; windows without a positive have none."""
+  if window < 1:
+    raise ValueError(f"Got window={window}; expected at least 1 step.")
+  newness, positive = _newness(scores, is_new, high_means)
+  found = Pairs()
+  for start in range(0, len(newness), window):
+    part = slice(start, start + window)
+    if positive[part].any():
+      found = found.merge(pairs(newness[part], positive[part], high_means="new"))
+  return found
+
+
+class Curve(NamedTuple):
+  """What each threshold would do, the strictest first; k different scores.
+
+  Attributes:
+    thresholds: float [k], falling newness; all steps at least as new are called new.
+    hits: int [k], positives among them.
+    alarms: int [k], negatives among them.
+    num_new: all positives. num_old: all negatives.
+  """
+
+  thresholds: np.ndarray
+  hits: np.ndarray
+  alarms: np.ndarray
+  num_new: int
+  num_old: int
+
+
+def curve(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Curve:
+  """The operating points of a score, one a different value."""
+  newness, positive = _newness(scores, is_new, high_means)
+  order = np.argsort(-newness, kind="stable")
+  newness, positive = newness[order], positive[order]
+  ends = np.flatnonzero(np.r_[newness[1:] != newness[:-1], np.ones(min(len(newness), 1), bool)])
+  hits = np.cumsum(positive)[ends]
+  return Curve(newness[ends], hits, ends + 1 - hits, int(np.sum(positive)),
+               int(np.sum(~positive)))
+
+
+def average_precision(points: Curve) -> float:
+  """AUPR: sum of precision times rise in recall; NaN without a positive."""
+  if not points.num_new:
+    return float("nan")
+  precision = points.hits / (points.hits + points.alarms)
+  return float(np.sum(np.diff(points.hits, prepend=0) * precision) / points.num_new)
+
+
+def false_alarms(points: Curve, recall: float = 0.95) -> float:
+  """FPR95: share of negatives called new where `recall` of the positives are; NaN if undefined."""
+  if not points.num_new or not points.num_old:
+    return float("nan")
+  # In whole steps: a product such as 0.95 * 20 may come out a little above 19.
+  needed = np.ceil(recall * points.num_new - 1e-9)
+  first = int(np.argmax(points.hits >= needed))
+  return float(points.alarms[first] / points.num_old)
+
+
+def best_f1(points: Curve) -> tuple[float, float]:
+  """The best F1 and its threshold as a newness; NaN without a positive."""
+  if not points.num_new:
+    return float("nan"), float("nan")
+  f1 = 2 * points.hits / (points.hits + points.alarms + points.num_new)
+  best = int(np.argmax(f1))
+  return float(f1[best]), float(points.thresholds[best])
+
+
+def detection(scores: np.ndarray, is_new: np.ndarray, *, high_means: str, window: int = WINDOW
+              ) -> dict[str, float]:
+  """All figures of a score over a sequence, by name; NaN where one is not defined.
+
+  Args:
+    scores: float [n], finite, in the order of the steps.
+    is_new: bool [n], see `sequence_accuracy.first_sights`.
+    high_means: "new" if a high score says new class (a distance), "known" if it says known class (a
+      largest logit or probability).
+    window: steps of a window of the time-matched AUROC.
+
+  Returns:
+    new_class_auroc, new_class_aupr, new_class_fpr95, new_class_f1, new_class_f1_threshold (in units
+    of the score) and new_class_auroc_time_matched.
+  """
+  points = curve(scores, is_new, high_means=high_means)
+  f1, threshold = best_f1(points)
+  both = points.num_new > 0 and points.num_old > 0
+  return {
+      "new_class_auroc": pairs(scores, is_new, high_means=high_means).auroc,
+      "new_class_aupr": average_precision(points) if both else float("nan"),
+      "new_class_fpr95": false_alarms(points),
+      "new_class_f1": f1 if both else float("nan"),
+      "new_class_f1_threshold": threshold if high_means == "new" else -threshold,
+      "new_class_auroc_time_matched": time_matched(
+          scores, is_new, high_means=high_means, window=window).auroc}
+
+
+def clock(num_steps: int) -> np.ndarray:
+  """The score that looks at nothing but the time, float [n]; a high one means "known"."""
+  return np.arange(num_steps, dtype=np.float64)
+
+
+def clock_baseline(is_new: np.ndarray, window: int = WINDOW) -> dict[str, float]:
+  """What `detection` says of the clock: a score of content should beat it."""
+  return detection(clock(len(is_new)), is_new, high_means="known", window=window)
+
+
+def _newness(scores: np.ndarray, is_new: np.ndarray, high_means: str
+             ) -> tuple[np.ndarray, np.ndarray]:
+  """Scores whose high values mean "new", float64 [n], and the positives, bool [n]."""
+  if high_means not in sequence_accuracy.DIRECTIONS:
+    raise ValueError(
+        f"Unknown high_means={high_means!r}; "
+        f"allowed are {', '.join(sequence_accuracy.DIRECTIONS)}.")
+  scores, is_new = np.asarray(scores, np.float64), np.asarray(is_new, bool)
+  if scores.ndim != 1 or scores.shape != is_new.shape:
+    raise ValueError(f"Got scores of shape {list(scores.shape)} and is_new of shape "
+                     f"{list(is_new.shape)}; expected [n] twice.")
+  if np.isnan(scores).any():
+    raise ValueError(f"{int(np.isnan(scores).sum())} of {len(scores)} scores are NaN. Give steps "
+                     "at which no class is known a score that says so, for example the newest.")
+  return (scores if high_means == "new" else -scores), is_new

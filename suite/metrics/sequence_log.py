@@ -1,0 +1,199 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a FLUID run has answered so far, and every score of it.
+
+A `StreamLog` holds columns over steps. Logs of consecutive parts are merged by joining them, a run
+that goes on reads its log back from its records, and every figure is computed from the whole: so it
+does not matter how a sequence was cut up.
+
+    open     the answer is one of the K known classes or "new" (K + 1); right if it is the label, or
+             "new" where the label's class is not known yet
+    closed   the answer is the best known class; wrong where the label's class is not known yet
+
+Novelty scores, all of them high for known classes (C classes, of which K are known):
+
+    max_logit     largest logit of a known class; thresholding it is Minimum Distance Thresholding
+                  where logits are minus squared distances
+    max_softmax   largest probability among known classes
+    energy        log sum exp of the logits of known classes
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional
+
+import numpy as np
+
+from suite.metrics import novelty_detection
+from suite.metrics import sequence_accuracy
+from suite.metrics import sequence_sections
+
+NOVELTY_SCORES = ("max_logit", "max_softmax", "energy")
+NO_ANSWER = -1
+
+
+class StreamLog(NamedTuple):
+  """n consecutive steps.
+
+  Attributes:
+    labels: int64 [n], 0..C-1.
+    answers: int64 [n], open answers; "new" is C, -1 none.
+    closed_answers: int64 [n]; -1 is none.
+    unknown: bool [n], whether the label's class was not known when the answer was given.
+    max_logits: float64 [n], -inf while no class is known, NaN if the learner answered NaN.
+    energies: float64 [n], likewise.
+  """
+
+  labels: np.ndarray
+  answers: np.ndarray
+  closed_answers: np.ndarray
+  unknown: np.ndarray
+  max_logits: np.ndarray
+  energies: np.ndarray
+
+  def merge(self, later: StreamLog) -> StreamLog:
+    """This log and that of the steps after it."""
+    return StreamLog(*(np.concatenate(pair) for pair in zip(self, later)))
+
+  def first(self, num: int) -> StreamLog:
+    """Its first `num` steps."""
+    return StreamLog(*(column[:num] for column in self))
+
+  def correct(self, num_classes: int) -> np.ndarray:
+    """Which open answers are right, bool [n]."""
+    return self.answers == np.where(self.unknown, num_classes, self.labels)
+
+  def closed_correct(self) -> np.ndarray:
+    """Which closed answers are right, bool [n]; none where the class is unknown."""
+    return self.closed_answers == self.labels
+
+  def scores(self, name: str) -> np.ndarray:
+    """A novelty score [n], high for known classes; -inf where there is no answer."""
+    return novelty(name, self.max_logits, self.energies)
+
+  def columns(self) -> Dict[str, List[Any]]:
+    """For a record: lists of plain values; a number that is not finite is None."""
+    found: Dict[str, List[Any]] = {
+        name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
+    for name in _FLOATS:
+      values = getattr(self, name)
+      listed: List[Any] = values.tolist()
+      for i in np.flatnonzero(~np.isfinite(values)):
+        listed[i] = None
+      found[name] = listed
+    return found
+
+
+_WHOLE = ("labels", "answers", "closed_answers", "unknown")
+_FLOATS = ("max_logits", "energies")
+
+
+def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
+  """See the module."""
+  if name not in NOVELTY_SCORES:
+    raise ValueError(f"Unknown novelty score {name!r}; allowed are {', '.join(NOVELTY_SCORES)}.")
+  max_logits, energies = np.asarray(max_logits, np.float64), np.asarray(energies, np.float64)
+  there = np.isfinite(max_logits)
+  if name == "max_softmax":
+    chosen = np.exp(np.where(there, max_logits - np.where(there, energies, 0.0), 0.0))
+  else:
+    chosen = max_logits if name == "max_logit" else energies
+  return np.where(there, chosen, -np.inf)
+
+
+class Novelty(NamedTuple):
+  """When "new" is answered: where a novelty score is below a threshold.
+
+  Attributes:
+    score: one of `NOVELTY_SCORES`.
+    new_below: the threshold; None leaves it to the learner.
+  """
+
+  score: str = "max_logit"
+  new_below: Optional[float] = None
+
+  def of(self, learner: Any) -> Novelty:
+    """The same with the learner's own threshold, if none is set and it has one; else with none."""
+    if self.new_below is not None:
+      return self
+    return Novelty(self.score, float(getattr(learner, "new_below", -np.inf)))
+
+  def log(self, labels: np.ndarray, unknown: np.ndarray, closed_answers: np.ndarray,
+          max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> StreamLog:
+    """The log of some steps from what the learner said; arguments are its columns, [n].
+
+    "new" is the answer while no class is known, too.
+    """
+    max_logits = np.asarray(max_logits, np.float64)
+    below = novelty(self.score, max_logits, energies) < (
+        -np.inf if self.new_below is None else self.new_below)
+    answers = np.where(np.isneginf(max_logits) | below, num_classes, closed_answers)
+    # NaN, and plus infinity: the learner has diverged.
+    answers = np.where(np.isnan(max_logits) | np.isposinf(max_logits), NO_ANSWER, answers)
+    return StreamLog(np.asarray(labels, np.int64), answers.astype(np.int64),
+                     np.asarray(closed_answers, np.int64), np.asarray(unknown, bool), max_logits,
+                     np.asarray(energies, np.float64))
+
+
+def empty() -> StreamLog:
+  """Of no steps."""
+  whole = np.zeros(0, np.int64)
+  return StreamLog(whole, whole, whole, whole.astype(bool), np.zeros(0), np.zeros(0))
+
+
+def from_record(record: Mapping[str, Any]) -> StreamLog:
+  """What `StreamLog.columns` put into a record; None is read as "no class is known"."""
+  labels, answers, closed, unknown = (np.asarray(record[name], np.int64) for name in _WHOLE)
+  max_logits, energies = (
+      np.array([-np.inf if v is None else v for v in record[name]]) for name in _FLOATS)
+  return StreamLog(labels, answers, closed, unknown.astype(bool), max_logits, energies)
+
+
+def from_records(records: Iterable[Mapping[str, Any]]) -> StreamLog:
+  """The whole of several records, which are in order."""
+  parts = [from_record(r) for r in records]
+  return StreamLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
+
+
+def detection(log: StreamLog, novelty_score: str, window: int) -> Dict[str, Any]:
+  """How well unknown classes are told: of the score that decides, of each score, of the clock.
+
+  The clock knows nothing but the number of the step; it is the row to beat. It is nearly blind to
+  the time-matched AUROC, which compares steps of the same `window` only.
+  """
+  found: Dict[str, Any] = {
+      "new_class_score": novelty_score, "new_class_score_high_means": "known",
+      **novelty_detection.detection(
+          log.scores(novelty_score), log.unknown, high_means="known", window=window)}
+  rows = {name: novelty_detection.detection(
+      log.scores(name), log.unknown, high_means="known", window=window) for name in NOVELTY_SCORES}
+  rows["clock"] = novelty_detection.clock_baseline(log.unknown, window)
+  found["detection"] = {name: {"high_means": "known", **row} for name, row in rows.items()}
+  return found
+
+
+def summary(log: StreamLog, known: Iterable[int], num_classes: int, *, threshold: int = 50,
+            head_is: str = ">", window: int = 500, novelty_score: str = "max_logit",
+            segments: Optional[np.ndarray] = None) -> Dict[str, Any]:
+  """Every score of a run by name; NaN where one is not defined.
+
+  Args:
+    log: all n steps.
+    known: base classes. num_classes: C.
+    threshold, head_is: see `sequence_sections.cross_sections`.
+    window: steps, of the sliding accuracy and of the time-matched AUROC.
+    novelty_score: the one that decides what is "new".
+    segments: int [n], the part of a non-stationary sequence that each step belongs to.
+  """
+  known, correct = [int(c) for c in known], log.correct(num_classes)
+  answers = sequence_sections.Answers(log.labels, log.answers, log.closed_answers)
+  majority = sequence_accuracy.majority_baseline(log.labels)
+  found: Dict[str, Any] = {
+      **sequence_sections.report(answers, known, num_classes, threshold=threshold, head_is=head_is,
+                               is_new=log.unknown),
+      "majority_baseline_mean_per_class": sequence_accuracy.mean_per_class(majority, log.labels),
+      "by_window": sequence_sections.sliding(correct, window, every=window).tolist(),
+      "no_answer": int(np.sum(log.answers == NO_ANSWER)),
+      **detection(log, novelty_score, window)}
+  if segments is not None and len(np.unique(segments)) > 1:
+    found["by_segment"] = [float(np.mean(correct[segments == s])) for s in np.unique(segments)]
+  return found

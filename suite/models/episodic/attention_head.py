@@ -1,0 +1,102 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What MAML++ high-end adapts above its embedding, as pure functions of its weights.
+
+Gated channels (see dense_attention.py), a 3x3 convolution with batch norm and LeakyReLU, 2x2 max
+pooling, gated channels, the mean over all places and a linear layer (Antoniou et al., 2020). As in
+functional_conv4.py, which says why both come to the same, pooling comes before the LeakyReLU, and
+the convolution's bias is kept but not added.
+
+B codes of P x P places and C channels; F filters, K classes. There is one norm: N = 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, Optional, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models import norms
+from suite.models.episodic import dense_attention
+from suite.models.episodic import functional_conv4
+
+Weights = functional_conv4.Weights
+
+
+@dataclasses.dataclass(frozen=True)
+class AttentionHead:
+  """A net that an `InnerLoop` adapts.
+
+  Attributes:
+    filters: F.
+    dtype: float64 is slow, and there to check gradients.
+  """
+
+  filters: int = 48
+  dtype: str = "float32"
+
+  def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
+              ) -> Dict[str, np.ndarray]:
+    """Weights for codes (P, P, C) by Glorot's uniform rule, biases 0.
+
+    Returns:
+      "gate/kernel" [C, C], "gate/bias" [C], "conv/kernel" [3, 3, C, F], "conv/bias" [F],
+      "late_gate/kernel" [F, F], "late_gate/bias" [F], "head/kernel" [F, K], "head/bias" [K].
+    """
+    height, width, channels = image_shape
+    if min(height, width) < 2:
+      raise ValueError(f"Codes of {height}x{width} places vanish in the head's pooling; the "
+                       "embedding must leave at least 2x2 (DenseAttention.size).")
+    rng, filters = np.random.default_rng(seed), self.filters
+    kernels = {"gate": [channels, channels], "conv": [3, 3, channels, filters],
+               "late_gate": [filters, filters], "head": [filters, num_classes]}
+    weights = {}
+    for layer, shape in kernels.items():
+      weights[f"{layer}/kernel"] = functional_conv4.glorot(rng, *shape).astype(self.dtype)
+      weights[f"{layer}/bias"] = np.zeros(shape[-1:], self.dtype)
+    return weights
+
+  def initial_norms(self, num_rows: int) -> functional_conv4.Norms:
+    """Scales 1 and offsets 0, [R, 1, F] each, as arrays."""
+    shape = [num_rows, 1, self.filters]
+    return functional_conv4.Norms(np.ones(shape, self.dtype), np.zeros(shape, self.dtype))
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes are taken as they are."""
+    return tf.cast(images, self.dtype)
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+            statistics: Optional[functional_conv4.Statistics] = None) -> tf.Tensor:
+    """Logits [B, K] of codes [B, P, P, C].
+
+    Args:
+      weights: as `initial` names them.
+      norms_row: scales and offsets, [1, F] each.
+      images: the codes, normalised as one batch, with its own statistics,
+      statistics: unless these are given.
+    """
+    x, scale, offset = _convolved(weights, images), norms_row.scale[0], norms_row.offset[0]
+    if statistics is None:
+      x = functional_conv4.batch_norm(x, scale, offset)
+    else:
+      x = tf.nn.batch_normalization(x, statistics.mean[0], statistics.variance[0], offset, scale,
+                                    norms.EPSILON)
+    x = tf.nn.leaky_relu(tf.nn.max_pool2d(x, 2, 2, "VALID"), functional_conv4.LEAK)
+    means = tf.reduce_mean(x, axis=(1, 2))
+    # The mean of gated maps is the gated mean.
+    means *= dense_attention.gate(means, weights["late_gate/kernel"], weights["late_gate/bias"])
+    return tf.matmul(means, weights["head/kernel"]) + weights["head/bias"]
+
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
+              ) -> functional_conv4.Statistics:
+    """The statistics, [1, F] each, with which `apply` normalises these codes as one batch."""
+    del norms_row
+    mean, variance = functional_conv4.moments(_convolved(weights, images))
+    return functional_conv4.Statistics(mean[None], variance[None])
+
+
+def _convolved(weights: Weights, codes: tf.Tensor) -> tf.Tensor:
+  gates = dense_attention.gate(
+      tf.reduce_mean(codes, axis=(1, 2)), weights["gate/kernel"], weights["gate/bias"])
+  return tf.nn.conv2d(codes * gates[:, None, None], weights["conv/kernel"], 1, "SAME")

@@ -1,0 +1,167 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The embedding of MAML++ high-end (Antoniou et al., 2020): dense blocks with channel attention.
+
+A stem and stages of dense blocks. A block gates its input's channels (Hu et al., 2018: a sigmoid of
+a linear layer of their means), computes F new channels by a 1x1 and a 3x3 convolution, and hands on
+both. A stage ends with 2x2 average pooling and a 1x1 convolution of as many channels. Every
+convolution is followed by batch norm and LeakyReLU. The last maps are averaged to P x P.
+
+Nothing is multiplied by its gate, and nothing is put side by side, where maps are large:
+  * The channels of a stage stay in the parts in which they came. A gated mean is the gate times the
+    mean, so that all gates are known from the parts' means.
+  * A 1x1 convolution of gated channels is a matrix product with each image's own gated kernel.
+  * Gates come after pooling, on a quarter of the pixels.
+
+B images, S = H = W their size, C channels at some place, F filters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, Iterator, List, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
+
+
+class Stage:
+  """The maps of a stage: parts [B, S, S, C_p], and gates [B, C] of all their channels so far."""
+
+  def __init__(self, x: tf.Tensor):
+    self.parts, self.means = [x], _means(x)
+    self.gates = tf.ones_like(self.means)
+
+  def gate(self, kernel: tf.Tensor, bias: tf.Tensor) -> None:
+    """Multiplies every channel by its gate."""
+    self.gates *= gate(self.means * self.gates, kernel, bias)
+
+  def product(self, kernel: tf.Tensor) -> tf.Tensor:
+    """The 1x1 convolution of the gated channels: kernel [C, F] -> [B, S, S, F]."""
+    kernels = tf.split(self.gates[:, :, None] * kernel, [x.shape[-1] for x in self.parts], axis=1)
+    every = []
+    for x, gated in zip(self.parts, kernels):
+      batch, height, width, channels = x.shape
+      y = tf.matmul(tf.reshape(x, [batch, height * width, channels]), gated)
+      every.append(tf.reshape(y, [batch, height, width, -1]))
+    return every[0] if len(every) == 1 else tf.add_n(every)
+
+  def add(self, x: tf.Tensor) -> None:
+    """Further channels [B, S, S, F], not gated yet."""
+    mean = _means(x)
+    self.parts.append(x)
+    self.means = tf.concat([self.means, mean], axis=1)
+    self.gates = tf.concat([self.gates, tf.ones_like(mean)], axis=1)
+
+  def pooled(self) -> tf.Tensor:
+    """All gated channels, [B, S // 2, S // 2, C]."""
+    pooled = [tf.nn.avg_pool2d(x, 2, 2, "VALID") for x in self.parts]
+    return tf.concat(pooled, axis=-1) * self.gates[:, None, None]
+
+
+def gate(means: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
+  """Means [B, C] of channels to what these are multiplied by, [B, C] in (0, 1)."""
+  return tf.sigmoid(tf.matmul(means, kernel) + bias)
+
+
+def adaptive_average(x: tf.Tensor, size: int) -> tf.Tensor:
+  """[B, H, W, C] -> [B, P, P, C]: place i averages rows floor(i H / P) to ceil((i + 1) H / P) - 1.
+  """
+  batch, height, width, channels = x.shape
+  rows, columns = (tf.constant(_windows(length, size), x.dtype) for length in (height, width))
+  if height != size:
+    x = tf.matmul(rows, tf.reshape(x, [batch, height, width * channels]))
+  if width != size:
+    x = tf.matmul(columns, tf.reshape(x, [batch * size, width, channels]))
+  return tf.reshape(x, [batch, size, size, channels])
+
+
+def _windows(length: int, size: int) -> np.ndarray:
+  """[P, H], row i averages window i."""
+  windows = np.zeros([size, length])
+  for i in range(size):
+    first, last = i * length // size, -(-(i + 1) * length // size)
+    windows[i, first:last] = 1.0 / (last - first)
+  return windows
+
+
+def _means(x: tf.Tensor) -> tf.Tensor:
+  return tf.reduce_mean(x, axis=(1, 2))
+
+
+@dataclasses.dataclass(frozen=True)
+class DenseAttention:
+  """An `embedding.Net`.
+
+  Attributes:
+    filters: F, of the stem and of every block.
+    stages, blocks: stages, and blocks in each.
+    size: P.
+    pixel_range: what 0 and 255 become.
+  """
+
+  filters: int = 64
+  stages: int = 2
+  blocks: int = 2
+  size: int = 5
+  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+
+  def initial(self, seed: int, image_shape: Sequence[int]) -> Dict[str, np.ndarray]:
+    """"stem/kernel" [3, 3, C, F]; "block1/gate/kernel" [C, C], ".../bias" [C], ".../narrow" [C, F],
+    ".../wide" [3, 3, F, F] and so on; "transition1" [C, C] and so on. Glorot's uniform rule.
+    """
+    height, width, channels = image_shape
+    if min(height, width) < 2 ** self.stages:
+      raise ValueError(f"Images of {height}x{width} pixels vanish in {self.stages} stages, each of "
+                       f"which halves them; use at least {2 ** self.stages}x{2 ** self.stages} "
+                       "pixels or fewer stages.")
+    rng, filters = np.random.default_rng(seed), self.filters
+    weights = {"stem/kernel": functional_conv4.glorot(rng, 3, 3, channels, filters)}
+    for stage, blocks, channels in self._plan():
+      for block, inputs in blocks:
+        weights[f"{block}/gate/kernel"] = functional_conv4.glorot(rng, inputs, inputs)
+        weights[f"{block}/gate/bias"] = np.zeros([inputs])
+        weights[f"{block}/narrow"] = functional_conv4.glorot(rng, inputs, filters)
+        weights[f"{block}/wide"] = functional_conv4.glorot(rng, 3, 3, filters, filters)
+      weights[stage] = functional_conv4.glorot(rng, channels, channels)
+    return weights
+
+  def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:
+    del image_shape
+    sizes = [self.filters]
+    for _, blocks, channels in self._plan():
+      sizes += [self.filters] * 2 * len(blocks) + [channels]
+    return sizes
+
+  def features(self, weights: embedding.Weights, images: tf.Tensor,
+               normalise: embedding.Normalise) -> tf.Tensor:
+    """[B, H, W, C] -> [B, P, P, F * (1 + stages * blocks)]."""
+    def finished(x: tf.Tensor) -> tf.Tensor:
+      return tf.nn.leaky_relu(normalise(x), functional_conv4.LEAK)
+
+    x = finished(tf.nn.conv2d(images, weights["stem/kernel"], 1, "SAME"))
+    for transition, blocks, _ in self._plan():
+      maps = Stage(x)
+      for block, _ in blocks:
+        maps.gate(weights[f"{block}/gate/kernel"], weights[f"{block}/gate/bias"])
+        y = finished(maps.product(weights[f"{block}/narrow"]))
+        maps.add(finished(tf.nn.conv2d(y, weights[f"{block}/wide"], 1, "SAME")))
+      x = finished(tf.nn.conv2d(maps.pooled(), weights[transition][None, None], 1, "SAME"))
+    return adaptive_average(x, self.size)
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """Pixels 0..255 of any type to float32 in `pixel_range`."""
+    return functional_conv4.scaled(images, self.pixel_range)
+
+  def _plan(self) -> Iterator[Tuple[str, List[Tuple[str, int]], int]]:
+    """For each stage: its transition's name, names and input channels of its blocks, and C."""
+    channels, number = self.filters, 0
+    for stage in range(1, self.stages + 1):
+      blocks = []
+      for _ in range(self.blocks):
+        number += 1
+        blocks.append((f"block{number}", channels))
+        channels += self.filters
+      yield f"transition{stage}", blocks, channels

@@ -1,0 +1,192 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The four-block net as pure functions of its weights, for learners that differentiate twice.
+
+A block is a 3x3 convolution, batch norm, LeakyReLU and 2x2 max pooling (MAML++, Antoniou et al.,
+2019); a linear layer follows. The scales and offsets of the norms are no weights: an inner loop
+adapts the weights, and is given another row of scales and offsets at each of its steps.
+
+Two things are done otherwise than the layers are usually written down, to the same result:
+  * Pooling comes before the LeakyReLU, which is increasing, so both orders take the same maximum.
+  * A convolution's bias is kept but not added: batch norm subtracts it again at once. Its gradient
+    is the exact 0 that adding it would give up to rounding.
+
+B images, S = H = W their size, C channels, F filters, K classes, N blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models import norms
+from suite.models.episodic import twice_norm
+
+Weights = Dict[str, tf.Tensor]
+LEAK = 0.01
+
+
+class Norms(NamedTuple):
+  """Scales and offsets [N, F] of the blocks' norms, or rows of them: [..., N, F]."""
+
+  scale: tf.Tensor
+  offset: tf.Tensor
+
+
+class Statistics(NamedTuple):
+  """What images are normalised with: means and variances [N, F] of the blocks' channels."""
+
+  mean: tf.Tensor
+  variance: tf.Tensor
+
+
+def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, num_classes: int
+            ) -> Dict[str, np.ndarray]:
+  """Weights by Glorot's uniform rule, biases 0; a pure function of the arguments.
+
+  Returns:
+    "block1/kernel" [3, 3, C, F], "block1/bias" [F], ..., "head/kernel" [D, K], "head/bias" [K] with
+    D = H // 2^N * (W // 2^N) * F.
+  """
+  height, width, channels = image_shape
+  if min(height, width) < 2 ** blocks:
+    raise ValueError(f"Images of {height}x{width} pixels vanish in {blocks} blocks, each of which "
+                     f"halves them; use at least {2 ** blocks}x{2 ** blocks} pixels or fewer "
+                     "blocks.")
+  rng = np.random.default_rng(seed)
+  weights = {}
+  for block in range(1, blocks + 1):
+    weights[f"block{block}/kernel"] = glorot(rng, 3, 3, channels, filters)
+    weights[f"block{block}/bias"] = np.zeros([filters])
+    channels = filters
+  features = (height >> blocks) * (width >> blocks) * filters
+  weights["head/kernel"] = glorot(rng, features, num_classes)
+  weights["head/bias"] = np.zeros([num_classes])
+  return weights
+
+
+def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
+  """Glorot's uniform rule for a kernel [..., C, F]."""
+  window = math.prod(shape[:-2])
+  limit = math.sqrt(6.0 / (window * (shape[-2] + shape[-1])))
+  return rng.uniform(-limit, limit, shape)
+
+
+def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
+          statistics: Optional[Statistics] = None) -> tf.Tensor:
+  """Logits [B, K] of images [B, H, W, C], floats of the weights' type.
+
+  Args:
+    weights: as `initial` names them.
+    norms_row: scales and offsets, [N, F] each.
+    images: normalised as one batch, with its own statistics,
+    statistics: unless these are given.
+  """
+  def normalise(x: tf.Tensor, block: int) -> tf.Tensor:
+    scale, offset = norms_row.scale[block], norms_row.offset[block]
+    if statistics is None:
+      return batch_norm(x, scale, offset)
+    return _affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
+
+  return _head(weights, _features(weights, images, normalise))
+
+
+def measure(weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
+  """The statistics with which `apply` normalises these images [B, H, W, C] as one batch.
+
+  Taken by hand: the fused kernel passes no gradient to the moments that it returns.
+  """
+  means, variances = [], []
+
+  def normalise(x: tf.Tensor, block: int) -> tf.Tensor:
+    mean, variance = moments(x)
+    means.append(mean)
+    variances.append(variance)
+    return _affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
+
+  _features(weights, images, normalise)
+  return Statistics(tf.stack(means), tf.stack(variances))
+
+
+def _features(weights: Weights, images: tf.Tensor,
+              normalise: Callable[[tf.Tensor, int], tf.Tensor]) -> tf.Tensor:
+  """[B, H, W, C] -> [B, D]."""
+  x, block = images, 0
+  while f"block{block + 1}/kernel" in weights:
+    x = tf.nn.conv2d(x, weights[f"block{block + 1}/kernel"], 1, "SAME")
+    x = tf.nn.max_pool2d(normalise(x, block), 2, 2, "VALID")
+    x = tf.nn.leaky_relu(x, LEAK)
+    block += 1
+  return tf.reshape(x, [x.shape[0], -1])
+
+
+def _head(weights: Weights, features: tf.Tensor) -> tf.Tensor:
+  return tf.matmul(features, weights["head/kernel"]) + weights["head/bias"]
+
+
+def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
+  """[B, H, W, F] by its own moments, then scale and offset [F]; right second derivatives.
+
+  The fused kernel knows no float64; `tf.nn.moments` would stop a gradient (see norms.py).
+  """
+  if x.dtype == tf.float32:
+    return twice_norm.batch_norm(x, scale, offset)
+  return _affine(x, *moments(x), scale, offset)
+
+
+def moments(x: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+  """Mean and variance [F] of [B, H, W, F]."""
+  mean = tf.reduce_mean(x, (0, 1, 2))
+  return mean, tf.reduce_mean(tf.square(x - mean), (0, 1, 2))
+
+
+def _affine(x, mean, variance, scale, offset) -> tf.Tensor:
+  factor = scale * tf.math.rsqrt(variance + norms.EPSILON)
+  return x * factor + (offset - mean * factor)
+
+
+def scaled(images: tf.Tensor, pixel_range: Tuple[float, float], dtype: Any = tf.float32
+           ) -> tf.Tensor:
+  """Pixels 0..255 of any type to floats, 0 and 255 to the ends of the range."""
+  low, high = pixel_range
+  return tf.cast(images, dtype) * ((high - low) / 255.0) + low
+
+
+@dataclasses.dataclass(frozen=True)
+class Conv4:
+  """The net of a learner: sizes, how pixels are scaled, and the functions above.
+
+  Attributes:
+    filters: F. blocks: N.
+    pixel_range: what 0 and 255 become.
+    dtype: float64 is slow, and there to check gradients.
+  """
+
+  filters: int = 48
+  blocks: int = 4
+  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+  dtype: str = "float32"
+
+  def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
+              ) -> Dict[str, np.ndarray]:
+    weights = initial(seed, image_shape, self.filters, self.blocks, num_classes)
+    return {name: value.astype(self.dtype) for name, value in weights.items()}
+
+  def initial_norms(self, num_rows: int) -> Norms:
+    """Scales 1 and offsets 0, [R, N, F] each, as arrays."""
+    shape = [num_rows, self.blocks, self.filters]
+    return Norms(np.ones(shape, self.dtype), np.zeros(shape, self.dtype))
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """Pixels 0..255 of any type to what `apply` takes."""
+    return scaled(images, self.pixel_range, self.dtype)
+
+  def apply(self, weights: Weights, norms_row: Norms, images: tf.Tensor,
+            statistics: Optional[Statistics] = None) -> tf.Tensor:
+    return apply(weights, norms_row, images, statistics)
+
+  def measure(self, weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
+    return measure(weights, norms_row, images)

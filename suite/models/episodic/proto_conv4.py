@@ -1,0 +1,61 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The four-block net of prototypical networks, to be embedded with (`embedding.Embedding`).
+
+A block is a 3x3 convolution without bias, batch norm, ReLU and 2x2 max pooling (Snell et al., 2017,
+section 3). CFSL's code puts LeakyReLU before the norm instead: `norm_last`.
+
+B images, C channels, F filters, N blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, List, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
+
+
+@dataclasses.dataclass(frozen=True)
+class ProtoConv4:
+  """An `embedding.Net`.
+
+  Attributes:
+    filters: F. blocks: N.
+    norm_last: convolution, LeakyReLU, norm, as CFSL's code has it.
+    pixel_range: what 0 and 255 become.
+  """
+
+  filters: int = 64
+  blocks: int = 4
+  norm_last: bool = False
+  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+
+  def initial(self, seed: int, image_shape: Sequence[int]) -> Dict[str, np.ndarray]:
+    """"block1/kernel" [3, 3, C, F], ...: Glorot's uniform rule."""
+    weights = functional_conv4.initial(seed, image_shape, self.filters, self.blocks, 1)
+    return {name: weights[name] for name in weights if name.endswith("/kernel")
+            and name.startswith("block")}
+
+  def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:
+    del image_shape
+    return [self.filters] * self.blocks
+
+  def features(self, weights: embedding.Weights, images: tf.Tensor,
+               normalise: embedding.Normalise) -> tf.Tensor:
+    """[B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
+    x = images
+    for block in range(1, self.blocks + 1):
+      x = tf.nn.conv2d(x, weights[f"block{block}/kernel"], 1, "SAME")
+      if self.norm_last:
+        x = tf.nn.max_pool2d(normalise(tf.nn.leaky_relu(x, functional_conv4.LEAK)), 2, 2, "VALID")
+      else:  # ReLU is increasing, so pooling before it takes the same maximum, and is cheaper.
+        x = tf.nn.relu(tf.nn.max_pool2d(normalise(x), 2, 2, "VALID"))
+    return tf.reshape(x, [-1, int(np.prod(x.shape[1:]))])
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """Pixels 0..255 of any type to float32 in `pixel_range`."""
+    return functional_conv4.scaled(images, self.pixel_range)

@@ -1,0 +1,93 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A pretrained backbone in a run directory: `encoder.npz`, and `encoder.json` that describes it.
+
+encoder.npz holds the weights in Keras order, as a weight store writes them, so that it can be the
+`start` of a learner with the very same backbone. encoder.json says all that is needed without the
+run file: the architecture as Keras writes it, the image size, the range of pixels, the width of the
+features, how it was trained, and the digest of the weights.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models import keras_cv_models
+from suite.state import snapshots
+from suite.state import weight_store
+
+WEIGHTS, ABOUT = "encoder.npz", "encoder.json"
+PIXEL_RANGE = [0, 255]  # Scaling is a layer of each backbone.
+
+
+class Encoder(NamedTuple):
+  """weights in Keras order; about: what encoder.json says."""
+
+  weights: List[np.ndarray]
+  about: Dict[str, Any]
+
+  def model(self) -> tf.keras.Model:
+    """Pixels 0..255 [B, S, S, 3] -> features [B, D]."""
+    text, problem = json.dumps(self.about["architecture"]), "it describes no model"
+    if "keras_cv" in text:
+      keras_cv_models.library()  # Keras knows its classes once it is imported.
+    try:
+      model = tf.keras.models.model_from_json(text)
+    except (ValueError, TypeError) as error:
+      model, problem = None, str(error)
+    if not isinstance(model, tf.keras.Model):  # Of a class unknown to it Keras may return the name.
+      raise ValueError(f"The encoder's architecture cannot be made from {ABOUT}: {problem}. Give "
+                       f"its weights, {WEIGHTS}, to a learner with the same backbone instead.")
+    model.set_weights(self.weights)
+    return model
+
+
+def digest(weights: Sequence[np.ndarray]) -> str:
+  """SHA-256 of shapes, types and values."""
+  found = hashlib.sha256()
+  for array in weights:
+    array = np.ascontiguousarray(array)
+    found.update(f"{array.dtype.str}{array.shape}".encode())
+    found.update(array.tobytes())
+  return found.hexdigest()
+
+
+def save(folder: pathlib.Path, model: tf.keras.Model, about: Mapping[str, Any]) -> None:
+  """Writes both files, weights first.
+
+  Args:
+    folder: the run directory.
+    model: pixels 0..255 [B, S, S, 3] to features [B, D].
+    about: what else to say of it, plain values.
+  """
+  weights = model.get_weights()
+  text = json.dumps({
+      "backbone": model.name, "image_size": model.input_shape[1], "pixel_range": PIXEL_RANGE,
+      "feature_size": model.output_shape[-1], **about, "weights_digest": digest(weights),
+      "architecture": json.loads(model.to_json())}, indent=1)
+  folder = pathlib.Path(folder)
+  with snapshots.saving("the encoder's weights", folder / WEIGHTS) as temporary:
+    weight_store.write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(weights)})
+  with snapshots.saving("the encoder's description", folder / ABOUT) as temporary:
+    temporary.write_text(text)
+
+
+def load(folder: pathlib.Path) -> Encoder:
+  """The encoder of a run directory; an error if its two files are not of one moment."""
+  folder = pathlib.Path(folder)
+  for name in (WEIGHTS, ABOUT):
+    if not (folder / name).is_file():
+      raise FileNotFoundError(f"{folder} has no {name}. Give the directory of a pretraining run's "
+                              "learner: WORKDIR/moco, say.")
+  about = json.loads((folder / ABOUT).read_text())
+  arrays = weight_store.read_arrays(folder / WEIGHTS)
+  weights = [arrays[key] for key in sorted(arrays)]
+  if digest(weights) != about["weights_digest"]:
+    raise ValueError(f"{WEIGHTS} in {folder} is not what {ABOUT} describes: the run was killed "
+                     "between the two. Run the same command again to go on with it.")
+  return Encoder(weights, about)

@@ -1,0 +1,92 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What an interrupted event has already finished, so that running it again repeats nothing.
+
+A learner wraps each costly step of an event in `once`; long training saves where it is with
+`save_partial`. Each save also holds the ledger, so nothing is charged twice.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+
+import numpy as np
+
+from suite.compute import ledger as ledger_lib
+from suite.state import snapshots as snapshots_lib
+from suite.state import weight_store
+
+
+class Partial(NamedTuple):
+  """The middle of a step: plain values and arrays."""
+
+  values: Dict[str, Any]
+  arrays: Dict[str, np.ndarray]
+
+
+class Journal:
+  """The finished steps of one event, on disk (or only in memory, if snapshots is None)."""
+
+  def __init__(
+      self,
+      event: int,
+      ledger: ledger_lib.Ledger,
+      snapshots: Optional[snapshots_lib.Snapshots] = None,
+  ):
+    self._event, self._ledger, self._snapshots = event, ledger, snapshots
+    self._done: Dict[str, Any] = {}
+    self._partial_key: Optional[str] = None
+    self._partial: Optional[Partial] = None
+    if snapshots is not None:
+      self._restore(snapshots)
+
+  def _restore(self, snapshots: snapshots_lib.Snapshots) -> None:
+    snapshots.sweep()
+    path = snapshots.latest()
+    if path is None:
+      return
+    saved = json.loads((path / "journal.json").read_text())
+    if saved["event"] != self._event:  # left over from an event that has been committed since
+      snapshots.clear()
+      return
+    self._done = saved["done"]
+    self._ledger.restore(saved["ledger"])
+    if saved["partial"] is not None:
+      self._partial_key = saved["partial"]["key"]
+      arrays = weight_store.read_arrays(path / "partial.npz")
+      self._partial = Partial(saved["partial"]["values"], arrays)
+
+  def once(self, key: str, fn: Callable[[], Any]) -> Any:
+    """fn(), or what it returned before the event was interrupted.
+
+    Args:
+      key: names the step within the event.
+      fn: returns plain JSON values; arrays go to the weight store inside it.
+    """
+    if key not in self._done:
+      # Through JSON on the first run too: a resumed run must see the very same value.
+      self._done[key] = json.loads(json.dumps(fn()))
+      self._partial_key = self._partial = None
+      self._write()
+    return self._done[key]
+
+  def partial(self, key: str) -> Optional[Partial]:
+    """Where step `key` was when the event was interrupted, or None."""
+    return self._partial if self._partial_key == key else None
+
+  def save_partial(
+      self, key: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    self._partial_key, self._partial = key, Partial(dict(values), dict(arrays))
+    self._write()
+
+  def _write(self) -> None:
+    if self._snapshots is None:
+      return
+    with self._snapshots.write() as folder:
+      partial = None
+      if self._partial is not None:
+        partial = {"key": self._partial_key, "values": self._partial.values}
+        weight_store.write_arrays(folder / "partial.npz", self._partial.arrays)
+      saved = {"event": self._event, "done": self._done, "partial": partial,
+               "ledger": self._ledger.snapshot()}
+      (folder / "journal.json").write_text(json.dumps(saved))

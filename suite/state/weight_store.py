@@ -1,0 +1,113 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Weights on disk, by event: a learner's past models do not fit in a checkpoint, so they live here.
+
+A file is written once, by the event that learned it, and never changed: what an event can read is
+what the events before it wrote, so an interrupted event starts again from the same weights.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+from typing import Dict, Iterable, List, NamedTuple, Sequence
+import zipfile
+
+import numpy as np
+
+from suite.state import snapshots
+
+_FILE = re.compile(r"(\d{6})\.([A-Za-z0-9_.@+-]+)\.npz")
+
+
+class Entry(NamedTuple):
+  """One stored set of weights: the event that wrote it, and its name (usually a task key)."""
+
+  event: int
+  name: str
+
+
+def safe_name(name: str) -> str:
+  """The name under which the store keeps `name`: letters, digits and _.@+- only."""
+  return re.sub(r"[^A-Za-z0-9_.@+-]", "_", name)
+
+
+class WeightStore:
+  """A folder of arrays, seen from one event of a run."""
+
+  def __init__(self, folder: pathlib.Path, event: int):
+    self.folder, self.event = pathlib.Path(folder), event
+
+  def entries(self) -> List[Entry]:
+    """What earlier events wrote, oldest first."""
+    return [entry for entry in self._all() if entry.event < self.event]
+
+  def _all(self) -> List[Entry]:
+    if not self.folder.is_dir():
+      return []
+    matches = (_FILE.fullmatch(path.name) for path in self.folder.iterdir())
+    return sorted(Entry(int(m[1]), m[2]) for m in matches if m)
+
+  def _path(self, entry: Entry) -> pathlib.Path:
+    return self.folder / f"{entry.event:06d}.{entry.name}.npz"
+
+  def own(self, name: str) -> Entry:
+    """The entry that this event writes under `name`."""
+    return Entry(self.event, safe_name(name))
+
+  def save(self, name: str, arrays: Sequence[np.ndarray]) -> Entry:
+    """Stores arrays under this event and `name`, whole or not at all."""
+    entry = self.own(name)
+    path = self._path(entry)
+    with snapshots.saving(f"the weights of {name!r}", path) as temporary:
+      write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(arrays)})
+    return entry
+
+  def load(self, entry: Entry) -> List[np.ndarray]:
+    path = self._path(Entry(*entry))
+    if not path.exists():
+      raise FileNotFoundError(
+          f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in "
+          f"{self.folder}.")
+    arrays = read_arrays(path)
+    return [arrays[key] for key in sorted(arrays)]
+
+  def copy(self, source: Entry, target: Entry) -> None:
+    """Stores the arrays of one entry under another name of this event."""
+    with snapshots.saving(f"the weights of {target.name!r}", self._path(target)) as temporary:
+      shutil.copyfile(self._path(source), temporary)
+
+  def remove(self, entries: Iterable[Entry]) -> None:
+    """Removes entries of this event (scratch of a search); those of earlier events stay."""
+    for entry in entries:
+      if entry.event != self.event:
+        raise ValueError(f"Event {self.event} cannot remove {entry}, which an earlier event wrote.")
+      if self._path(entry).exists():
+        self._path(entry).unlink()
+
+  def forget_from(self, event: int) -> None:
+    """Removes what events from `event` on wrote (a run that starts again from an earlier state)."""
+    for entry in self._all():
+      if entry.event >= event:
+        self._path(entry).unlink()
+    if self.folder.is_dir():
+      for path in sorted(self.folder.glob("tmp-*")):
+        path.unlink()
+
+
+def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
+  # What np.savez writes; but np.savez leaves its archive open where the disk is full, and Python
+  # complains of that at length after our own message.
+  with zipfile.ZipFile(path, "w") as archive:
+    for key, array in arrays.items():
+      with archive.open(f"{key}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+
+
+def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
+  try:
+    with np.load(path, allow_pickle=False) as data:
+      return {key: data[key] for key in data.files}
+  except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    raise ValueError(f"The saved arrays in {path} cannot be read ({error}); delete the run "
+                     "directory and start it again.") from error

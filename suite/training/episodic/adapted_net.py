@@ -1,0 +1,115 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A net that episodes adapt, with all that is meta-learned of it: what MAML's relatives share.
+
+Meta-learned are the initial weights, the rates of the inner loop and the scales and offsets of the
+norms. Images are whatever the net takes: pixels, or codes of an embedding. W classes of a task.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Sequence
+
+import tensorflow as tf
+
+from suite.models.episodic import functional_conv4
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+
+
+class AdaptedNet(tf.Module):
+  """The variables of an `inner_loop.Net`, and what an episode does with them.
+
+  Args:
+    net: what is adapted. inner: how.
+    training: how the variables are trained; None: they are not.
+
+  Attributes:
+    net, inner, training: as given.
+    weights: the initial weights by name, once made.
+  """
+
+  def __init__(self, net: inner_loop.Net, inner: inner_loop.InnerLoop,
+               training: Optional[meta_schedules.MetaTraining]):
+    super().__init__()
+    self.net, self.inner, self.training = net, inner, training
+    self.weights: Dict[str, tf.Variable] = {}
+
+  def make(self, seed: int, image_shape: Sequence[int], num_classes: int, *,
+           fixed: Sequence[str] = ()) -> None:
+    """Makes the variables, which are a pure function of the arguments.
+
+    Args:
+      seed: of the weights.
+      image_shape: (H, W, C). num_classes: W.
+      fixed: names of weights that meta-training leaves alone.
+    """
+    inner, trains = self.inner, self.training is not None
+    weights = self.net.initial(seed, image_shape, num_classes)
+    self.weights = {name: tf.Variable(value, trainable=trains and name not in fixed, name=name)
+                    for name, value in weights.items()}
+    rates = tf.fill([inner.num_steps, len(weights)], tf.constant(inner.rate, self.net.dtype))
+    self._rates = tf.Variable(rates, trainable=trains and inner.learn_rates, name="inner_rates")
+    norms = self.net.initial_norms(inner.num_norm_rows)
+    self._scale = tf.Variable(norms.scale, trainable=trains, name="norm_scale")
+    self._offset = tf.Variable(norms.offset, trainable=trains, name="norm_offset")
+
+  def parameters(self) -> inner_loop.Parameters:
+    """All variables, read once."""
+    read = tf.convert_to_tensor
+    return inner_loop.Parameters(
+        {name: read(value) for name, value in sorted(self.weights.items())}, read(self._rates),
+        functional_conv4.Norms(read(self._scale), read(self._offset)))
+
+  def begin(self, num_classes: int) -> inner_loop.State:
+    """The state before the first support set."""
+    made_for = self.weights["head/bias"].shape[0]
+    if num_classes != made_for:
+      raise ValueError(f"A task of {num_classes} classes, but the head was made for {made_for}. "
+                       "Begin another learner for it.")
+    return self.inner.begin(self.net, self.parameters())
+
+  def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
+            ) -> inner_loop.State:
+    """The state after a support set [B, ...] with labels [B]; first order only."""
+    return self.inner.learn(self.net, self.parameters(), state, images, labels,
+                            second_order=False)[-1]
+
+  def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
+    """Logits [B, W] for images [B, ...]."""
+    return self.inner.logits(self.net, self.parameters(), state, images)
+
+  def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
+                  images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool
+                  ) -> tf.Tensor:
+    """Cross-entropy [] of target images [T, ...] after the last step on the last support set.
+
+    The multi-step loss takes them after each step on the *last* set: before, they hold classes
+    that were not shown yet.
+    """
+    def loss(state: inner_loop.State) -> tf.Tensor:
+      return inner_loop.cross_entropy(
+          labels, self.inner.logits(self.net, parameters, state, images))
+
+    if not multi_step:
+      return loss(states[-1])
+    assert self.training is not None
+    weights = meta_schedules.step_weights(
+        epoch, len(states), self.training.multi_step_epochs, self.net.dtype)
+    return tf.reduce_sum(weights * tf.stack([loss(state) for state in states]))
+
+
+def trained(training: Optional[meta_schedules.MetaTraining], learner: Any
+            ) -> meta_schedules.MetaTraining:
+  """How the learner is meta-trained, or what to do if it is not."""
+  if training is None:
+    raise ValueError("This learner was made without meta-training: set cfsl.run.updates = 0, or "
+                     f"{type(learner).__name__}.training = @MetaTraining().")
+  return training
+
+
+def checked_channels(images: tf.Tensor, channels: int, learner: Any) -> tf.Tensor:
+  """Images [..., C], if they have as many channels as the learner was made for."""
+  if images.shape[-1] != channels:
+    raise ValueError(f"Images have {images.shape[-1]} channels, the net was made for {channels}. "
+                     f"Set {type(learner).__name__}.channels = {images.shape[-1]}.")
+  return images

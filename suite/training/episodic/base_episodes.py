@@ -1,0 +1,118 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Meta-training on the base classes of a sequence: which episodes, and at which rates (FLUID).
+
+The paper trains Prototypical Networks and MAML from scratch on 5-shot 30-way episodes, for 100
+epochs at a rate of 0.01 that is halved every 40.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, Callable, Dict, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import task_types
+from suite.state import context as context_lib
+
+OPTIMIZERS = ("sgd", "adamw")
+
+
+class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
+  """The rate is multiplied by `factor` every `every` updates."""
+
+  def __init__(self, rate: float, factor: float, every: int):
+    self.rate, self.factor, self.every = rate, factor, every
+
+  def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    falls = tf.cast(tf.cast(step, tf.int64) // self.every, tf.float32)
+    return self.rate * tf.pow(tf.constant(self.factor), falls)
+
+  def get_config(self) -> Dict[str, Any]:
+    return {"rate": self.rate, "factor": self.factor, "every": self.every}
+
+
+@dataclasses.dataclass(frozen=True)
+class BaseEpisodes:
+  """See the module.
+
+  Attributes:
+    way: classes of an episode; all base classes, if there are fewer.
+    shot: support images of a class. targets: target images of a class.
+    epochs: how many. updates_per_epoch: episodes in one; each is an update.
+    learning_rate: at first. factor, every: what it is multiplied by every so many epochs.
+    optimizer: "sgd", with a momentum of 0.9, or "adamw".
+  """
+
+  way: int = 30
+  shot: int = 5
+  targets: int = 5
+  epochs: int = 100
+  updates_per_epoch: int = 100
+  learning_rate: float = 0.01
+  factor: float = 0.5
+  every: int = 40
+  optimizer_name: str = "sgd"
+
+  def __post_init__(self):
+    if self.optimizer_name not in OPTIMIZERS:
+      raise ValueError(f"BaseEpisodes.optimizer_name is {self.optimizer_name!r}; allowed are "
+                       f"{', '.join(OPTIMIZERS)}.")
+
+  @property
+  def num_updates(self) -> int:
+    return self.epochs * self.updates_per_epoch
+
+  def optimizer(self) -> tf.keras.optimizers.Optimizer:
+    """Not built."""
+    rate = Stairs(self.learning_rate, self.factor, self.every * self.updates_per_epoch)
+    # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
+    if self.optimizer_name == "adamw":
+      return tf.keras.optimizers.AdamW(rate, weight_decay=1e-4, jit_compile=False)
+    return tf.keras.optimizers.SGD(rate, momentum=0.9, jit_compile=False)
+
+  def source(self, images: np.ndarray, labels: np.ndarray, seed: int) -> episodes_lib.Episodes:
+    """Episodes over base images uint8 [N, H, W, 3], labels int64 [N]."""
+    way = min(self.way, len(np.unique(labels)))
+    setting = task_types.Setting(way=way, shot=self.shot, targets=self.targets)
+    return episodes_lib.Episodes(
+        images, labels, setting, data="base classes", split="train", seed=seed)
+
+  def run(self, update: Callable[[Any], tf.Tensor], images: np.ndarray, labels: np.ndarray,
+          context: context_lib.Context) -> Dict[str, Any]:
+    """All updates, charged to the phase; for the record, the loss of the last epoch.
+
+    Args:
+      update: a `tf.function` of a batch of one episode, returning its loss.
+    """
+    began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
+    losses, cost = [], flops.ZERO
+    batches = source.batches(1)
+    for number, batch in enumerate(batches.take(self.num_updates)):
+      if not number:
+        cost = flops.count(_concrete(update, batches.element_spec))
+      losses.append(update(batch))
+      if (number + 1) % self.updates_per_epoch == 0:
+        context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
+    cost *= self.num_updates
+    shown = self.num_updates * len(source.labels)
+    context.ledger.charge(
+        context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,
+        seconds=time.monotonic() - began)
+    last = losses[-self.updates_per_epoch:]
+    return {"way": source.setting.way, "meta_updates": self.num_updates,
+            "meta_loss": float(np.mean(last)) if last else None}
+
+
+def _concrete(update: Any, spec: Any) -> Any:
+  return update.get_concrete_function(spec)
+
+
+def parts(batch: episodes_lib.Episode) -> Tuple[tf.Tensor, ...]:
+  """Support images [B, H, W, C] and labels [B], target images and labels, of a batch of one."""
+  return (batch.support_images[0, 0], batch.support_labels[0, 0], batch.target_images[0],
+          batch.target_labels[0])

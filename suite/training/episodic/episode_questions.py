@@ -1,0 +1,136 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The first N episodes of a source as questions to a learner: the same ones for every model.
+
+Where a learner encodes images by themselves (`EpisodicLearner.encode`), each image that occurs is
+encoded once for a model, and episodes are put together from codes.
+
+B episodes of a batch, S support sets of N images, T targets, W classes; U images that occur.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Iterator, List, Optional, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.data.episodes import episodes as episodes_lib
+from suite.state import context as context_lib
+from suite.training.episodic import episode_graphs
+
+_BATCH = 8  # Episodes of one call, which run at once.
+_ENCODED_BATCH = 50  # The same if images were encoded before: then they are small.
+_IMAGES = 256  # Encoded by one call.
+
+
+class Questions:
+  """Asks for the answers to the targets of the first episodes.
+
+  Args:
+    graphs: of the learner. learner: an `EpisodicLearner`.
+    episodes: the source. num_episodes: how many count.
+  """
+
+  def __init__(self, graphs: episode_graphs.Graphs, learner: Any, episodes: episodes_lib.Episodes,
+               num_episodes: int):
+    self._graphs, self._learner, self._episodes = graphs, learner, episodes
+    self._num, self._encodes = num_episodes, hasattr(learner, "encode")
+    self._size = min(_ENCODED_BATCH if self._encodes else _BATCH, num_episodes)
+    self._num_batches = -(-num_episodes // self._size)
+    labels = np.tile(episodes.labels, [self._size, 1])
+    setting = episodes.setting
+    self._support_labels = tf.constant(labels[:, :episodes.num_support].reshape(
+        [self._size, setting.num_support_sets, -1]))
+    self._labels = np.tile(episodes.labels[episodes.num_support:], [num_episodes, 1])
+    if self._encodes:
+      drawn = episodes.indices(0, self._num_batches * self._size)
+      self._used, places = np.unique(drawn, return_inverse=True)
+      self._rows = places.reshape(self._num_batches, self._size, -1).astype(np.int32)
+
+  def ask(self, context: context_lib.Context, phase: str) -> Tuple[np.ndarray, np.ndarray]:
+    """Logits [N, T, W] and labels [N, T]; charged to the phase.
+
+    Episodes beyond the last one wanted are computed and paid for, too, and dropped.
+    """
+    began = time.monotonic()
+    answers = list(self._encoded() if self._encodes else self._plain())
+    cost = self._answer_cost() * self._num_batches + self._encoding_cost()
+    context.ledger.charge(
+        phase, flops=cost.flops, macs=cost.macs,
+        examples=self._num_batches * self._size * len(self._episodes.labels),
+        seconds=time.monotonic() - began)
+    return np.concatenate(answers)[:self._num], self._labels
+
+  def macs_per_task(self) -> Optional[float]:
+    """Of learning one task and answering it, meta-training apart; None if it cannot be counted.
+
+    Of one task by itself: its images are encoded for it alone.
+    """
+    macs = self._answer_cost().macs
+    if not self._encodes:
+      return None if macs is None else macs / self._size
+    one = self._cost_of_encoding(1).macs
+    if macs is None or one is None:
+      return None
+    return macs / self._size + len(self._episodes.labels) * one
+
+  def _plain(self) -> Iterator[np.ndarray]:
+    """Logits [B, T, W], batch by batch, from images."""
+    for batch in self._batches().take(self._num_batches):
+      yield self._graphs.answer(batch).numpy()
+
+  def _batches(self) -> tf.data.Dataset:
+    """Of episodes without the labels of their targets."""
+    batches = prepared(self._episodes.batches(self._size), self._learner)
+    return batches.map(lambda batch: tuple(batch[:3]))
+
+  def _encoded(self) -> Iterator[np.ndarray]:
+    """The same from codes."""
+    images = self._episodes.images
+    codes: List[tf.Tensor] = [
+        self._graphs.encode(tf.gather(images, rows)) for rows in self._encoding_rows()]
+    together = tf.concat(codes, 0)[:len(self._used)]
+    for rows in self._rows:
+      yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels).numpy()
+
+  def _encoding_rows(self) -> np.ndarray:
+    """The images that occur, in batches; the last one is filled up."""
+    size = min(_IMAGES, len(self._used))
+    return np.resize(self._used, [-(-len(self._used) // size), size])
+
+  def _answer_cost(self) -> flops.Cost:
+    if not self._encodes:
+      return self._graphs.cost(self._graphs.answer, self._batches().element_spec)
+    shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
+    return self._graphs.cost(
+        self._graphs.answer_encoded, tf.TensorSpec([len(self._used), *shape[1:]]),
+        tf.TensorSpec(self._rows.shape[1:], tf.int32),
+        tf.TensorSpec(self._support_labels.shape, tf.int64))
+
+  def _encoding_cost(self) -> flops.Cost:
+    if not self._encodes:
+      return flops.ZERO
+    num, size = self._encoding_rows().shape
+    return self._cost_of_encoding(size) * num
+
+  def _cost_of_encoding(self, num_images: int) -> flops.Cost:
+    return self._graphs.cost(self._graphs.encode, self._images_spec(num_images))
+
+  def _images_spec(self, num_images: int) -> tf.TensorSpec:
+    return tf.TensorSpec([num_images, *self._episodes.images.shape[1:]], tf.uint8)
+
+
+def prepared(batches: tf.data.Dataset, learner: Any) -> tf.data.Dataset:
+  """Batches of episodes with images as the learner wants them."""
+  def prepare(images: tf.Tensor) -> tf.Tensor:
+    shape = images.shape
+    flat = learner.transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
+    return tf.reshape(flat, [*shape[:-3], *flat.shape[1:]])
+
+  def prepare_both(episode: Any) -> Any:
+    return episode._replace(support_images=prepare(episode.support_images),
+                            target_images=prepare(episode.target_images))
+
+  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)

@@ -1,0 +1,111 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""First-order MAML and ProtoMAML on base classes (Finn et al., 2017; Triantafillou et al., 2020).
+
+An update is one episode. From the weights w and a head h that begins anew, n steps of gradient
+descent on the support set lead to w', h'; what w then learns from is the gradient of the targets'
+loss at (w', h'), as if it had been taken at w (no second derivatives).
+
+  MAML        h begins at zero: any number of classes, and no head to be learned
+  ProtoMAML   h begins at the prototypes, which are functions of w: h' = h(w) + a constant, and the
+              gradient for h' goes on through h(w) to w
+
+Batch norms take each support or target set as a batch of its own; their running statistics move on.
+
+Letters: W classes of an episode, D features.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+import numpy as np
+import tensorflow as tf
+
+from suite.data.episodes import episodes as episodes_lib
+from suite.state import context as context_lib
+from suite.training.episodic import base_episodes
+from suite.training.sequence import replay_net
+
+_DEFAULT = base_episodes.BaseEpisodes()
+
+
+class FirstOrder(tf.Module):
+  """See the module.
+
+  Args:
+    episodes: which, how many, at which rates.
+    steps: n. rate: of the inner steps.
+  """
+
+  def __init__(self, *, episodes: base_episodes.BaseEpisodes = _DEFAULT, steps: int = 5,
+               rate: float = 0.01):
+    super().__init__()
+    if steps < 1 or not rate > 0:
+      raise ValueError(f"FirstOrder has steps={steps} of rate={rate}; take at least 1 step, of a "
+                       "rate above 0.")
+    self._episodes, self._steps, self._rate = episodes, steps, rate
+    self.backbone: Any = None
+
+  def build(self, backbone: tf.keras.Model, head: str) -> None:
+    """For a backbone, images to features [B, D]; head: "prototypes", or "zeros"."""
+    self.backbone, self._head = backbone, head
+    self.optimizer = self._episodes.optimizer()
+    self.optimizer.build(backbone.trainable_variables)
+
+  def train(self, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
+            ) -> Dict[str, Any]:
+    """All updates, on base images uint8 [N, H, W, 3] with labels [N]."""
+    update = tf.function(self.update, autograph=False)
+    return self._episodes.run(update, images, labels, context)
+
+  def update(self, batch: episodes_lib.Episode) -> tf.Tensor:
+    """One update of the backbone on a batch of one episode; the targets' loss, []."""
+    images, labels, target_images, target_labels = base_episodes.parts(batch)
+    way = int(target_labels.shape[0]) // self._episodes.targets
+    variables = self.backbone.trainable_variables
+    before = [v.read_value() for v in variables]
+    with tf.GradientTape() as start_tape:
+      head = self._begin(images, labels, way)
+    adapted = self._adapt(head, images, labels)
+    with tf.GradientTape() as tape:
+      tape.watch(adapted)
+      loss = self._loss(adapted, target_images, target_labels)
+    gradients, of_head = tape.gradient(
+        loss, (list(variables), adapted), unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    gradients = [tf.convert_to_tensor(g) for g in gradients]
+    if self._head == "prototypes":
+      through = start_tape.gradient(head, variables, output_gradients=of_head,
+                                    unconnected_gradients=tf.UnconnectedGradients.ZERO)
+      gradients = [a + b for a, b in zip(gradients, through)]
+    for variable, value in zip(variables, before):
+      variable.assign(value)
+    self.optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+
+  def _begin(self, images: tf.Tensor, labels: tf.Tensor, way: int) -> List[tf.Tensor]:
+    """Kernel [D, W] and bias [W] of the head."""
+    if self._head == "prototypes":
+      features = self.backbone(images, training=True)
+      return list(replay_net.prototypes(features, labels, way))
+    return [tf.zeros([self.backbone.output_shape[-1], way]), tf.zeros([way])]
+
+  def _adapt(self, head: List[tf.Tensor], images: tf.Tensor, labels: tf.Tensor
+             ) -> List[tf.Tensor]:
+    """The inner steps: changes the backbone's variables; the head after them."""
+    variables = self.backbone.trainable_variables
+    for _ in range(self._steps):
+      with tf.GradientTape() as tape:
+        tape.watch(head)
+        loss = self._loss(head, images, labels)
+      gradients, of_head = tape.gradient(
+          loss, (list(variables), head), unconnected_gradients=tf.UnconnectedGradients.ZERO)
+      for variable, gradient in zip(variables, gradients):
+        variable.assign_sub(self._rate * gradient)
+      head = [h - self._rate * g for h, g in zip(head, of_head)]
+    return head
+
+  def _loss(self, head: Any, images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    kernel, bias = head
+    logits = tf.matmul(self.backbone(images, training=True), kernel) + bias
+    return tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))

@@ -1,0 +1,284 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The inner loop of MAML and MAML++: gradient steps on support sets, as pure functions.
+
+Global step k = 0, 1, ... counts the steps of all support sets of a task, n on each set. Step k uses
+row k of the learned rates (LSLR: one rate a weight tensor and step) and row k of the norms' scales
+and offsets. T weight tensors; K = n * (support sets foreseen) steps; N norms of F filters each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models.episodic import functional_conv4
+
+TARGET_ROWS = ("next", "last")
+
+Weights = Dict[str, tf.Tensor]
+
+
+class Net(Protocol):
+  """A net as pure functions of its weights; its norms' scales and offsets are no weights."""
+
+  @property
+  def dtype(self) -> str:
+    """Of weights and images."""
+
+  def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
+              ) -> Dict[str, np.ndarray]:
+    """Weights by name for images (H, W, C); "head/bias" [classes] is the last layer's."""
+
+  def initial_norms(self, num_rows: int) -> functional_conv4.Norms:
+    """Rows of scales 1 and offsets 0, [R, N, F] each."""
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """What the learner is given to what `apply` takes."""
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+            statistics: Optional[functional_conv4.Statistics] = None) -> tf.Tensor:
+    """Logits [B, W] of images [B, ...] normalised as one batch, unless statistics are given."""
+
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
+              ) -> functional_conv4.Statistics:
+    """The statistics, [N, F] each, with which `apply` normalises these images as one batch."""
+
+
+class Parameters(NamedTuple):
+  """What is meta-learned.
+
+  Attributes:
+    weights: the initial weights by name.
+    rates: [K, T], T in the order of the sorted names.
+    norms: scales and offsets [R, N, F]; R = `InnerLoop.num_norm_rows`.
+  """
+
+  weights: Weights
+  rates: tf.Tensor
+  norms: functional_conv4.Norms
+
+
+class State(NamedTuple):
+  """What is known between support sets.
+
+  Attributes:
+    weights: the adapted weights by name.
+    step: int32 [], how many inner steps were taken, k.
+    sums: over support sets, of their channels' (means, mean squares), [N, F] each; empty for a
+      transductive loop.
+  """
+
+  weights: Weights
+  step: tf.Tensor
+  sums: Tuple[tf.Tensor, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class InnerLoop:
+  """What happens within a task.
+
+  Attributes:
+    steps: n, on each support set.
+    num_support_sets: how many sets a task has; rows of rates and norms are made for so many.
+    extend_rows: True: a task of more sets repeats the last row; False: it is refused.
+    rate: of all steps, at first.
+    learn_rates: LSLR, they are meta-trained; False: all stay at `rate`.
+    norms_by_step: a row of scales and offsets for each step; False: one for all.
+    target_row: targets after k steps are seen with row k ("next", as CFSL's code does, in which the
+      last row is the targets' alone) or row k - 1 ("last": that of the last step, as in MAML++'s).
+    transductive: targets are normalised as one batch by their own statistics, so that an answer
+      depends on the other targets, too (both codes do that). False: by statistics of support images
+      alone, taken of each set after learning it and averaged over the sets so far.
+    last_set_only: every support set starts from the initial weights, so that only the last set
+      counts: the defect that shaped CFSL's table, to show what it does. Steps count on.
+  """
+
+  steps: int = 5
+  num_support_sets: int = 1
+  extend_rows: bool = False
+  rate: float = 0.01
+  learn_rates: bool = True
+  norms_by_step: bool = True
+  target_row: str = "next"
+  transductive: bool = False
+  last_set_only: bool = False
+
+  def __post_init__(self):
+    if self.target_row not in TARGET_ROWS:
+      raise ValueError(f"target_row is {self.target_row!r}; allowed are {', '.join(TARGET_ROWS)}.")
+    if self.steps < 1 or self.num_support_sets < 1:
+      raise ValueError(f"InnerLoop takes steps={self.steps} on each of num_support_sets="
+                       f"{self.num_support_sets}; both must be at least 1.")
+
+  @property
+  def num_steps(self) -> int:
+    """K."""
+    return self.steps * self.num_support_sets
+
+  @property
+  def num_norm_rows(self) -> int:
+    """R: one for each step, and one for the targets where they have their own."""
+    if not self.norms_by_step:
+      return 1
+    return self.num_steps + (self.target_row == "next")
+
+  def check(self, num_sets: int) -> None:
+    """Says what to do about a task with more support sets than there are rows for."""
+    if num_sets > self.num_support_sets and not self.extend_rows:
+      raise ValueError(
+          f"A task shows support set {num_sets}, but InnerLoop.num_support_sets = "
+          f"{self.num_support_sets}: there are rates and norms for {self.num_steps} steps, "
+          f"{self.steps} on each set. For a new learner set num_support_sets = {num_sets}; for a "
+          "trained one InnerLoop.extend_rows = True, which repeats the last step's.")
+
+  def begin(self, net: Net, parameters: Parameters) -> State:
+    """The state before the first support set."""
+    zeros = tf.zeros(parameters.norms.scale.shape[1:], net.dtype)
+    sums = () if self.transductive else (zeros, zeros)
+    return State(dict(parameters.weights), tf.constant(0), sums)
+
+  def learn(self, net: Net, parameters: Parameters, state: State,
+            images: tf.Tensor, labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
+    """The states after each of the n steps on one support set.
+
+    Args:
+      net: the net that is adapted.
+      parameters: of the meta-learner.
+      state: after the sets before.
+      images: [B, H, W, C] as `net.prepare` returns them. labels: [B].
+      second_order: False: no gradient is passed through the inner gradients.
+    """
+    state = state._replace(step=self._checked(state.step))
+    return self._learn(net, parameters, state, images, labels, second_order)
+
+  def _learn(self, net: Net, parameters: Parameters, state: State,
+             images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> List[State]:
+    first = state.step
+    weights = dict(parameters.weights if self.last_set_only else state.weights)
+    rows = tf.minimum(first + tf.range(self.steps), self.num_steps - 1)
+    rates = tf.unstack(tf.gather(parameters.rates, rows), self.steps)
+    norms = self._norms(parameters, rows)
+    states = []
+    for j in range(self.steps):
+      gradients = _gradients(net, weights, norms[j], images, labels)
+      if not second_order:
+        gradients = {name: tf.stop_gradient(g) for name, g in gradients.items()}
+      weights = stepped(weights, gradients, rates[j])
+      step = _plus(first, j + 1)
+      sums = self._sums(net, parameters, state.sums, weights, step, images)
+      states.append(State(weights, step, sums))
+    return states
+
+  def learn_all(self, net: Net, parameters: Parameters, images: tf.Tensor,
+                labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
+    """S support sets, images [S, B, H, W, C] and labels [S, B]: the last set's states.
+
+    All sets but the last are a loop in the graph, so that a graph for many sets is no larger than
+    one for two.
+    """
+    num_sets = images.shape[0]
+    self.check(num_sets)
+
+    def learn(s, state):
+      return self._learn(net, parameters, state, images[s], labels[s], second_order)
+
+    state = self.begin(net, parameters)
+    if num_sets > 1:
+      limit = num_sets - 1
+      _, state = tf.while_loop(
+          lambda s, _: s < limit, lambda s, state: (s + 1, learn(s, state)[-1]),
+          (tf.constant(0), state), parallel_iterations=1, maximum_iterations=limit)
+      state = state._replace(step=tf.constant(limit * self.steps))  # Known again.
+    return learn(num_sets - 1, state)
+
+  def logits(self, net: Net, parameters: Parameters, state: State,
+             images: tf.Tensor) -> tf.Tensor:
+    """Logits [B, W] for target images [B, H, W, C] as `net.prepare` returns them."""
+    row = self.target_norms(parameters, state)
+    return net.apply(state.weights, row, images, self.statistics(state))
+
+  def target_norms(self, parameters: Parameters, state: State) -> functional_conv4.Norms:
+    """Scales and offsets with which targets are seen, [N, F] each."""
+    row, = self._norms(parameters, self._target_row(state.step)[None])
+    return row
+
+  def _norms(self, parameters: Parameters, rows: tf.Tensor) -> List[functional_conv4.Norms]:
+    """Scales and offsets of so many rows (a static number), [N, F] each."""
+    count = rows.shape[0]
+    if not self.norms_by_step:
+      return [functional_conv4.Norms(*(part[0] for part in parameters.norms))] * count
+    parts = [tf.unstack(tf.gather(part, rows), count) for part in parameters.norms]
+    return [functional_conv4.Norms(*row) for row in zip(*parts)]
+
+  def _target_row(self, step: tf.Tensor) -> tf.Tensor:
+    if self.target_row == "last":
+      step = tf.maximum(step - 1, 0)
+    return tf.minimum(step, self.num_norm_rows - 1)
+
+  def _sums(self, net: Net, parameters: Parameters,
+            before: Tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
+            ) -> Tuple[tf.Tensor, ...]:
+    """`before` plus a support set as the net sees it that is about to see the targets."""
+    if self.transductive:
+      return ()
+    row, = self._norms(parameters, self._target_row(step)[None])
+    mean, variance = net.measure(weights, row, images)
+    now = mean, variance + tf.square(mean)
+    return now if self.last_set_only else tuple(a + b for a, b in zip(before, now))
+
+  def statistics(self, state: State) -> Optional[functional_conv4.Statistics]:
+    """What targets are normalised with; None: with their own statistics."""
+    if self.transductive:
+      return None
+    mean, square = state.sums
+    if not self.last_set_only:
+      # Begun sets count; before the first one there is nothing: mean 0 and mean square 0.
+      sets = tf.maximum((state.step + self.steps - 1) // self.steps, 1)
+      count = tf.cast(sets, mean.dtype)
+      mean, square = mean / count, square / count
+    return functional_conv4.Statistics(mean, tf.nn.relu(square - tf.square(mean)))
+
+  def _checked(self, step: tf.Tensor) -> tf.Tensor:
+    """The step, once it is sure that it has its row: now if its number is known, else when run."""
+    known = tf.get_static_value(step)
+    if known is not None:
+      self.check(int(known) // self.steps + 1)
+      return tf.constant(int(known))
+    if self.extend_rows:
+      return step
+    enough = tf.debugging.Assert(
+        step < self.num_steps,
+        [f"More support sets than InnerLoop.num_support_sets = {self.num_support_sets}; set "
+         "InnerLoop.extend_rows = True to repeat the last step's rates and norms. Step:", step])
+    with tf.control_dependencies([] if enough is None else [enough]):
+      return tf.identity(step)
+
+
+def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.Tensor,
+               labels: tf.Tensor) -> Weights:
+  """Of the mean cross-entropy of a support set."""
+  with tf.GradientTape(watch_accessed_variables=False) as tape:
+    tape.watch(weights)
+    loss = cross_entropy(labels, net.apply(weights, norms, images))
+  return tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
+  """One step down the gradients: a rate for each tensor, [T] in the order of their names."""
+  by_name = dict(zip(sorted(weights), tf.unstack(rates, len(weights))))
+  return {name: w - by_name[name] * gradients[name] for name, w in weights.items()}
+
+
+def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+  """Mean over labels [B] and logits [B, W], in the type of the logits: float64 stays float64."""
+  return tf.reduce_mean(
+      tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+
+def _plus(step: tf.Tensor, count: int) -> tf.Tensor:
+  """step + count, a constant if the step is one: its number stays known while a graph is made."""
+  known = tf.get_static_value(step)
+  return step + count if known is None else tf.constant(int(known) + count)

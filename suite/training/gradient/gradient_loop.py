@@ -1,0 +1,118 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The one gradient loop: SGD with momentum on a masked loss, many steps in one compiled call.
+
+Learning rate, schedule length and label smoothing are variables, so all trials of a search run the
+same graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import flops
+from suite.training.gradient import losses
+from suite.training.gradient import optimizers
+from suite.training.gradient import schedules
+
+
+class GradientLoop:
+  """Trains a Keras model on batches of a fixed shape.
+
+  Args:
+    model: images [B, H, W, 3] to logits [B, C].
+    kind: "single_label" or "multi_label".
+    optimizer: one of `optimizers.NAMES`.
+    momentum: of "sgd" and "sgdw" (Nesterov).
+    weight_decay: coupled for "sgd", decoupled for the others; spares norms and biases.
+    distribution: the strategy under whose scope the model was made.
+  """
+
+  def __init__(
+      self,
+      model: tf.keras.Model,
+      kind: str,
+      *,
+      momentum: float,
+      weight_decay: float,
+      distribution: distribution_lib.Distribution,
+      optimizer: str = "sgd",
+  ):
+    self.model, self.distribution = model, distribution
+    self._kind = kind
+    # Decoupled decay is the optimizer's own affair.
+    self._coupled_decay = weight_decay if optimizer == "sgd" else 0.0
+    with distribution.scope():
+      self._peak = _scalar("peak_rate", tf.float32)
+      self._warmup = _scalar("warmup_steps", tf.float32)
+      self._total = _scalar("total_steps", tf.float32)
+      self._smoothing = _scalar("label_smoothing", tf.float32)
+      schedule = schedules.WarmupCosine(self._peak, self._warmup, self._total)
+      self.optimizer = optimizers.by_name(
+          optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
+      optimizers.make_slots(self.optimizer, model.trainable_variables)
+    self.step: Any = tf.function(self._step) if distribution.is_single else self._step
+    self._steps = tf.function(self._run_steps)
+
+  def configure(
+      self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float
+  ) -> None:
+    """Sets the hyper-parameters of the next run; nothing is traced again."""
+    self._peak.assign(peak_rate)
+    self._warmup.assign(warmup_steps)
+    self._total.assign(total_steps)
+    self._smoothing.assign(label_smoothing)
+
+  def reset_optimizer(self) -> None:
+    """Momentum and step counter back to zero."""
+    optimizers.reset(self.optimizer)
+
+  def _step(self, batch: Dict[str, tf.Tensor]) -> tf.Tensor:
+    """One update from this replica's slice; its share of the global batch's mean loss, []."""
+    variables = self.model.trainable_variables
+    replicas = self.distribution.num_replicas
+    with tf.GradientTape() as tape:
+      logits = self.model(batch["image"], training=True)
+      each = losses.per_example(self._kind, batch["label"], logits, self._smoothing)
+      loss = losses.scaled_sum(each, replicas * logits.shape[0], batch["mask"])
+    gradients = tape.gradient(loss, variables)
+    gradients = optimizers.with_coupled_decay(
+        gradients, variables, self._coupled_decay, num_replicas=replicas)
+    self.optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+
+  def _run_steps(self, iterator: Iterator[Any], num_steps: tf.Tensor) -> tf.Tensor:
+    total = tf.constant(0.0)
+    for _ in tf.range(num_steps):
+      total += self.distribution.sum(self.distribution.run(self.step, args=(next(iterator),)))
+    return total
+
+  def run(self, iterator: Iterator[Any], num_steps: int) -> float:
+    """Takes num_steps steps; the sum of their losses (nan or inf if the training diverged)."""
+    return float(self._steps(iterator, tf.constant(num_steps)))
+
+  def cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
+    """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
+    return flops.count(self.step.get_concrete_function(batch_spec))
+
+  def state(self) -> List[np.ndarray]:
+    """Weights, then optimizer variables: all that a training run in progress changes."""
+    return [v.numpy() for v in self.model.variables] + [
+        v.numpy() for v in _variables(self.optimizer)]
+
+  def restore(self, arrays: Sequence[np.ndarray]) -> None:
+    variables = [*self.model.variables, *_variables(self.optimizer)]
+    for variable, array in zip(variables, arrays):
+      variable.assign(array)
+
+
+def _scalar(name: str, dtype: tf.DType) -> tf.Variable:
+  return tf.Variable(0, dtype=dtype, trainable=False, name=name)
+
+
+def _variables(optimizer: tf.keras.optimizers.Optimizer) -> List[tf.Variable]:
+  variables = optimizer.variables
+  return list(variables() if callable(variables) else variables)

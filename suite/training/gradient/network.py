@@ -1,0 +1,98 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A backbone with one head, compiled once per shape of task; weights are swapped in."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import flops
+from suite.models import heads
+from suite.models import initial
+from suite.training.gradient import gradient_loop
+from suite.training.scoring import scoring
+
+
+class Network:
+  """Backbone, head and gradient loop for one kind of task and number of classes.
+
+  Args:
+    backbone_fn: backbone_fn(image_shape=(H, W, 3)) returns a Keras model, images to features
+      [B, D].
+    image_size: H = W of the images.
+    kind, num_classes: of the task.
+    momentum, weight_decay, optimizer: see `GradientLoop`.
+    distribution: where the variables live.
+  """
+
+  def __init__(
+      self,
+      backbone_fn: Callable[..., tf.keras.Model],
+      *,
+      image_size: int,
+      kind: str,
+      num_classes: int,
+      momentum: float,
+      weight_decay: float,
+      distribution: distribution_lib.Distribution,
+      optimizer: str = "sgd",
+  ):
+    self._arguments: Dict[str, Any] = dict(
+        image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
+        weight_decay=weight_decay, optimizer=optimizer)
+    self._backbone_fn, self._distribution = backbone_fn, distribution
+    self._costs: Dict[str, flops.Cost] = {}
+    with distribution.scope():
+      self.backbone, self.head, self.model = self._build()
+    self.loop = gradient_loop.GradientLoop(
+        self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
+        distribution=distribution)
+    self.logits = tf.function(lambda images: self.model(images, training=False))
+    # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
+    self.score = scoring.Forward(self.logits, distribution)
+    self.extract = scoring.Forward(
+        lambda images: self.backbone(images, training=False), distribution)
+
+  def _build(self):
+    size = self._arguments["image_size"]
+    backbone = self._backbone_fn(image_shape=(size, size, 3))
+    head = heads.linear(self._arguments["num_classes"], backbone.output_shape[-1])
+    images = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
+    return backbone, head, tf.keras.Model(images, head(backbone(images)))
+
+  def initial_weights(self, seed: int) -> List[np.ndarray]:
+    """Random weights of backbone and head: a pure function of the seed."""
+    return initial.initial_weights(lambda: self._build()[2], seed)
+
+  @property
+  def num_backbone_weights(self) -> int:
+    return len(self.backbone.weights)
+
+  def set_weights(self, weights: Sequence[np.ndarray]) -> None:
+    """Assigns backbone weights, then head weights, in Keras order."""
+    for variable, value in zip([*self.backbone.weights, *self.head.weights], weights):
+      variable.assign(value)
+
+  def get_weights(self) -> List[np.ndarray]:
+    return [v.numpy() for v in [*self.backbone.weights, *self.head.weights]]
+
+  def set_backbone(self, weights: Sequence[np.ndarray]) -> None:
+    self.set_weights(weights[:self.num_backbone_weights])
+
+  def step_cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
+    """The cost of one training step on the *global* batch.
+
+    Counted on one device whatever the strategy: an update that every replica repeats on its own
+    copy is one update of the algorithm, so the count does not depend on the number of devices.
+    """
+    key = str(sorted(batch_spec.items()))
+    if key not in self._costs:
+      loop = self.loop
+      if not self._distribution.is_single:
+        single = distribution_lib.build("one_device")
+        loop = Network(self._backbone_fn, **self._arguments, distribution=single).loop
+      self._costs[key] = loop.cost(batch_spec)
+    return self._costs[key]

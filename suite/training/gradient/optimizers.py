@@ -1,0 +1,111 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Optimizers, and which variables weight decay may touch."""
+
+from __future__ import annotations
+
+import re
+from typing import List, Optional, Sequence, Union
+
+import tensorflow as tf
+
+from suite.models import addons
+from suite.training.gradient import schedules
+
+LearningRate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
+Optimizer = Union[tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer]
+
+# "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
+_KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
+
+
+def sgd_nesterov(learning_rate: LearningRate, momentum: float = 0.9) -> tf.keras.optimizers.SGD:
+  """Stochastic gradient descent with Nesterov's momentum, Keras's way.
+
+  Keras multiplies each gradient by its step's rate *before* adding it to the velocity; PyTorch and
+  optax multiply the velocity by the present rate. Both are the same while the rate is constant.
+  """
+  # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
+  return tf.keras.optimizers.SGD(
+      learning_rate, momentum=momentum, nesterov=momentum > 0, jit_compile=False)
+
+
+def sgdw(learning_rate: LearningRate, weight_decay: float, momentum: float = 0.9) -> Optimizer:
+  """Nesterov SGD with decoupled decay: decayable w -= rate * weight_decay * w before each step."""
+  return addons.sgdw(
+      learning_rate=learning_rate, weight_decay=_with_rate(learning_rate, weight_decay),
+      momentum=momentum, nesterov=momentum > 0, decays=is_decayable)
+
+
+def adamw(learning_rate: LearningRate, weight_decay: float, *, beta_1: float = 0.9,
+          beta_2: float = 0.999, epsilon: float = 1e-8) -> Optimizer:
+  """Adam with decoupled decay: decayable w -= rate * weight_decay * w before each step."""
+  return addons.adamw(
+      learning_rate=learning_rate, weight_decay=_with_rate(learning_rate, weight_decay),
+      beta_1=beta_1, beta_2=beta_2, epsilon=epsilon, decays=is_decayable)
+
+
+def _with_rate(learning_rate: LearningRate, weight_decay: float) -> LearningRate:
+  if isinstance(learning_rate, tf.keras.optimizers.schedules.LearningRateSchedule):
+    return schedules.Scaled(learning_rate, weight_decay)
+  return learning_rate * weight_decay
+
+
+NAMES = ("sgd", "sgdw", "adamw")
+
+
+def by_name(name: str, learning_rate: LearningRate, *, momentum: float, weight_decay: float
+            ) -> Optimizer:
+  """One of `NAMES`: "sgd" leaves decay to `with_coupled_decay`, the others decouple it."""
+  if name == "sgd":
+    return sgd_nesterov(learning_rate, momentum)
+  if name == "sgdw":
+    return sgdw(learning_rate, weight_decay, momentum)
+  if name == "adamw":
+    return adamw(learning_rate, weight_decay)
+  raise ValueError(f"Unknown optimizer {name!r}; allowed are {', '.join(NAMES)}.")
+
+
+def make_slots(optimizer: Optimizer, variables: Sequence[tf.Variable]) -> None:
+  """Makes velocities and moments now, so that they can be filled before the first step."""
+  if isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
+    optimizer._create_all_weights(variables)  # What Keras itself calls before the first step.
+  else:
+    optimizer.build(variables)
+
+
+def is_decayable(variable: tf.Variable) -> bool:
+  """True for the kernels of dense, convolution and attention layers.
+
+  NEVIS'22 decays the parameters named "w" only: no bias, no scale or offset of a norm, and here
+  also no class token and no embedding.
+  """
+  return _KERNEL.search(variable.name) is not None
+
+
+def with_coupled_decay(gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
+                       rate: Union[float, tf.Tensor], *,
+                       num_replicas: int = 1) -> List[Optional[tf.Tensor]]:
+  """Gradients plus rate * variable, for decayable variables: L2 decay, which enters the momentum.
+
+  Args:
+    gradients: one for each variable; None stays None.
+    variables: what the gradients are of.
+    rate: the decay, 1e-4 in NEVIS'22.
+    num_replicas: how many replicas' gradients are summed *after* this call. Each adds its share,
+      so that the decay counts once; give 1 if the gradients are summed already.
+  """
+  def decayed(gradient, variable):
+    if gradient is None or not is_decayable(variable):
+      return gradient
+    share = tf.cast(rate, variable.dtype) / num_replicas
+    return tf.convert_to_tensor(gradient) + share * variable
+
+  return [decayed(g, v) for g, v in zip(gradients, variables)]
+
+
+def reset(optimizer: Optimizer) -> None:
+  """Forgets velocities, moments and the step count; compiled steps stay valid."""
+  legacy = isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer)
+  for variable in optimizer.variables() if legacy else optimizer.variables:
+    if variable is not optimizer.learning_rate:
+      variable.assign(tf.zeros_like(variable))

@@ -1,0 +1,226 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One training run of one trial: validation every N steps, best weights kept, resumable inside.
+
+Facts of NEVIS'22 (section 5 and appendix): SGD with Nesterov momentum 0.9, L2 weight decay 1e-4,
+linear warm-up of 7 epochs, then cosine; the weights with the lowest validation error are the
+result.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from absl import logging
+import numpy as np
+
+from suite.compute import seeds as seeds_lib
+from suite.contracts import tasks
+from suite.metrics import classification
+from suite.state import context as context_lib
+from suite.training.gradient import batch_size as batch_size_lib
+from suite.training.gradient import network as network_lib
+from suite.training.gradient import optimizers
+from suite.training.gradient import schedules
+from suite.training.scoring import scoring
+
+
+@dataclasses.dataclass(frozen=True)
+class Trainer:
+  """The training recipe.
+
+  Attributes:
+    steps: gradient steps per trial.
+    batch_size: B; None is the paper's rule (eq. 4) from the number of training examples.
+    validate_every: steps between validations. save_every: steps between saves of a run in progress.
+    warmup_epochs: linear warm-up, in epochs.
+    momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
+    eval_batch_size: of validation and prediction.
+    max_validation: images of the validation split that each validation looks at, the same ones for
+      all trials; None is all of them.
+  """
+
+  steps: int = 50_000
+  batch_size: Optional[int] = None
+  validate_every: int = 1000
+  save_every: int = 1000
+  warmup_epochs: float = 7
+  momentum: float = 0.9
+  weight_decay: float = 1e-4
+  optimizer: str = "sgd"
+  eval_batch_size: int = 256
+  max_validation: Optional[int] = None
+
+  def __post_init__(self):
+    if self.optimizer not in optimizers.NAMES:
+      raise ValueError(f"Trainer.optimizer is {self.optimizer!r}; allowed are "
+                       f"{', '.join(optimizers.NAMES)}.")
+    for name in ("steps", "validate_every", "save_every", "eval_batch_size", "batch_size",
+                 "max_validation"):
+      value = getattr(self, name)
+      if value is not None and value < 1:
+        raise ValueError(f"Trainer.{name} is {value}; it must be at least 1.")
+
+  def fit(
+      self,
+      network: network_lib.Network,
+      experience: Any,
+      *,
+      start: Sequence[np.ndarray],
+      hyper: Mapping[str, float],
+      transform: Any,
+      context: context_lib.Context,
+      seeds: seeds_lib.Seeds,
+      key: str,
+      phase: str,
+      save_as: str,
+  ) -> Dict[str, Any]:
+    """Trains `network` from `start`; the best weights go to the store under `save_as`.
+
+    Args:
+      experience: has `train` and `validation` image sets and the `task`.
+      hyper: "learning_rate" and "label_smoothing".
+      key: names this run within the event, for the journal. phase: the ledger's.
+
+    Returns:
+      {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
+      "curve": [[step, mean training loss since the last point, validation error], ...]}.
+    """
+    run = _Run(
+        self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as)
+    return context.journal.once(key, run.run)
+
+  def batch(self, num_examples: int) -> int:
+    return self.batch_size or batch_size_lib.adaptive(num_examples)
+
+
+@dataclasses.dataclass
+class _Run:
+  """One call of `Trainer.fit`: the loop, and where it is."""
+
+  trainer: Trainer
+  network: network_lib.Network
+  experience: Any
+  start: Sequence[np.ndarray]
+  hyper: Mapping[str, float]
+  transform: Any
+  context: context_lib.Context
+  seeds: seeds_lib.Seeds
+  key: str
+  phase: str
+  save_as: str
+
+  def run(self) -> Dict[str, Any]:
+    self.batch_size = self.trainer.batch(self.experience.train.size)
+    self.context.distribution.check_batch(self.batch_size)
+    limit = self.trainer.max_validation or self.experience.validation.size
+    self.validation = self.experience.validation.take(
+        limit, seed=self.context.seeds.integer("validation images"))
+    self._configure()
+    self._begin()
+    dataset = self.context.distribution.dataset(self._batches)
+    iterator = iter(dataset)
+    cost = self.network.step_cost(self._spec())
+    while self.step < self.trainer.steps:
+      num_steps = self._until_boundary()
+      began = time.monotonic()
+      loss = self.network.loop.run(iterator, num_steps)
+      self.context.ledger.charge(
+          self.phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
+          examples=num_steps * self.batch_size, seconds=time.monotonic() - began,
+          peak_bytes=self.context.distribution.peak_bytes())
+      self.step += num_steps
+      self.loss_sum += loss
+      self.loss_steps += num_steps
+      if not math.isfinite(loss):
+        logging.warning(
+            "%s: the loss is %s at step %d; this trial has failed.", self.key, loss, self.step)
+        return self._result("failed")
+      if self.step % self.trainer.validate_every == 0 or self.step == self.trainer.steps:
+        self._validate()
+      if self.step % self.trainer.save_every == 0 and self.step < self.trainer.steps:
+        self._save()
+    self.context.store.save(self.save_as, self.best)
+    return self._result("done")
+
+  def _batches(self, **shard: int):
+    return self.experience.train.train_batches(
+        self.batch_size, seed=self.seeds.pair("batches"), transform=self.transform,
+        first_step=self.step, **shard)
+
+  def _spec(self):
+    """The element spec of a global batch."""
+    return self.experience.train.train_batches(
+        self.batch_size, seed=(0, 0), transform=self.transform).element_spec
+
+  def _configure(self) -> None:
+    warmup = schedules.warmup_steps(
+        self.experience.train.size, self.batch_size, self.trainer.steps,
+        epochs=self.trainer.warmup_epochs)
+    self.network.loop.configure(
+        peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
+        label_smoothing=self.hyper["label_smoothing"])
+
+  def _begin(self) -> None:
+    """From the start, or from where the interrupted run was."""
+    self.step, self.loss_sum, self.loss_steps = 0, 0.0, 0
+    self.best_error: Optional[float] = None
+    self.best_step = 0
+    self.best: List[np.ndarray] = []
+    self.curve: List[List[float]] = []
+    partial = self.context.journal.partial(self.key)
+    if partial is None:
+      self.network.set_weights(self.start)
+      self.network.loop.reset_optimizer()
+      return
+    for name, value in partial.values.items():
+      setattr(self, name, value)
+    arrays = partial.arrays
+    self.network.loop.restore([arrays[k] for k in sorted(arrays) if k.startswith("state")])
+    self.best = [arrays[k] for k in sorted(arrays) if k.startswith("best")]
+    logging.info("%s: going on from step %d.", self.key, self.step)
+
+  def _save(self) -> None:
+    names = ("step", "loss_sum", "loss_steps", "best_error", "best_step", "curve")
+    arrays = {f"state{i:05d}": a for i, a in enumerate(self.network.loop.state())}
+    arrays.update({f"best{i:05d}": a for i, a in enumerate(self.best)})
+    self.context.journal.save_partial(self.key, {n: getattr(self, n) for n in names}, arrays)
+
+  def _until_boundary(self) -> int:
+    """Steps to the next validation, save or end, whichever is first."""
+    def left(period: int) -> int:
+      return period - self.step % period
+
+    return min(left(self.trainer.validate_every), left(self.trainer.save_every),
+               self.trainer.steps - self.step)
+
+  def _validate(self) -> None:
+    outputs = self.network.score.run(
+        self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
+        ledger=self.context.ledger, phase="validate")
+    error = validation_error(self.experience.task.kind, outputs)
+    loss = self.loss_sum / self.loss_steps
+    self.loss_sum, self.loss_steps = 0.0, 0
+    self.curve.append([self.step, loss, error])
+    if self.best_error is None or error < self.best_error:
+      self.best_error, self.best_step, self.best = error, self.step, self.network.get_weights()
+    self.context.report(
+        key=self.key, step=self.step, steps=self.trainer.steps, loss=loss, validation_error=error)
+
+  def _result(self, status: str) -> Dict[str, Any]:
+    return {
+        "status": status,
+        "validation_error": self.best_error if status == "done" else None,
+        "best_step": self.best_step if status == "done" else None,
+        "batch_size": self.batch_size,
+        "curve": self.curve,
+    }
+
+
+def validation_error(kind: str, outputs: scoring.Outputs) -> float:
+  """1 - top-1 accuracy, or 1 - mean average precision for multi-label tasks."""
+  if kind == tasks.MULTI_LABEL:
+    return 1.0 - classification.mean_average_precision(outputs.values, outputs.labels)
+  return classification.error_of(classification.top1(outputs.values), outputs.labels)

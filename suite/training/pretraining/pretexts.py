@@ -1,0 +1,213 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What an encoder can be pretrained on: MoCo V2, SimCLR's loss, or labels.
+
+A pretext is a `tf.Module` made of numbers; `build` makes its variables. The loop asks it in turn:
+
+  before_update()                     outside of replicas
+  losses(batch, step) -> (losses [b], kept)     in each replica, under a gradient tape
+  after_update(kept)                  outside of replicas, once the optimizer has stepped
+
+Batch norm and contrastive losses. What a batch has in common tells a network which key belongs to a
+query, if both were normalized with it: the loss falls and nothing is learned. MoCo shuffles the
+keys over its 8 GPUs, so that a key's statistics come from other images than its query's. Here a
+batch is cut into `norm_groups` groups, on as many replicas as there are, each normalized by
+itself: queries in their order, keys in an order drawn for the step. One device thus does what
+`norm_groups` devices do; only the moving averages of batch norm, which no loss sees, move once for
+each group of a device and by the mean over devices. A net without batch norm needs one group.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence, Tuple
+
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import seeds as seeds_lib
+from suite.models import heads
+from suite.models import initial
+from suite.models import projection
+from suite.training.gradient import losses as losses_lib
+from suite.training.pretraining import contrastive
+
+Backbone = Callable[[], tf.keras.Model]
+
+
+class Pretext(tf.Module):
+  """What all pretexts share.
+
+  Attributes:
+    num_views: of each image that a batch holds: "view0", "view1".
+    needs_labels: whether it also holds "label".
+    backbone: what remains after pretraining, images [B, H, W, 3] to features [B, D].
+    variables_to_train: what gradients change.
+  """
+
+  num_views = 1
+  needs_labels = False
+  backbone: tf.keras.Model
+  variables_to_train: Sequence[tf.Variable]
+
+  def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
+            distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
+    """Makes the variables, in the scope of the distribution; the first weights are the seeds'."""
+    raise NotImplementedError
+
+  def before_update(self) -> None:
+    """Nothing, unless a pretext says otherwise."""
+    return  # AutoGraph cannot read a function that is all docstring.
+
+  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+    """The loss of each row, [b], and what `after_update` wants; in each replica."""
+    raise NotImplementedError
+
+  def after_update(self, kept: Any) -> None:
+    """Nothing, unless a pretext says otherwise."""
+    del kept
+
+
+class Supervised(Pretext):
+  """Cross-entropy on the classes of a labelled set."""
+
+  needs_labels = True
+
+  def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
+            distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
+    del batch_size
+    self.backbone, self.model = _made(
+        make_backbone, lambda size: heads.linear(num_classes, size), seeds)
+    self.variables_to_train = self.model.trainable_variables
+
+  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+    del step
+    logits = self.model(batch["view0"], training=True)
+    return losses_lib.softmax_cross_entropy(batch["label"], logits), ()
+
+
+class SimClr(Pretext):
+  """SimCLR's loss NT-Xent on two views, both through one encoder.
+
+  Args:
+    dim: of the embedding. temperature: divides the cosines.
+    norm_groups: see the module; a group has both views of its images, in two passes.
+  """
+
+  num_views = 2
+
+  def __init__(self, *, dim: int = 128, temperature: float = 0.5, norm_groups: int = 1):
+    super().__init__()
+    self._dim, self._temperature, self._groups = dim, temperature, norm_groups
+
+  def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
+            distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
+    del num_classes
+    self._here = _groups_here(self._groups, batch_size, distribution)
+    self.backbone, self.model = _made(
+        make_backbone, lambda size: projection.projection(size, size=self._dim), seeds)
+    self.variables_to_train = self.model.trainable_variables
+
+  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+    del step
+    first, second = (_by_groups(self.model, batch[v], self._here) for v in ("view0", "view1"))
+    return contrastive.nt_xent(
+        first, second, self._temperature, all_first=contrastive.gathered(first),
+        all_second=contrastive.gathered(second), offset=contrastive.offset(first.shape[0])), ()
+
+
+class Moco(Pretext):
+  """MoCo V2 (He et al., 2020; Chen et al., 2020): a queue of keys from a slowly moving encoder.
+
+  Args:
+    queue_size: K, a multiple of the batch size. dim: of the embedding.
+    temperature: 0.2 in version 2. momentum: of the key encoder.
+    norm_groups: see the module; a multiple of the number of replicas, 8 in the paper.
+  """
+
+  num_views = 2
+
+  def __init__(self, *, queue_size: int = 65536, dim: int = 128, temperature: float = 0.2,
+               momentum: float = 0.999, norm_groups: int = 8):
+    super().__init__()
+    self._queue_size, self._dim = queue_size, dim
+    self._temperature, self._momentum, self._groups = temperature, momentum, norm_groups
+
+  def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
+            distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
+    del num_classes
+    self._here = _groups_here(self._groups, batch_size, distribution)
+    self._distribution, self._seed = distribution, seeds.pair("key order")
+
+    def make_head(size: int) -> tf.keras.Model:
+      return projection.projection(size, size=self._dim)
+
+    self.backbone, self.model = _made(make_backbone, make_head, seeds)
+    _, self.key_model = _made(make_backbone, make_head, seeds)
+    if self._groups == 1 and _has_batch_norm(self.model):
+      raise ValueError("Moco.norm_groups is 1, but the backbone has batch norm, which then tells "
+                       "the keys' batch from all others. Use 2 groups or more (the paper: 8), or a "
+                       "backbone with norm='group'.")
+    self.queue = contrastive.Queue(self._queue_size, self._dim, seeds.pair("queue"))
+    self.queue.check_batch(batch_size)
+    self.variables_to_train = self.model.trainable_variables
+
+  def before_update(self) -> None:
+    contrastive.follow(self.key_model.trainable_variables, self.model.trainable_variables,
+                       self._momentum, self._distribution.strategy)
+
+  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+    queries = _by_groups(self.model, batch["view0"], self._here)
+    keys = tf.stop_gradient(self._keys(batch["view1"], step))
+    own = contrastive.own_rows(keys, queries.shape[0])
+    # The queue as a tensor: the keys of this step enter it only after the update.
+    queue = tf.convert_to_tensor(self.queue.keys)
+    return contrastive.info_nce(queries, own, queue, self._temperature), keys
+
+  def _keys(self, images: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+    """The keys of the global batch [B, D], from groups of shuffled images."""
+    if self._groups == 1:
+      return contrastive.gathered(_by_groups(self.key_model, images, 1))
+    everyone = contrastive.gathered(images)
+    order = contrastive.order_of(step, everyone.shape[0], self._seed)
+    mixed = tf.gather(everyone, contrastive.own_rows(order, images.shape[0]))
+    keys = contrastive.gathered(_by_groups(self.key_model, mixed, self._here))
+    return tf.gather(keys, tf.math.invert_permutation(order))
+
+  def after_update(self, kept: Any) -> None:
+    keys = contrastive.results_of_one(kept, self._distribution)
+    self.queue.push(keys, self._distribution.strategy)
+
+
+def _made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
+          seeds: seeds_lib.Seeds) -> Tuple[tf.keras.Model, tf.keras.Model]:
+  """(backbone, backbone and head), with the first weights of the seeds."""
+  def build() -> Tuple[tf.keras.Model, tf.keras.Model]:
+    backbone = make_backbone()
+    inputs = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
+    head = make_head(backbone.output_shape[-1])
+    return backbone, tf.keras.Model(inputs, head(backbone(inputs)))
+
+  weights = initial.initial_weights(lambda: build()[1], seeds.integer("initial weights"))
+  backbone, model = build()
+  model.set_weights(weights)
+  return backbone, model
+
+
+def _by_groups(model: tf.keras.Model, images: tf.Tensor, groups: int) -> tf.Tensor:
+  """Unit vectors [b, D] of images [b, H, W, 3]; each group is normalized by itself."""
+  parts: List[tf.Tensor] = tf.split(images, groups)
+  return contrastive.normalized(
+      tf.concat([model(part, training=True) for part in parts], axis=0))
+
+
+def _groups_here(groups: int, batch_size: int, distribution: distribution_lib.Distribution) -> int:
+  """How many of the groups each replica takes."""
+  replicas = distribution.num_replicas
+  if groups != 1 and (groups < 1 or batch_size % groups or groups % replicas):
+    raise ValueError(f"norm_groups is {groups}; it must divide the batch size {batch_size} and be "
+                     f"a multiple of the {replicas} replicas.")
+  return max(1, groups // replicas)
+
+
+def _has_batch_norm(model: tf.keras.Model) -> bool:
+  return any(isinstance(layer, tf.keras.layers.BatchNormalization)
+             for layer in model._flatten_layers())  # Nested models, too.

@@ -1,0 +1,66 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Scores one test split: the numbers of a Predict event, and the predictions behind them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import ledger as ledger_lib
+from suite.contracts import tasks
+from suite.metrics import classification
+from suite.training.scoring import scoring
+
+
+class Evaluation(NamedTuple):
+  """record: plain values; predictions: arguments of `suite.data.predictions.save`."""
+
+  record: Dict[str, Any]
+  predictions: Dict[str, Any]
+
+
+def evaluate(
+    predict: Callable[[tf.Tensor], tf.Tensor],
+    image_set: Any,
+    *,
+    transform: Any,
+    distribution: distribution_lib.Distribution,
+    ledger: ledger_lib.Ledger,
+    batch_size: int = 256,
+    phase: str = "predict",
+    forward: Optional[scoring.Forward] = None,
+) -> Evaluation:
+  """Runs `predict` (images [B, H, W, 3] to logits [B, C]) over a set, every example once.
+
+  The labels stay here: `predict` is given images only.
+
+  Args:
+    forward: `predict`, already made; for a learner that is asked again and again with no training
+      in between, since making it takes longer than a small set.
+  """
+  forward = forward or scoring.Forward(predict, distribution)
+  batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
+  outputs = forward.run(
+      image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
+  return score(outputs, image_set.kind)
+
+
+def score(outputs: scoring.Outputs, kind: str) -> Evaluation:
+  """Error (1 - top-1 accuracy, or 1 - mean average precision) of logits [N, C]."""
+  multi_label = kind == tasks.MULTI_LABEL
+  top1 = classification.top1(outputs.values)
+  correct = classification.is_correct(top1, outputs.labels)
+  if multi_label:
+    error = 1.0 - classification.mean_average_precision(outputs.values, outputs.labels)
+  else:
+    error = classification.error(int(np.sum(correct)), len(correct))
+  record = {"metric": "1 - mAP" if multi_label else "error", "error": error, "seen": len(correct),
+            "correct": int(np.sum(correct))}
+  predictions = dict(
+      ids=outputs.ids, labels=outputs.labels, top1=top1, correct=correct,
+      true_class_probability=classification.true_class_probability(outputs.values, outputs.labels),
+      scores=outputs.values if multi_label else None)
+  return Evaluation(record, predictions)

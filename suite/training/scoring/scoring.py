@@ -1,0 +1,126 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Runs a compiled function over an image set: every example once, the cost charged."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import flops
+from suite.compute import ledger as ledger_lib
+from suite.data.images import image_set as image_set_lib
+
+# Sets whose batches a function keeps ready: training and validation images of a kNN, say.
+_MAX_SETS = 2
+_DESCRIBE = ("mask", "label", "id")
+
+
+class Outputs(NamedTuple):
+  """What a function answered for each example of a set, in the set's order.
+
+  ids [N] str; labels [N] or [N, C]; values [N, ...], the function's outputs.
+  """
+
+  ids: np.ndarray
+  labels: np.ndarray
+  values: np.ndarray
+
+
+class Forward:
+  """A function of images, compiled for one batch shape and run on every local replica.
+
+  Args:
+    fn: images [B, H, W, 3] to a tensor [B, ...].
+    distribution: replicas work on different batches side by side.
+  """
+
+  def __init__(
+      self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution):
+    self._distribution = distribution
+    self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
+    self._spec = None
+    self._latest: Tuple[Any, ...] = ()
+
+  def _prepare(self, spec: tf.TensorSpec) -> None:
+    if spec == self._spec:
+      return
+    self._spec = spec
+    example = self._values([tf.zeros(spec.shape, spec.dtype)])
+    self._concrete = self._fn.get_concrete_function(example)
+    # The graph holds a copy for each local replica.
+    total, here = flops.count(self._concrete), self._distribution.num_local_replicas
+    self.cost = flops.Cost(
+        None if total.flops is None else total.flops // here,
+        None if total.macs is None else total.macs // here, total.uncounted)
+
+  def _batches(self, image_set: Any, transform: Any, batch_size: int) -> tf.data.Dataset:
+    """The set's batches; made once for repeated passes, since making them takes longer than one."""
+    asked = (image_set, transform, batch_size)
+    for *before, batches in self._latest:
+      if before[0] is image_set and tuple(before[1:]) == asked[1:]:
+        return batches
+    batches = image_set.eval_batches(batch_size, transform=transform)
+    self._latest = ((*asked, batches), *self._latest[:_MAX_SETS - 1])
+    return batches
+
+  def _values(self, batches: List[tf.Tensor]) -> Any:
+    if self._distribution.is_single:
+      return batches[0]
+    return self._distribution.strategy.experimental_distribute_values_from_function(
+        lambda context: batches[context.replica_id_in_sync_group % len(batches)])
+
+  def run(self, image_set: Any, *, transform: Any, batch_size: int, ledger: ledger_lib.Ledger,
+          phase: str) -> Outputs:
+    """fn over the whole set, charged to `phase`.
+
+    Args:
+      image_set: an `ImageSet` of N examples. transform: as its `eval_batches` takes it.
+      batch_size: B; the last batch is padded, and the padding dropped from the result.
+    """
+    start = time.monotonic()
+    batches = self._batches(image_set, transform, batch_size)
+    self._prepare(batches.element_spec["image"])
+    seen: List[Any] = []
+    values: List[np.ndarray] = []
+    for group in _groups(batches, self._distribution.num_local_replicas):
+      images = [b["image"] for b in group]
+      images += images[-1:] * (self._distribution.num_local_replicas - len(images))
+      outputs = self._distribution.strategy.experimental_local_results(
+          self._fn(self._values(images)))
+      seen += [{key: batch[key] for key in _DESCRIBE} for batch in group]
+      values += [output.numpy() for _, output in zip(group, outputs)]
+    masks = np.concatenate([batch["mask"].numpy() for batch in seen])
+    if np.count_nonzero(masks) != image_set.size:
+      raise AssertionError(f"{image_set.name}: scored {np.count_nonzero(masks)} of "
+                           f"{image_set.size} examples.")
+    result = Outputs(*_facts(image_set, seen, masks), np.concatenate(values)[masks])
+    cost = self.cost * len(seen)
+    ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
+                  seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
+    return result
+
+
+def _facts(image_set: Any, seen: Sequence[Any], masks: np.ndarray
+           ) -> Tuple[np.ndarray, np.ndarray]:
+  """ids and labels of all examples: as the set holds them, or out of its batches."""
+  if isinstance(image_set, image_set_lib.ImageSet):
+    return image_set.ids, image_set.labels
+  # A streamed set would be read once more.
+  ids, labels = (np.concatenate([batch[key].numpy() for batch in seen])[masks]
+                 for key in ("id", "label"))
+  return np.array([i.decode() for i in ids]), labels
+
+
+def _groups(batches: tf.data.Dataset, size: int):
+  group = []
+  for batch in batches:
+    group.append(batch)
+    if len(group) == size:
+      yield group
+      group = []
+  if group:
+    yield group

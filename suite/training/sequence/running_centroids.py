@@ -1,0 +1,220 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Sums of features by class, and answers to many samples as if they had come one at a time.
+
+In a sequence the label of a sample is added before the next is answered. A block of B samples need
+not be a loop: every answer is a function of the sums S and counts n before the block and of the
+samples of the block that came earlier. With queries q_t, keys k_t = a_t q_t (what is added: the
+query itself or its direction) and labels y_t, at step t
+
+    q_t . S_c(t)  = q_t . S_c + sum_{j < t, y_j = c} q_t . k_j
+    n_c(t)        = n_c       + sum_{j < t, y_j = c} 1
+    |S_c(t)|^2    = |S_c|^2   + sum_{j < t, y_j = c} (2 a_j q_j . S_c(j) + |k_j|^2)
+
+The first terms are one product of all queries with all classes. The sums are triangular: rows of
+the block's masked Gram matrix, added up by class. They touch only the classes that occur in the
+block. What comes out equals the loop up to rounding: about 1e-6 of the squared lengths of queries
+and centroids in float32. Features must be finite: in a block one NaN spoils its neighbours'
+answers, too.
+
+Letters: B samples, C classes, D features, U classes in the block.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+import tensorflow as tf
+
+from suite.training.sequence import split_batch
+
+SIMILARITIES = ("euclidean", "cosine", "dot")
+_PARTS = 4  # Of a block: more make smaller Gram matrices, but copies of the sums.
+_LEAST = 1e-12  # Below any length that matters.
+
+
+def check(similarity: str) -> None:
+  if similarity not in SIMILARITIES:
+    raise ValueError(
+        f"Unknown similarity {similarity!r}; allowed are {', '.join(SIMILARITIES)}.")
+
+
+class _State(NamedTuple):
+  """sums [C, D], counts [C], and |S|^2 [C]."""
+
+  sums: tf.Tensor
+  counts: tf.Tensor
+  squares: tf.Tensor
+
+
+class RunningCentroids(tf.Module):
+  """Sums [C, D] and counts [C] of what was added.
+
+  Logits are minus squared distances to the means ("euclidean"), cosines ("cosine") or products with
+  the means ("dot"), and -inf for classes without a sample.
+
+  Args:
+    num_classes: C.
+    num_features: D.
+    similarity: one of `SIMILARITIES`.
+    normalize: add directions, features divided by their lengths, instead of features.
+  """
+
+  def __init__(self, num_classes: int, num_features: int, similarity: str = "euclidean",
+               normalize: bool = False):
+    super().__init__()
+    check(similarity)
+    self._similarity, self._normalize = similarity, normalize
+    self.sums = tf.Variable(tf.zeros([num_classes, num_features]), trainable=False, name="sums")
+    self.counts = tf.Variable(tf.zeros([num_classes]), trainable=False, name="counts")
+    self.squares = tf.Variable(tf.zeros([num_classes]), trainable=False, name="squares")  # |S|^2.
+
+  def means(self) -> tf.Tensor:
+    """[C, D]; zeros for classes without a sample."""
+    return _means(self.sums, self.counts)
+
+  def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds samples [B, D] with labels int64 [B], in their order."""
+    keys = _directions(features) if self._normalize else features
+    self.sums.scatter_add(tf.IndexedSlices(keys, labels))
+    self.counts.scatter_add(tf.IndexedSlices(tf.ones_like(keys[:, 0]), labels))
+    self.squares.scatter_update(
+        tf.IndexedSlices(_squares(tf.gather(self.sums, labels)), labels))
+
+  def answer(self, features: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of samples [B, D]; nothing is added."""
+    queries = self._queries(features)
+    products = tf.matmul(self.sums.read_value(), queries, transpose_b=True)
+    counts, squares = self.counts.read_value(), self.squares.read_value()
+    found = self._logits(products, counts[:, None], squares[:, None], _squares(queries))
+    return tf.transpose(found)
+
+  def answer_and_add(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of samples [B, D], each answered before its label int64 [B] is added."""
+    found = self.answer_in_turn(features, labels)
+    self.add(features, labels)
+    return found
+
+  def answer_in_turn(self, features: tf.Tensor, labels: tf.Tensor,
+                     moved_by: Optional[tf.Tensor] = None) -> tf.Tensor:
+    """The same logits, but nothing is added in the end.
+
+    Each part of the block begins with the sums after the one before. They are soon made, so cores
+    work on the parts side by side.
+
+    moved_by: [C, D], added to all means; for "dot" only.
+    """
+    assert moved_by is None or self._similarity == "dot"
+    parts = [(features[part], labels[part])
+             for part in split_batch.parts(tf.size(labels), _PARTS)]
+    states = [_State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())]
+    for samples in parts[:-1]:
+      states.append(self._after(states[-1], *samples))
+    # A core that has made a state would go on with its answers while others wait for the next one.
+    with tf.control_dependencies(states[-1]):
+      states[1:] = [_State(*map(tf.identity, state)) for state in states[1:]]
+    found = [self._in_turn(state, *samples) if moved_by is None
+             else self._dot_in_turn(state, *samples, moved_by)
+             for state, samples in zip(states, parts)]
+    return tf.concat(found, axis=0)
+
+  def _after(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> _State:
+    """What `add` would make of a state."""
+    keys = _directions(features) if self._normalize else features
+    places = labels[:, None]
+    sums = tf.tensor_scatter_nd_add(state.sums, places, keys)
+    return _State(
+        sums, tf.tensor_scatter_nd_add(state.counts, places, tf.ones_like(keys[:, 0])),
+        tf.tensor_scatter_nd_update(state.squares, places, _squares(tf.gather(sums, labels))))
+
+  def _in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    queries = self._queries(features)
+    keys = _directions(features) if self._normalize else features
+    query_squares, key_squares = _squares(queries), _squares(keys)
+    products = tf.matmul(state.sums, queries, transpose_b=True)  # [C, B]
+    counts, squares = state.counts[:, None], state.squares[:, None]
+    found = self._logits(products, counts, squares, query_squares)
+    # Once more, for the classes of the block alone and with what the block has added by each step.
+    block = _Block(labels)
+    products = tf.gather(products, block.classes) + block.sums(
+        tf.matmul(keys, queries, transpose_b=True) * block.later)
+    # |S_c + k|^2 = |S_c|^2 + 2 k . S_c + |k|^2, where k . S_c = (q . S_c) |k| / |q|.
+    own = block.own(products) * tf.sqrt(tf.math.divide_no_nan(key_squares, query_squares))
+    squares_added = block.sums((2.0 * own + key_squares)[:, None] * block.later)
+    within = self._logits(products, tf.gather(counts, block.classes) + block.sums(block.later),
+                          tf.gather(squares, block.classes) + squares_added, query_squares)
+    return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
+
+  def _dot_in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor,
+                   moved_by: tf.Tensor) -> tf.Tensor:
+    """q . (m_c + r_c) with one product over all classes, and one more over those of the block."""
+    keys = _directions(features) if self._normalize else features
+    counts = state.counts
+    weights = _means(state.sums, counts) + moved_by
+    products = tf.matmul(weights, features, transpose_b=True)  # [C, B]
+    found = products + _unless_empty(counts)[:, None]
+    block = _Block(labels)
+    added = block.sums(tf.matmul(keys, features, transpose_b=True) * block.later)
+    old = tf.gather(counts, block.classes)[:, None]
+    now = old + block.sums(block.later)
+    of_moves = tf.matmul(tf.gather(moved_by, block.classes), features, transpose_b=True)
+    # q . S_c is what is left of the product, times the samples behind its mean.
+    sums = (tf.gather(products, block.classes) - of_moves) * old + added
+    within = sums / tf.maximum(now, 1.0) + of_moves + _unless_empty(now)
+    return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
+
+  def _queries(self, features: tf.Tensor) -> tf.Tensor:
+    return _directions(features) if self._similarity == "cosine" else features
+
+  def _logits(self, products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor,
+              query_squares: tf.Tensor) -> tf.Tensor:
+    """[C, B] from q . S; n and |S|^2, both [C, B] or [C, 1]; and |q|^2, [B]."""
+    some = tf.maximum(counts, 1.0)
+    offset = -_unless_empty(counts)
+    if self._similarity == "cosine":
+      return products * tf.math.rsqrt(tf.maximum(squares, _LEAST)) - offset
+    if self._similarity == "dot":
+      return products * (1.0 / some) - offset
+    offset += squares / tf.square(some)
+    return tf.minimum(products * (2.0 / some) - offset - query_squares, 0.0)
+
+
+def _means(sums: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
+  """[C, D] of sums [C, D] and counts [C]; zeros for classes without a sample."""
+  return sums / tf.maximum(counts, 1.0)[:, None]
+
+
+def _unless_empty(counts: tf.Tensor) -> tf.Tensor:
+  """0 for classes with a sample, -inf for those without, of the shape of counts."""
+  return tf.where(counts > 0.0, 0.0, -float("inf"))
+
+
+def _squares(vectors: tf.Tensor) -> tf.Tensor:
+  """[B, D] -> [B]."""
+  return tf.reduce_sum(tf.square(vectors), axis=1)
+
+
+def _directions(features: tf.Tensor) -> tf.Tensor:
+  """[B, D], each divided by its length; zeros stay zeros."""
+  return features * tf.math.rsqrt(tf.maximum(_squares(features), _LEAST))[:, None]
+
+
+class _Block:
+  """Who is who among the labels int64 [B] of a block.
+
+  Attributes:
+    classes: int64 [U].
+    later: float32 [B, B], 1 at [j, t] where step t comes after step j.
+  """
+
+  def __init__(self, labels: tf.Tensor):
+    self.classes, self._places = tf.unique(labels)
+    steps = tf.range(tf.size(labels))
+    self._steps, self.later = steps, tf.cast(steps[:, None] < steps, tf.float32)
+
+  def sums(self, rows: tf.Tensor) -> tf.Tensor:
+    """[B, T], one row a sample, to their sums by class, [U, T]."""
+    return tf.math.unsorted_segment_sum(rows, self._places, tf.size(self.classes))
+
+  def own(self, values: tf.Tensor) -> tf.Tensor:
+    """Of [U, B], what each sample has at its own class, [B]."""
+    return tf.gather_nd(values, tf.stack([self._places, self._steps], axis=1))

@@ -1,0 +1,151 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Asks an update strategy after every revealed label of a block, and stops at the first update.
+
+How far answers are tried ahead is a guess where the strategy cannot say that it will keep quiet.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+
+import numpy as np
+
+from suite.training.sequence import sequence_steps
+from suite.training.sequence import update_strategies
+
+_GUESS = 16  # Steps tried ahead at first where an update may come any time; doubled when right.
+
+
+class Outcome(NamedTuple):
+  """How far a block is right, and why.
+
+  Attributes:
+    num_steps: how many of its steps stand.
+    decision: the last one, None if no label came; it is an update only at the end of the last step
+      that stands.
+    refused: updates that a budget forbade.
+  """
+
+  num_steps: int
+  decision: Optional[update_strategies.Decision]
+  refused: int
+
+  @property
+  def is_update(self) -> bool:
+    return bool(self.decision and self.decision.update)
+
+
+class StreamDecisions:
+  """A strategy in the middle of a sequence.
+
+  Args:
+    strategy: it is copied.
+    learner: one without `learn_stored` is never updated.
+    sequence: of n samples and C classes.
+  """
+
+  def __init__(self, strategy: update_strategies.Strategy, learner: Any, sequence: Any):
+    self._learner, self._sequence = learner, sequence
+    self.can_update = hasattr(learner, "learn_stored")
+    self.strategy = copy.deepcopy(strategy) if self.can_update else update_strategies.Never()
+    quiet = self.strategy.quiet(0)
+    if len(sequence) <= quiet < update_strategies.FOREVER // 2:
+      raise ValueError(
+          f"{type(strategy).__name__} cannot update before sample {quiet + 1}, and the sequence "
+          f"has {len(sequence)}. Give it a smaller interval or count, or take Never.")
+    self._correct = np.zeros(len(sequence), bool)
+    self._seen = np.zeros(sequence.num_classes, bool)
+    self._spent: Optional[int] = 0
+    self._guess = _GUESS
+
+  def resume(self, state: Optional[Mapping[str, Any]], correct: np.ndarray, known: np.ndarray
+             ) -> None:
+    """Goes on where a run is.
+
+    Args:
+      state: what `state` gave then; None before the first step.
+      correct: bool [t], whether the answers so far were right.
+      known: bool [C], the classes known by now.
+    """
+    if state is not None:
+      self.strategy.restore(state)
+    self._correct[:len(correct)], self._seen = correct, known.copy()
+
+  def begin_event(self, spent_macs: Optional[int]) -> None:
+    """spent_macs: all that the run has cost so far, None if it is unknown."""
+    # Events begin where they begin however the run came there, so blocks are cut alike.
+    self._spent, self._guess = spent_macs, _GUESS
+
+  def stop(self, steps: sequence_steps.StreamSteps, limit: int) -> int:
+    """The step before which a block should end, at most `limit`."""
+    quiet = self.strategy.quiet(steps.num_revealed)
+    if quiet >= update_strategies.FOREVER // 2:
+      return limit
+    sure = self._sequence.step_of(min(steps.num_revealed + quiet + 1, len(self._sequence))) + 1
+    return min(limit, max(sure, steps.num_answered + self._guess))
+
+  def decide(self, steps: sequence_steps.StreamSteps, correct: np.ndarray) -> Outcome:
+    """Whether and where there is an update in a block that was tried.
+
+    All labels of a step are looked at before its update, which comes after the last of them.
+
+    Args:
+      steps: before the block.
+      correct: bool [B], its answers.
+    """
+    first, num = steps.num_answered, len(correct)
+    if not self.can_update:
+      return Outcome(num, None, 0)
+    self._correct[first:first + num] = correct
+    decision, refused = None, 0
+    before = steps.num_revealed
+    ends = self._sequence.revealed_by(first, first + num).tolist()
+    labels = self._sequence.reveal_next(before, ends[-1]).tolist()
+    for t, revealed in enumerate(ends, start=first):
+      made: List[update_strategies.Decision] = []
+      for place in range(before, revealed):
+        label = labels[place - steps.num_revealed]
+        decision = self.strategy.decide(self._observed(steps, t, place, label))
+        refused += decision.is_refused
+        if decision.update:
+          made.append(decision)
+      before = revealed
+      if made:
+        self._guess = _GUESS
+        return self._outcome(steps, t + 1 - first, made[0], refused, revealed)
+    self._guess *= 2
+    return self._outcome(steps, num, decision, refused, before)
+
+  def _outcome(self, steps: sequence_steps.StreamSteps, num: int,
+               decision: Optional[update_strategies.Decision], refused: int, revealed: int
+               ) -> Outcome:
+    if self._spent is not None:
+      macs = steps.macs(num, revealed - steps.num_revealed)
+      self._spent = None if macs is None else self._spent + macs
+    return Outcome(num, decision, refused)
+
+  def _observed(self, steps: sequence_steps.StreamSteps, t: int, place: int, label: int
+                ) -> update_strategies.Observed:
+    """What is known when the place-th label has come, after the answer at step t."""
+    is_new = not self._seen[label]
+    self._seen[label] = True
+    macs, spent = self.update_macs(place + 1), None
+    if macs is not None and self._spent is not None:
+      more = steps.macs(t + 1 - steps.num_answered, place + 1 - steps.num_revealed)
+      spent = None if more is None else self._spent + more
+    return update_strategies.Observed(
+        place + 1, bool(self._correct[self._sequence.order[place]]), bool(is_new), macs, spent)
+
+  def update_macs(self, num_stored: int) -> Optional[int]:
+    """What an update would cost with so many labels, None if that is unknown."""
+    if not hasattr(self._learner, "stored_macs"):
+      return None
+    return self._learner.stored_macs(num_stored)
+
+  def updated(self, num_revealed: int) -> None:
+    """An update was made."""
+    self.strategy.updated(num_revealed)
+
+  def state(self) -> Dict[str, Any]:
+    return self.strategy.state()

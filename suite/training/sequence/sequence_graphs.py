@@ -1,0 +1,169 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The compiled functions of a FLUID run: answers to a block of samples, and what is read off them.
+
+Letters: B samples of a block, C classes, M labels revealed during it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.training.sequence import split_batch
+
+FAR = 2**62  # A step that never comes.
+
+
+class Readings(NamedTuple):
+  """What is kept of the logits of B samples; arrays [B], or tensors inside a graph.
+
+  Attributes:
+    closed: int64, the best known class; -1 while there is none, or if a logit is NaN.
+    max_logit: float32, that class's logit; -inf while there is none, NaN if any is NaN.
+    energy: float32, log sum exp of known classes' logits.
+    probability: float32, softmax over known classes at the true class; 0 if it is not known.
+  """
+
+  closed: Any
+  max_logit: Any
+  energy: Any
+  probability: Any
+
+
+class Costs(NamedTuple):
+  """Of one sample, taken alone."""
+
+  encode: flops.Cost
+  answer: flops.Cost
+  update: flops.Cost
+
+
+class _Traced:
+  """A function of such tensors, traced when it is first called.
+
+  Calls go to the trace itself, past `tf.function`, which looks at all arguments first.
+  """
+
+  def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
+    self._function, self._signature = function, signature
+    self._trace: Any = None
+
+  def __call__(self, *arguments: Any) -> Any:
+    if self._trace is None:
+      function = tf.function(self._function, input_signature=self._signature)
+      self._trace = function.get_concrete_function()
+    return self._trace(*arguments)
+
+
+class StreamGraphs:
+  """Compiled once for a learner.
+
+  Args:
+    learner: a `StreamLearner`.
+    num_classes: C.
+    images: one sample as the learner's transform makes it, [1, H, W, 3].
+    code: its code, [1, ...].
+  """
+
+  def __init__(self, learner: Any, num_classes: int, images: tf.Tensor, code: np.ndarray):
+    self._learner, self._num_classes = learner, num_classes
+    codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
+    numbers = tf.TensorSpec([None], tf.int64)
+    block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
+    self.costs = self._count(images, code)
+    self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
+    self.in_turn = _Traced(self._in_turn, block)
+    self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
+    if hasattr(learner, "update"):
+      self.update = _Traced(learner.update, [codes, numbers])
+
+  def _count(self, images: tf.Tensor, code: np.ndarray) -> Costs:
+    one = tf.TensorSpec(code.shape, tf.as_dtype(code.dtype))
+    answer = tf.function(self._learner.answer).get_concrete_function(one)
+    shape = answer.structured_outputs.shape
+    if shape != [1, self._num_classes]:
+      raise ValueError(
+          f"{type(self._learner).__name__}.answer returns logits {list(shape)} for one code; "
+          f"expected [1, {self._num_classes}], one for each class slot, whether its class is known "
+          "or not.")
+    encode = tf.function(self._learner.encode).get_concrete_function(
+        tf.TensorSpec(images.shape, images.dtype))
+    update = flops.ZERO
+    if hasattr(self._learner, "update"):
+      update = flops.count(tf.function(self._learner.update).get_concrete_function(
+          one, tf.TensorSpec([1], tf.int64)))
+    return Costs(flops.count(encode), flops.count(answer), update)
+
+  def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
+              truth: np.ndarray) -> Readings:
+    """For learners that labels do not change; truth int64 [B] is only read at the logits."""
+    # A half of one sample would be empty, and oneDNN's convolutions refuse that.
+    function = self._halves if len(steps) > 1 else self._whole
+    return function(codes, known_from, steps, truth)
+
+  def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+               ) -> Readings:
+    return read(self._learner.answer(codes), known_from, steps, truth)
+
+  def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+                 ) -> Readings:
+    return _merged([self._at_once(codes[part], known_from, steps[part], truth[part])
+                    for part in split_batch.parts(tf.size(steps))])
+
+  def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+               ) -> Readings:
+    """Each label revealed right after its answer; the learner itself stays as it was."""
+    logits = self._learner.answer_in_turn(codes, truth)
+    return _merged([read(logits[part], known_from, steps[part], truth[part])
+                    for part in split_batch.parts(tf.size(steps))])
+
+  def _one_by_one(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor,
+                  truth: tf.Tensor, revealed: tf.Tensor, labels: tf.Tensor, ends: tf.Tensor
+                  ) -> Readings:
+    """Answers and updates in turn; the learner changes.
+
+    Args:
+      codes, known_from, steps, truth: see `read`.
+      revealed, labels: codes [M, ...] and labels int64 [M] in the order of their revelation.
+      ends: int64 [B], how many of them have come after each answer.
+    """
+    num = tf.size(steps)
+    logits = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
+    begin = tf.constant(0, tf.int64)
+    for t in tf.range(num):
+      logits = logits.write(t, tf.cast(self._learner.answer(codes[t:t + 1])[0], tf.float32))
+      for i in tf.range(begin, ends[t]):
+        self._learner.update(revealed[i:i + 1], labels[i:i + 1])
+      begin = ends[t]
+    return read(logits.stack(), known_from, steps, truth)
+
+
+def _merged(parts: List[Readings]) -> Readings:
+  return Readings(*(tf.concat(pieces, axis=0) for pieces in zip(*parts)))
+
+
+def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor) -> Readings:
+  """What is kept of logits [B, C].
+
+  Args:
+    logits: [B, C].
+    known_from: int64 [C], the first step at which each class is known, or `FAR`.
+    steps: int64 [B], ascending. truth: int64 [B], the labels.
+  """
+  # A sequence has less than 2^31 steps.
+  from_step = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32)
+  known = from_step <= tf.cast(steps, tf.int32)[:, None]
+  masked = tf.where(known, tf.cast(logits, tf.float32), -float("inf"))
+  best, answer = (part[:, 0] for part in tf.math.top_k(masked, 1))  # The first of equal ones.
+  shift = tf.where(tf.math.is_finite(best), best, 0.0)
+  total = tf.reduce_sum(tf.exp(masked - shift[:, None]), axis=1)  # NaN if any logit is.
+  best = tf.where(tf.math.is_nan(total), float("nan"), best)
+  has_answer = tf.math.is_finite(best)
+  energy = shift + tf.math.log(total)
+  true_logit = tf.gather(masked, truth, axis=1, batch_dims=1)
+  return Readings(
+      tf.where(has_answer, tf.cast(answer, tf.int64), -1), best, energy,
+      tf.where(has_answer, tf.exp(true_logit - energy), 0.0))

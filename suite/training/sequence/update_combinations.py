@@ -1,0 +1,101 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Update strategies made of others: any of several, one by name, or what a budget allows."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional, Sequence
+
+from suite.training.sequence import update_strategies
+
+
+class Either(update_strategies.Strategy):
+  """When at least one of several strategies wants to; all see every step and every update."""
+
+  def __init__(self, strategies: Sequence[update_strategies.Strategy]):
+    if not strategies:
+      raise ValueError("Either has no strategies; give at least one, or take Never.")
+    self._strategies = tuple(strategies)
+
+  def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
+    decisions = [one.decide(observed) for one in self._strategies]
+    wishes = [d.reason for d in decisions if d.update]
+    return update_strategies.Decision(
+        bool(wishes), "; ".join(wishes or [d.reason for d in decisions]))
+
+  def updated(self, step: int) -> None:
+    for one in self._strategies:
+      one.updated(step)
+
+  def quiet(self, step: int) -> int:
+    return min(one.quiet(step) for one in self._strategies)
+
+  def state(self) -> Dict[str, Any]:
+    return {"strategies": [one.state() for one in self._strategies]}
+
+  def restore(self, state: Mapping[str, Any]) -> None:
+    if len(state["strategies"]) != len(self._strategies):
+      raise ValueError(f"The state is that of {len(state['strategies'])} strategies, but there are "
+                       f"{len(self._strategies)}. Resume with the strategies the run began with.")
+    for one, its_state in zip(self._strategies, state["strategies"]):
+      one.restore(its_state)
+
+
+def named(name: str, strategies: Mapping[str, update_strategies.Strategy]
+          ) -> update_strategies.Strategy:
+  """One of several by its name: a table's rows can set a name."""
+  if name not in strategies:
+    raise ValueError(f"Unknown update strategy {name!r}; allowed are {', '.join(strategies)}. "
+                     "Choose one of these, or add it to the strategies.")
+  return strategies[name]
+
+
+class WithinBudget(update_strategies.Strategy):
+  """What another strategy wants, as far as MACs allow; predictions count, too.
+
+  An update is made if, with its cost, the run has spent no more than `total`, and no more than
+  `per_sample` times the samples so far. A wish that is refused stays with the strategy that has it:
+  most wish again at the next step, `Every` at its next turn. With `Every(1)` updates come as soon
+  as they can be afforded.
+
+  Args:
+    wish: the strategy.
+    total: MACs of the whole run.
+    per_sample: MACs that each sample adds to the budget.
+  """
+
+  def __init__(self, wish: update_strategies.Strategy, total: Optional[float] = None,
+               per_sample: Optional[float] = None):
+    if total is None and per_sample is None:
+      raise ValueError("WithinBudget has no budget; give total, per_sample or both, in MACs.")
+    self._wish, self._total, self._per_sample = wish, total, per_sample
+
+  def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
+    wish = self._wish.decide(observed)
+    if not wish.update:
+      return wish
+    if observed.update_macs is None or observed.spent_macs is None:
+      raise ValueError(
+          f"The MACs {'of an update' if observed.update_macs is None else 'spent'} are unknown at "
+          f"step {observed.step}, and there is a budget. Take a model whose operations can all be "
+          "counted, or a strategy without a budget.")
+    after, budget = observed.spent_macs + observed.update_macs, self._budget(observed.step)
+    return update_strategies.Decision(
+        after <= budget,
+        f"{wish.reason}; {after:.4g} of {budget:.4g} MACs"
+        f"{'' if after <= budget else update_strategies.REFUSED}")
+
+  def _budget(self, step: int) -> float:
+    limits = [self._total, None if self._per_sample is None else self._per_sample * step]
+    return min(limit for limit in limits if limit is not None)
+
+  def updated(self, step: int) -> None:
+    self._wish.updated(step)
+
+  def quiet(self, step: int) -> int:
+    return self._wish.quiet(step)
+
+  def state(self) -> Dict[str, Any]:
+    return {"wish": self._wish.state()}
+
+  def restore(self, state: Mapping[str, Any]) -> None:
+    self._wish.restore(state["wish"])

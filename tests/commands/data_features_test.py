@@ -1,0 +1,188 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Features of small pictures: whole shards only, resumed, read back as buckets."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite import cli
+from suite.commands import data_features
+from suite.contracts import tasks
+from suite.data.images import clear_transform
+from suite.data.images import feature_set
+from suite.data.images import feature_shards
+from suite.data.images import image_set
+from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import drifting_buckets
+from suite.data.streams import feature_buckets
+from suite.data.streams import feature_sources
+from suite.models import conv4
+from suite.models import pretrained
+from suite.state import encoder_file
+
+NAME, SIZE, SHARD = "suite_test_pictures/same_shape", 8, 10
+SERIES = drifting_buckets.Series(data=NAME, splits=("train", "test"), num_buckets=3, bucket_size=8,
+                                 pretrain_size=15)
+
+
+@pytest.fixture(name="run_dir", scope="module")
+def _run_dir(tmp_path_factory):
+  folder = tmp_path_factory.mktemp("run") / "moco"
+  encoder_file.save(folder, conv4.conv4((SIZE, SIZE, 3), filters=4, blocks=2), {"updates": 1})
+  return folder
+
+
+def _write(run_dir, pictures_dir, out, name=NAME, **arguments):
+  return data_features.write(
+      feature_sources.find(name, data_dir=pictures_dir), data_features.encoder(str(run_dir)), out,
+      shard_size=SHARD, batch_size=4, **arguments)
+
+
+def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, tmp_path):
+  rows = _write(run_dir, pictures_dir, tmp_path)
+  assert [(r["split"], r["num_examples"], r["written"]) for r in rows] == [
+      ("test", 23, 23), ("train", 23, 23)]
+  names = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
+  assert names == sorted(["features.json", *(
+      f"{split}/{number:05d}/{file}" for split in ("test", "train") for number in range(3)
+      for file in ("features.npy", "ids.json"))])
+  manifest = json.loads((tmp_path / "features.json").read_text())
+  found = encoder_file.load(run_dir)
+  assert manifest["encoder"]["digest"] == found.about["weights_digest"]
+  assert (manifest["version"], manifest["image_size"], manifest["feature_size"]) == ("1.0.0", 8, 16)
+  split = feature_shards.read_split(tmp_path, "train")
+  images = image_set.ImageSet.from_tfds(NAME, "train", data_dir=pictures_dir)
+  assert split.ids == images.ids.tolist() and split.features.dtype == np.float32
+  batch = next(iter(images.eval_batches(23, transform=clear_transform.Clear(SIZE))))
+  np.testing.assert_allclose(split.features, found.model()(batch["image"]), rtol=1e-4, atol=1e-4)
+
+
+def test_killed_within_a_shard_and_run_again(run_dir, pictures_dir, tmp_path, monkeypatch):
+  whole, killed = tmp_path / "whole", tmp_path / "killed"
+  _write(run_dir, pictures_dir, whole, splits=["train"])
+  write_shard, calls = feature_shards.write_shard, []
+
+  def stopping(folder, features, ids):
+    calls.append(folder)
+    if len(calls) == 2:
+      np.save(folder / "features.npy", features[:1])
+      raise KeyboardInterrupt
+    write_shard(folder, features, ids)
+  monkeypatch.setattr(feature_shards, "write_shard", stopping)
+  with pytest.raises(KeyboardInterrupt):
+    _write(run_dir, pictures_dir, killed, splits=["train"])
+  monkeypatch.undo()
+  assert [p.name for p in sorted((killed / "train").iterdir())] == ["00000"]
+  with pytest.raises(ValueError, match="are not finished: shard 00001 is missing. Run the same"):
+    feature_shards.read_split(killed, "train")
+  (killed / "train" / "tmp-99-00001").mkdir()  # As SIGKILL leaves it.
+  first = (killed / "train" / "00000" / "features.npy").stat().st_mtime_ns
+  rows = _write(run_dir, pictures_dir, killed, splits=["train"])
+  assert [r["written"] for r in rows] == [13]
+  assert (killed / "train" / "00000" / "features.npy").stat().st_mtime_ns == first
+  assert [p.name for p in sorted((killed / "train").iterdir())] == ["00000", "00001", "00002"]
+  for path in sorted(whole.rglob("*.*")):
+    assert path.read_bytes() == (killed / path.relative_to(whole)).read_bytes(), path
+  assert [r["written"] for r in _write(run_dir, pictures_dir, killed, splits=["train"])] == [0]
+  assert [r["written"] for r in _write(run_dir, pictures_dir, killed)] == [23, 0]  # One more split.
+
+
+def test_another_encoder_or_a_strange_folder_is_refused(run_dir, pictures_dir, tmp_path):
+  _write(run_dir, pictures_dir, tmp_path / "out", splits=["train"])
+  other = tmp_path / "other"
+  encoder_file.save(other, conv4.conv4((SIZE, SIZE, 3), filters=4, blocks=2), {"updates": 1})
+  with pytest.raises(ValueError, match="holds features of another encoder: .* Give another --out"):
+    _write(other, pictures_dir, tmp_path / "out")
+  with pytest.raises(ValueError, match="is not empty and holds no features; give another --out"):
+    _write(run_dir, pictures_dir, other)
+  with pytest.raises(ValueError, match="has no split dev; it has test, train"):
+    _write(run_dir, pictures_dir, tmp_path / "new", splits=["dev"])
+
+
+def test_an_encoder_that_makes_nan_stops(pictures_dir, tmp_path):
+  model = tf.keras.Sequential([
+      tf.keras.layers.Input([SIZE, SIZE, 3]), tf.keras.layers.Flatten(), tf.keras.layers.Dense(2)])
+  model.set_weights([np.full_like(w, np.nan) for w in model.get_weights()])
+  encoder_file.save(tmp_path / "run", model, {})
+  with pytest.raises(ValueError, match="NaN or infinite features of 10 of 10 images of .*'picture"):
+    _write(tmp_path / "run", pictures_dir, tmp_path / "out")
+  assert not list((tmp_path / "out").glob("*/0*"))
+
+
+def test_buckets_of_features_are_those_of_the_images(run_dir, pictures_dir, tmp_path, monkeypatch):
+  monkeypatch.setitem(drifting_buckets.SERIES, "drifting/test", SERIES)
+  rows = _write(run_dir, pictures_dir, tmp_path, "drifting/test")
+  assert [(r["split"], r["num_examples"]) for r in rows] == [
+      ("bucket_00", 15), ("bucket_01", 8), ("bucket_02", 8), ("bucket_03", 8)]
+  images = drifting_buckets.load("drifting/test", data_dir=pictures_dir)
+  got = feature_buckets.load(images, str(tmp_path))
+  assert got.task == images.task and [b.name for b in got] == [b.name for b in images]
+  model = encoder_file.load(run_dir).model()
+  for a, b in zip(got, images):
+    for features, shown in ((a.train, b.train), (a.test, b.test)):
+      np.testing.assert_array_equal(features.labels, shown.labels)
+      np.testing.assert_array_equal(features.ids, shown.ids)
+      batch = next(iter(shown.eval_batches(shown.size, transform=clear_transform.Clear(SIZE))))
+      np.testing.assert_allclose(features.features, model(batch["image"]), rtol=1e-4, atol=1e-4)
+  streaming = feature_buckets.load(
+      drifting_buckets.load("drifting/test", protocol="streaming", data_dir=pictures_dir),
+      str(tmp_path))
+  assert all(b.train is b.test for b in streaming)
+  with pytest.raises(ValueError, match="has features of width 16, but 2048 was expected"):
+    next(iter(got[0].train.eval_batches(4, transform=feature_set.Features())))
+
+
+def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, tmp_path):
+  _write(run_dir, pictures_dir, tmp_path)
+  sets = [image_set.ImageSet.from_tfds(NAME, s, data_dir=pictures_dir) for s in ("train", "test")]
+  task = tasks.Task(NAME, tasks.SINGLE_LABEL, 4)
+  got = feature_buckets.load(
+      buckets_lib.Buckets(task, (buckets_lib.Bucket("train", *sets),)), str(tmp_path))
+  assert got[0].test.size == 23
+  strange = image_set.ImageSet.from_arrays(
+      "strange", np.zeros([2, 8, 8, 3], np.uint8), [0, 1], kind=task.kind, num_classes=4)
+  with pytest.raises(ValueError, match="2 of the 2 images of 'strange' have no features in .*'0'"):
+    feature_buckets.load(
+        buckets_lib.Buckets(task, (buckets_lib.Bucket("train", strange, strange),)), str(tmp_path))
+  with pytest.raises(ValueError, match="has no features of split 'bucket_01'; it has test, train"):
+    feature_buckets.load(
+        buckets_lib.Buckets(task, (buckets_lib.Bucket("bucket_01", strange, strange),)),
+        str(tmp_path))
+  with pytest.raises(FileNotFoundError, match="has no features.json. Write features there with"):
+    feature_shards.read_manifest(tmp_path / "nowhere")
+  np.save(tmp_path / "train" / "00000" / "features.npy", np.zeros([10, 5], np.float32))
+  with pytest.raises(ValueError, match=r"has features \(10, 5\) and 10 ids; \(10, 16\) features"):
+    feature_shards.read_split(tmp_path, "train")
+
+
+def test_the_command(run_dir, pictures_dir, tmp_path, capsys):
+  command = ["data", "features", NAME, "--data_dir", pictures_dir, "--out", str(tmp_path / "out")]
+  # The work directory stands for its one encoder.
+  assert cli.main([*command, "--encoder", str(run_dir.parent), "--split", "train"]) == 0
+  lines = capsys.readouterr().out.splitlines()
+  assert lines[1].split()[:4] == ["train", "23", "23", "16"]
+  assert cli.main([*command, "--encoder", "ResNet50"]) == 1
+  assert "'ResNet50' was given no weights. Nothing is downloaded" in capsys.readouterr().err
+  assert cli.main([*command, "--encoder", "nowhere"]) == 1
+  assert "neither the directory of a pretraining run nor a Keras" in capsys.readouterr().err
+  assert cli.main([*command, "--encoder", str(run_dir), "--weights", "x.h5"]) == 1
+  assert "which has its own (encoder.npz). Leave it out" in capsys.readouterr().err
+
+
+def test_a_keras_application_with_local_weights(tmp_path):
+  net = tf.keras.applications.MobileNet(
+      weights=None, include_top=False, pooling="avg", input_shape=(32, 32, 3))
+  path = str(tmp_path / "mobilenet.h5")
+  net.save_weights(path)
+  encoder = data_features.encoder("MobileNet", path, image_size=32)
+  assert (encoder.image_size, encoder.feature_size) == (32, 1024)
+  pixels = np.random.default_rng(0).uniform(0, 255, [2, 32, 32, 3]).astype(np.float32)
+  np.testing.assert_allclose(encoder.model(pixels), net(pixels / 127.5 - 1), rtol=1e-4, atol=1e-5)
+  with pytest.raises(FileNotFoundError, match="There is no file of weights 'nowhere.h5'"):
+    pretrained.application("MobileNet", "nowhere.h5")
+  with pytest.raises(ValueError, match="are not those of Keras application 'MobileNetV2'"):
+    pretrained.application("MobileNetV2", path, image_size=32)

@@ -1,0 +1,159 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Run files are found by name; their mistakes are found before anything they name is imported."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from suite.configs import gin_files
+
+HEADER = "from __gin__ import dynamic_registration\nfrom not_there import toy\n"
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+  """A folder with gin/ in the place of the shipped one; write(name, text) adds a file."""
+  monkeypatch.setattr(gin_files, "root", lambda: tmp_path)
+  monkeypatch.chdir(tmp_path)
+
+  def write(name, text):
+    path = tmp_path / "gin" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+  return write
+
+
+def test_root_holds_the_gin_folder():
+  assert (gin_files.root() / "gin" / "runs").is_dir()
+
+
+def test_run_files_are_sorted_short_names(shelf):
+  shelf("runs/quickstart.gin", "")
+  shelf("runs/nevis/tiny.gin", "")
+  shelf("learners/er.gin", "")  # Not a run.
+  assert list(gin_files.run_files()) == ["nevis/tiny", "quickstart"]
+
+
+def test_a_run_is_found_by_short_name_by_path_and_with_its_ending(shelf, tmp_path):
+  path = shelf("runs/nevis/tiny.gin", "")
+  for run in ("nevis/tiny", "nevis/tiny.gin", "gin/runs/nevis/tiny.gin", str(path)):
+    assert gin_files.find(run) == ("nevis/tiny", path)
+  own = tmp_path / "mine.gin"
+  own.write_text("")
+  assert gin_files.find(str(own)) == ("mine", own)
+
+
+def test_an_unknown_run_names_the_nearest(shelf):
+  shelf("runs/nevis/tiny.gin", "")
+  shelf("runs/quickstart.gin", "")
+  with pytest.raises(gin_files.ConfigError, match=r"run 'nevis/tny'.*Nearest: nevis/tiny\."):
+    gin_files.find("nevis/tny")
+  with pytest.raises(gin_files.ConfigError, match=r"Known: nevis/tiny, quickstart\..*suite list"):
+    gin_files.find("zzz")
+
+
+@pytest.mark.parametrize("text, spoken", [
+    ("# Fine-tuning.\n# More.\nX = 1\n", "Fine-tuning."),
+    ("# suite run nevis/tiny     1 s on one CPU core\n#\n# Fine-tuning.\n", "Fine-tuning."),
+    ("# Copyright 2026 Somebody.\n# Fine-tuning.\n", "Fine-tuning."),
+    ("X = 1\n# Too late.\n", ""),
+])
+def test_description_is_the_first_comment_for_people(shelf, text, spoken):
+  assert gin_files.description(shelf("runs/a.gin", text)) == spoken
+
+
+def test_scan_reads_includes_in_place_and_imports_nothing(shelf):
+  shelf("learners/er.gin", HEADER + "EPOCHS = %gin.REQUIRED\ntoy.fit.epochs = %EPOCHS\n")
+  run = shelf("runs/a.gin", HEADER + "include 'gin/learners/er.gin'\nEPOCHS = 3\n")
+  found = gin_files.scan([run])
+  assert found.files == [str(run), str(run.parents[1] / "learners" / "er.gin")]
+  assert found.macros["EPOCHS"].value == 3
+  assert found.macros["EPOCHS"].where == f"{run}, line 4"
+  assert found.parameters["toy.fit.epochs"].value == "%EPOCHS"
+  assert found.header() == HEADER.splitlines()
+
+
+def test_a_binding_of_the_command_line_wins(shelf):
+  run = shelf("runs/a.gin", "N = %gin.REQUIRED\ntoy.f.n = %N\n")
+  found = gin_files.scan([run], ["N=4"])
+  assert (found.macros["N"].value, found.macros["N"].where) == (4, "the command line")
+
+
+def test_a_misspelled_macro_is_refused_with_the_nearest(shelf):
+  run = shelf("runs/a.gin", "EPOCHS = 2\nSTEPS = 1\ntoy.f.x = %EPOCHS\ntoy.f.y = %STEPS\n")
+  message = r"the macro 'EPOCHSS', which no file of this run declares\. Nearest: EPOCHS, STEPS\."
+  with pytest.raises(gin_files.ConfigError, match=message):
+    gin_files.scan([run], ["EPOCHSS=3"])
+
+
+def test_all_that_is_required_and_unset_is_named(shelf):
+  run = shelf("runs/a.gin",
+              "A = %gin.REQUIRED\nB = 1\ntoy.f.x = [%A, %B]\ntoy.f.n = %gin.REQUIRED\n")
+  with pytest.raises(gin_files.ConfigError) as error:
+    gin_files.scan([run])
+  assert f"A  (required by {run}, line 1)" in str(error.value)
+  assert f"toy.f.n  (required by {run}, line 4)" in str(error.value)
+  assert "--gin_param A=VALUE" in str(error.value)
+  gin_files.scan([run], ["A=1", "toy.f.n=2"])
+
+
+def test_a_macro_that_is_read_but_never_set_is_refused(shelf):
+  run = shelf("runs/a.gin", "EPOCHS = 1\ntoy.f.x = {'n': (%EPOCHSS, 1)}\n")
+  with pytest.raises(gin_files.ConfigError, match=r"reads %EPOCHSS, .* Nearest: EPOCHS\."):
+    gin_files.scan([run])
+
+
+def test_a_macro_set_for_nothing_is_told(shelf, caplog):
+  shelf("data/d.gin", "UNUSED_BUT_SHARED = 1\n")
+  run = shelf("runs/a.gin", "include 'gin/data/d.gin'\nEPOCHSS = 2\n")
+  with caplog.at_level(logging.WARNING):
+    gin_files.scan([run])
+  assert f"{run}, line 2 sets EPOCHSS, which nothing in this run reads." in caplog.text
+  assert "UNUSED_BUT_SHARED" not in caplog.text
+
+
+@pytest.mark.parametrize("binding, message", [
+    ("VARIANT=tiny", r"quote it: --gin_param \"VARIANT='tiny'\""),
+    ("VARIANT", "takes X=Y"),
+    ("VARIANT=", "takes X=Y"),
+    ("VARIANT='a'\nVARIANT='b'", "one binding X=Y"),
+    ("import os", "one binding X=Y"),
+])
+def test_a_binding_that_is_none_is_explained(shelf, binding, message):
+  run = shelf("runs/a.gin", "VARIANT = 'full'\ntoy.f.x = %VARIANT\n")
+  with pytest.raises(gin_files.ConfigError, match=message):
+    gin_files.scan([run], [binding])
+
+
+def test_a_missing_include_names_the_line_and_the_nearest(shelf):
+  shelf("learners/replay.gin", "")
+  run = shelf("runs/a.gin", "\ninclude 'gin/learners/reply.gin'\n")
+  message = r"line 2: there is no file 'gin/learners/reply\.gin'.*: gin/learners/replay\.gin"
+  with pytest.raises(gin_files.ConfigError, match=message):
+    gin_files.scan([run])
+
+
+def test_files_that_include_each_other_are_refused(shelf):
+  run = shelf("runs/a.gin", "include 'gin/runs/b.gin'\n")
+  shelf("runs/b.gin", "include 'gin/runs/a.gin'\n")
+  with pytest.raises(gin_files.ConfigError, match="includes itself"):
+    gin_files.scan([run])
+
+
+def test_a_syntax_error_names_file_and_line(shelf):
+  run = shelf("runs/a.gin", "A = 1\ntoy.f.x == 3\n")
+  with pytest.raises(gin_files.ConfigError, match=r"Cannot read .*a\.gin, line 2"):
+    gin_files.scan([run])
+
+
+def test_an_extra_file_is_found_from_the_current_folder_or_the_root(shelf, tmp_path, monkeypatch):
+  debug = shelf("debug.gin", "")
+  (tmp_path / "elsewhere").mkdir()
+  monkeypatch.chdir(tmp_path / "elsewhere")
+  assert gin_files.find_file("gin/debug.gin", "--gin_file") == debug
+  with pytest.raises(gin_files.ConfigError, match=r"--gin_file: there is no file 'gin/debg\.gin'"):
+    gin_files.find_file("gin/debg.gin", "--gin_file")

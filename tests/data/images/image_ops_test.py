@@ -1,0 +1,170 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image transforms against slow per-image oracles, eagerly and inside tf.data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.data.images import image_ops
+from suite.data.images import sampling
+
+SEEDS = sampling.row_seeds((3, 4), tf.range(16, dtype=tf.int64))
+
+
+def _images(height, width, channels=3, num=16):
+  rng = np.random.default_rng([height, width, channels])
+  return rng.integers(0, 256, (num, height, width, channels)).astype(np.uint8)
+
+
+def _oracle(image, box, size, flip=False):
+  """One image, pixel by pixel: half-pixel centres, edges repeated."""
+  y, x, height, width = box
+  out = np.zeros((size, size, image.shape[-1]))
+  for i in range(size):
+    for j in range(size):
+      row = np.clip(y + (i + 0.5) * height / size - 0.5, 0, image.shape[0] - 1)
+      column = np.clip(x + (j + 0.5) * width / size - 0.5, 0, image.shape[1] - 1)
+      top, left = int(row), int(column)
+      bottom, right = min(top + 1, image.shape[0] - 1), min(left + 1, image.shape[1] - 1)
+      a, b = row - top, column - left
+      out[i, j] = ((1 - a) * ((1 - b) * image[top, left] + b * image[top, right])
+                   + a * ((1 - b) * image[bottom, left] + b * image[bottom, right]))
+  return out[:, ::-1] if flip else out
+
+
+def _box_oracle(draws, height, width, area=(0.08, 1.0), aspect=(3 / 4, 4 / 3)):
+  for a, r, y, x in np.reshape(draws, (10, 4)):
+    pixels = (area[0] + a * (area[1] - area[0])) * height * width
+    ratio = aspect[0] + r * (aspect[1] - aspect[0])
+    w, h = np.sqrt(pixels * ratio), np.sqrt(pixels / ratio)
+    if w <= width and h <= height:
+      return y * (height - h), x * (width - w), h, w
+  return 0.0, 0.0, height, width
+
+
+@pytest.mark.parametrize("height, width", [(8, 8), (5, 20), (20, 5), (64, 48), (1, 1), (3, 3)])
+def test_random_crops_equal_the_slow_oracle(height, width):
+  images = _images(height, width)
+  got = image_ops.Nevis(12).train(images, SEEDS).numpy()
+  draws = sampling.uniform(SEEDS, 41).numpy()
+  for b in range(16):
+    want = _oracle(images[b], _box_oracle(draws[b, :40], height, width), 12, draws[b, 40] < 0.5)
+    np.testing.assert_allclose(got[b], want, atol=0.51)
+
+
+@pytest.mark.parametrize("transform", [image_ops.Nevis(16), image_ops.Plain(16)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_row_is_the_same_in_any_batch_eager_or_in_a_pipeline(transform, channels):
+  images = _images(13, 21, channels)
+  eager = transform.train(images, SEEDS).numpy()
+  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(16)])
+  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
+  unknown = tf.function(transform.train, input_signature=[
+      tf.TensorSpec([None, None, None, channels], tf.uint8), tf.TensorSpec([None], tf.uint64)])
+  np.testing.assert_array_equal(eager, alone)
+  np.testing.assert_array_equal(eager, next(iter(dataset)))
+  np.testing.assert_array_equal(eager, unknown(images, SEEDS))
+  assert eager.shape == (16, 16, 16, 3) and eager.dtype == np.uint8
+
+
+def test_boxes_keep_to_area_aspect_and_image():
+  height, width = 40, 70
+  draws = sampling.uniform(sampling.row_seeds((1, 1), tf.range(4000, dtype=tf.int64)), 40)
+  boxes = image_ops.random_boxes(draws, height, width, area=(0.08, 1.0), aspect=(3 / 4, 4 / 3))
+  y, x, h, w = boxes.numpy()[boxes[:, 3] < width].T
+  assert len(y) > 3980  # The rest found no box in ten attempts and is whole.
+  share, aspect, eps = h * w / (height * width), w / h, 1e-9
+  assert share.min() >= 0.08 - eps and share.max() <= 1 + eps
+  assert aspect.min() >= 3 / 4 - eps and aspect.max() <= 4 / 3 + eps
+  assert min(y.min(), x.min()) >= 0
+  assert (y + h).max() <= height + eps and (x + w).max() <= width + eps
+  assert share.min() < 0.09 and share.max() > 0.7  # A wide image holds no square box of all of it.
+
+
+def test_an_image_too_long_for_any_box_is_used_whole():
+  draws = sampling.uniform(SEEDS, 40)
+  boxes = image_ops.random_boxes(draws, 2, 100, area=(0.5, 1.0), aspect=(3 / 4, 4 / 3))
+  np.testing.assert_array_equal(boxes, np.tile([0.0, 0.0, 2.0, 100.0], (16, 1)))
+
+
+def test_half_of_the_images_are_mirrored():
+  image = np.tile(np.arange(0, 80, 10, dtype=np.uint8)[None, None, :, None], (1000, 8, 1, 3))
+  seeds = sampling.row_seeds((0, 0), tf.range(1000, dtype=tf.int64))
+  out = image_ops.Nevis(8, area=(1.0, 1.0), aspect=(1.0, 1.0)).train(image, seeds).numpy()
+  mirrored = out[:, 0, 0, 0] > out[:, 0, -1, 0]
+  assert 450 < mirrored.sum() < 550
+  want = np.where(mirrored[:, None, None, None], image[:, :, ::-1], image)
+  np.testing.assert_array_equal(out, want)
+
+
+def test_evaluation_takes_the_central_square():
+  # 2 x 5, columns 0 10 20 30 40: a square of 2 with one spare pixel left and two right.
+  image = np.tile(np.arange(0, 50, 10, dtype=np.uint8)[None, None, :, None], (1, 2, 1, 1))
+  out = image_ops.Nevis(2).evaluate(image).numpy()
+  assert out[0, :, :, 0].tolist() == [[10, 20], [10, 20]]
+  tall = image_ops.Nevis(2).evaluate(image.transpose(0, 2, 1, 3)).numpy()
+  assert tall[0, :, :, 0].tolist() == [[10, 10], [20, 20]]
+  # Twice as large: samples at columns .75 1.25 1.75 2.25, so the square's neighbours take part.
+  assert image_ops.Nevis(4).evaluate(2 * image).numpy()[0, 0, :, 0].tolist() == [15, 25, 35, 45]
+
+
+@pytest.mark.parametrize("size", [7, 16, 40])
+def test_a_whole_image_is_resized_as_tensorflow_does(size):
+  images = _images(16, 16)
+  want = tf.image.resize(images, [size, size]).numpy()
+  np.testing.assert_allclose(image_ops.Plain(size).evaluate(images), want, atol=0.51)
+
+
+def test_an_image_of_the_right_size_is_left_alone():
+  images = _images(8, 8)
+  np.testing.assert_array_equal(image_ops.Plain(8).train(images, SEEDS), images)
+  np.testing.assert_array_equal(image_ops.Nevis(8).evaluate(images), images)
+
+
+def test_grey_is_repeated_and_other_channels_are_refused():
+  images = _images(8, 8, 1)
+  np.testing.assert_array_equal(image_ops.Plain(8).evaluate(images), np.repeat(images, 3, -1))
+  with pytest.raises(ValueError, match="Images have 2 channels"):
+    image_ops.to_rgb(tf.zeros([1, 2, 2, 2]))
+
+
+def test_extra_ops_change_training_only_and_a_row_is_the_same_in_any_batch():
+  images = _images(16, 16)
+  transform = image_ops.Augmented(
+      image_ops.Plain(16), ops=(image_ops.Rotate(30.0), image_ops.Cutout(6)))
+  assert transform.size == 16
+  np.testing.assert_array_equal(transform.evaluate(images), images)
+  eager = transform.train(images, SEEDS).numpy()
+  assert eager.dtype == np.uint8 and (eager != images).mean() > 0.5
+  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(16)])
+  np.testing.assert_array_equal(eager, alone)
+  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
+  np.testing.assert_array_equal(eager, next(iter(dataset)))
+
+
+def test_cutout_blackens_one_square():
+  white = np.full((16, 12, 12, 3), 255, np.uint8)
+  out = image_ops.Cutout(4)(white, SEEDS).numpy()
+  black = (out == 0).all(-1)
+  assert black.any(axis=(1, 2)).all() and black.sum(axis=(1, 2)).max() == 16
+  assert len({tuple(np.argwhere(b)[0]) for b in black}) > 4
+
+
+def test_rotation_keeps_to_its_greatest_angle():
+  line = np.zeros((16, 33, 33, 3), np.uint8)
+  line[:, 16] = 255
+  out = image_ops.Rotate(20.0)(line, SEEDS).numpy()[..., 0].astype(float)
+  # Height of the line's right end over its middle, 16 pixels to the right.
+  ends = (out[:, :, 30] * np.arange(33)).sum(1) / out[:, :, 30].sum(1) - 16
+  angles = np.degrees(np.arctan2(np.abs(ends), 14))
+  assert angles.max() < 21 and angles.max() > 8 and (ends > 0).any() and (ends < 0).any()
+
+
+def test_stored_images_are_left_alone():
+  images = tf.ones([2, 4, 4, 1], tf.uint8)
+  assert image_ops.AsStored(4).evaluate(images) is images
+  assert image_ops.AsStored(4).train(images, None) is images
+  with pytest.raises(ValueError, match="4 x 4 pixels; AsStored.size is 5"):
+    image_ops.AsStored(5).evaluate(images)

@@ -1,0 +1,75 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""FLUID sequences of a small data set that pretends to be prepared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.data.sequences import fluid_data
+from suite.data.sequences import fluid_sequences
+
+# 6 classes of 12 images, whose grey tells the class and the number; 2 + 2 of them in a sequence.
+SPEC = fluid_sequences.Spec(2, 2, num_pretrain=3, numerator=10, offset=1, base_cap=4,
+                            num_validation=1, num_test=2, segment_length=6)
+
+
+@pytest.fixture(name="data", autouse=True)
+def _data(monkeypatch):
+  labels = np.repeat(np.arange(6), 12)
+  greys = [20 * label + i % 12 for i, label in enumerate(labels)]
+  encoded = [tf.io.encode_png(np.full([4, 4, 3], g, np.uint8)).numpy() for g in greys]
+  made = fluid_data.Encoded(encoded, labels, [f"train/{i:02d}" for i in range(72)])
+  monkeypatch.setattr(fluid_data, "_encoded", lambda name, data_dir: made)
+  monkeypatch.setitem(fluid_sequences.SPECS, "small", SPEC)
+  fluid_data.plan.cache_clear()
+  yield made
+  fluid_data.plan.cache_clear()
+
+
+def grey_of(image):
+  assert len(np.unique(image)) == 1
+  return int(image.flat[0])
+
+
+def test_images_and_labels_of_a_sequence_belong_together():
+  made = fluid_data.sequence("x", spec="small", side=2)
+  plan = fluid_data.plan("x", "small")
+  stream = plan.test[0]
+  assert len(made) == len(stream) and made.num_base_classes == 2 and made.num_classes == 4
+  images = made.images(0, len(made))
+  assert images.shape[1:] == (2, 2, 3)
+  made.deliver(len(made) - 1)
+  for t in range(len(made)):
+    assert grey_of(images[t]) // 20 == stream.classes[made.reveal(t)]
+  assert made.ids.tolist() == stream.ids.tolist()
+
+
+def test_base_classes_have_the_labels_of_the_sequence_and_no_image_of_it():
+  sequence = fluid_data.sequence("x", spec="small", stream="test_1")
+  base = fluid_data.base("x", spec="small", stream="test_1", side=4)
+  stream = fluid_data.plan("x", "small").test[1]
+  assert base.num_classes == 4 and sorted(set(base.labels)) == [0, 1]
+  assert len(base.labels) == 2 * (12 - 4)
+  assert not set(base.ids) & set(sequence.ids)
+  greys = [20 * stream.classes[label] for label in base.labels]
+  numbers = [int(one.split("/")[1]) for one in base.ids]
+  assert [n // 12 * 20 for n in numbers] == greys
+
+
+def test_a_backbone_is_pretrained_on_all_base_classes():
+  images = fluid_data.pretraining("x", spec="small", side=4)
+  assert images.num_classes == 3 and np.bincount(images.labels).tolist() == [8, 8, 8]
+
+
+def test_sequences_in_turn_tell_their_segments():
+  with pytest.raises(ValueError, match="stand in more than one segment. Merge sequences of a spec"):
+    fluid_data.sequence("x", spec="small", stream=fluid_data.ALTERNATING)
+
+
+def test_wrong_names_are_told():
+  with pytest.raises(ValueError, match="spec 'big' of FLUID sequences; allowed are paper, tiny"):
+    fluid_data.sequence("x", spec="big")
+  with pytest.raises(ValueError, match="'test_7' of x as 'small'; allowed are validation_0"):
+    fluid_data.sequence("x", spec="small", stream="test_7")

@@ -1,0 +1,65 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The table of the stream against the counts of the paper."""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+
+from suite.data.streams import nevis_table
+
+
+def test_the_full_stream_has_79_and_27_tasks_over_97_data_sets():
+  lines = nevis_table.full()
+  assert collections.Counter(line.role for line in lines) == {"meta_train": 79, "meta_test": 27}
+  assert len(lines) == 106 and len({line.name for line in lines}) == 97
+  assert {line.year >= 2019 for line in lines if line.role == "meta_test"} == {True}
+  assert lines[0].key == "magellan_venus_volcanoes" and lines[-1].key == "synthetic_covid19_xray"
+
+
+def test_nine_data_sets_come_twice_and_none_three_times():
+  repeated = {line.name for line in nevis_table.full() if line.occurrence == 2}
+  assert repeated == {"olivetti_face", "brodatz", "mnist", "caltech101", "scenes15", "coil20",
+                      "coil100", "imagenet2012", "oxford_flowers102"}
+  assert max(line.occurrence for line in nevis_table.full()) == 2
+
+
+def test_multi_label_tasks_are_those_of_the_reference_code():
+  assert {line.name for line in nevis_table.full() if line.kind == "multi_label"} == {
+      "voc2007", "iaprtc12", "voc2012", "voc_actions", "celeb_a", "sun_attributes", "awa2", "biwi",
+      "nih_chest_xray"}
+
+
+def test_short_has_its_own_order_and_years():
+  lines = nevis_table.short()
+  assert [line.key for line in lines[:3]] == ["coil100", "mnist", "pascal_voc2005"]
+  assert lines[19].key == "mnist@2" and lines[19].year == 2018
+  assert collections.Counter(line.role for line in lines) == {"meta_train": 24, "meta_test": 5}
+  assert len(lines) == 29 and len({line.name for line in lines}) == 28
+
+
+@pytest.mark.parametrize("variant", ["full", "short", "tiny"])
+def test_years_never_go_back(variant):
+  years = [line.year for line in nevis_table.select(variant)]
+  assert years == sorted(years)
+
+
+def test_occurrences_count_within_the_chosen_stream():
+  only = nevis_table.select(["mnist@2"])[0]
+  assert (only.key, only.year) == ("mnist", 2015)
+  assert [line.key for line in nevis_table.select(["mnist", "mnist@2"])] == ["mnist", "mnist@2"]
+
+
+def test_tiny_ends_with_a_meta_test_task():
+  assert [line.role for line in nevis_table.select("tiny")] == ["meta_train"] * 5 + ["meta_test"]
+
+
+@pytest.mark.parametrize("variant, message", [
+    ("long", "Unknown NEVIS stream 'long'; allowed are 'full', 'short', 'tiny'"),
+    (["mnist", "mnost"], r"Unknown NEVIS tasks \['mnost'\]; the full stream has: aberdeen"),
+    ([], "Unknown NEVIS tasks"),
+])
+def test_unknown_streams_and_tasks_are_refused(variant, message):
+  with pytest.raises(ValueError, match=message):
+    nevis_table.select(variant)

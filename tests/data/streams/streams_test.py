@@ -1,0 +1,149 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Events, delivery, and what happens when data is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.streams import streams
+
+
+def _entry(name="a", year=2000, role="meta_train", *, num_classes=2, occurrence=1, load=None,
+           missing=None):
+  def splits():
+    return streams.Splits(*(image_set.ImageSet.from_arrays(
+        f"{name} {split}", np.zeros([3, 2, 2, 1], np.uint8), [0, 1, 0], kind="single_label",
+        num_classes=2) for split in ("train", "validation", "test")))
+  task = tasks.Task(name, "single_label", num_classes, occurrence)
+  return streams.Entry(task, year, role, load or splits, f"data/{name}",
+                       missing=missing or (lambda: None))
+
+
+def test_each_entry_is_a_train_and_a_predict_event():
+  stream = streams.Stream("s", [_entry("a"), _entry("b", 2001), _entry("a", 2001, occurrence=2)])
+  events = stream.events()
+  assert [(e.index, e.kind, e.entry_index, e.task_key) for e in events] == [
+      (0, "train", 0, "a"), (1, "predict", 0, "a"), (2, "train", 1, "b"), (3, "predict", 1, "b"),
+      (4, "train", 2, "a@2"), (5, "predict", 2, "a@2")]
+
+
+def test_an_entry_knows_the_version_of_its_data():
+  asked = []
+  def version():
+    asked.append(1)
+    return "1.0.0"
+  task = tasks.Task("a", "single_label", 2)
+  entry = streams.Entry(task, 2000, "meta_train", lambda: None, "data/a", version=version)
+  assert [entry.version(), entry.version()] == ["1.0.0", "1.0.0"] and len(asked) == 1
+  assert _entry().version() is None
+
+
+def test_an_experience_holds_its_task_and_the_past_only():
+  stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("c")])
+  made = stream.deliver(stream.events()[2])
+  assert (made.task.key, made.train.name, made.validation.name) == ("b", "b train", "b validation")
+  assert made.history.keys == ["a"] and made.history["a"].train.name == "a train"
+  with pytest.raises(experience.NotDeliveredError, match="Delivered so far: a"):
+    _ = made.history["c"]
+  assert stream.test(stream.events()[3]).name == "b test"
+  with pytest.raises(ValueError, match="only 'train' events deliver data"):
+    stream.deliver(stream.events()[3])
+
+
+def test_any_event_can_be_delivered_first():
+  stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("c")])
+  assert stream.deliver(stream.events()[4]).history.keys == ["a", "b"]
+
+
+def test_data_is_loaded_late_and_only_a_little_is_kept():
+  loads = []
+  def entry(name):
+    inner = _entry(name)
+    def load():
+      loads.append(name)
+      return inner.load()
+    return _entry(name, load=load)
+  stream = streams.Stream("s", [entry(n) for n in "abc"])
+  events = stream.events()
+  assert not loads
+  for event in events:
+    stream.deliver(event) if event.kind == "train" else stream.test(event)
+  assert loads == ["a", "b", "c"]
+  _ = stream.deliver(events[4]).history["a"]
+  assert loads == ["a", "b", "c", "a"]
+
+
+def test_a_function_gives_the_task_when_it_is_asked_for():
+  task = lambda: tasks.Task("a", "single_label", 3)
+  entry = streams.Entry(task, 2000, "meta_test", None, "a", key="a")
+  assert entry.key == "a" and entry.task.num_classes == 3 and entry.task is entry.task
+
+
+@pytest.mark.parametrize("entries, message", [
+    ([_entry("a", 2001), _entry("b", 2000)],
+     r"not chronological: 'a' \(2001\) stands before 'b' \(2000\)"),
+    ([_entry("a"), _entry("a")], "has a more than once; a repeated data set needs its occurrence"),
+])
+def test_wrong_orders_are_refused(entries, message):
+  with pytest.raises(ValueError, match=message):
+    streams.Stream("s", entries)
+
+
+def test_roles_and_numbers_are_checked():
+  with pytest.raises(ValueError, match="role 'test'; allowed are meta_train, meta_test"):
+    _entry(role="test")
+  with pytest.raises(ValueError, match=r"has 1 tasks \(left out ones included\), expected 2"):
+    streams.Stream("s", [_entry()], expected={"meta_train": 2})
+  known = streams.Stream("s", [_entry()], expected={"meta_train": 2}, left_out=["b"])
+  assert known.left_out == ("b",)
+
+
+def test_images_must_fit_the_task():
+  stream = streams.Stream("s", [_entry("a", num_classes=5)])
+  with pytest.raises(ValueError, match="'a' is single_label with 5 classes, but its images "
+                                       "'a train' are single_label with 2"):
+    stream.deliver(stream.events()[0])
+
+
+def test_missing_data_stops_a_stream_before_its_first_event():
+  gone = lambda: streams.Missing("data/b", "not there", "suite data build data/b")
+  stream = streams.Stream("s", [_entry("a"), _entry("b", missing=gone),
+                                _entry("b", occurrence=2, missing=gone)])
+  assert stream.missing() == [gone()]
+  with pytest.raises(streams.MissingDataError,
+                     match=r"(?s)1 data sets of stream 's' .*data/b: not there Run: suite data"):
+    stream.events()
+
+
+def test_nevis_names_what_is_not_prepared(tmp_path):
+  stream = streams.nevis("tiny", data_dir=str(tmp_path))
+  assert [m.dataset for m in stream.missing()] == [
+      "nevis/olivetti_face", "nevis/mnist", "nevis/cifar10", "nevis/semeion", "nevis/tiny_imagenet"]
+  assert stream.expected == {"meta_train": 5, "meta_test": 1}
+  with pytest.raises(streams.MissingDataError, match="suite data build nevis/semeion"):
+    stream.events()
+
+
+def test_nevis_says_what_is_left_out(tmp_path):
+  stream = streams.nevis(["semeion", "fashion_mnist"], data_dir=str(tmp_path),
+                         on_missing="leave_out")
+  assert stream.left_out == ("semeion", "fashion_mnist") and not stream.events()
+  with pytest.raises(ValueError, match="on_missing='skip'; allowed are 'stop' and 'leave_out'"):
+    streams.nevis("tiny", on_missing="skip")
+
+
+def test_nevis_tasks_know_their_classes_without_data(tmp_path):
+  stream = streams.nevis("tiny", data_dir=str(tmp_path))
+  assert [(e.task.key, e.task.num_classes) for e in stream.entries] == [
+      ("olivetti_face", 40), ("mnist", 10), ("mnist@2", 10), ("cifar10", 10), ("semeion", 10),
+      ("tiny_imagenet", 200)]
+
+
+def test_the_full_stream_is_made_without_its_data():
+  stream = streams.nevis("full")
+  assert len(stream.entries) == 106 and stream.expected == {"meta_train": 79, "meta_test": 27}
+  assert stream.entries[46].key == "mnist@2" and stream.entries[46].dataset == "nevis/mnist"

@@ -1,0 +1,131 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Intervals: by hand, at 0% and 100%, and how often they hold the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suite.lifelong.answers import intervals
+from suite.lifelong.answers import nested_ranks
+
+
+def test_wilson_by_hand():
+  # z^2 = 4, n = 100, p = 1/2: scale 1.04, half 2 sqrt(0.0025 + 0.0001) / 1.04.
+  low, high = intervals.wilson(0.5, 100, z=2.0)
+  half = 2 * 0.0026 ** 0.5 / 1.04
+  assert (low, high) == pytest.approx((0.5 - half, 0.5 + half))
+  # p = 0: 0 to z^2 / (n + z^2).
+  assert intervals.wilson(0.0, 12, z=2.0) == pytest.approx((0.0, 0.25))
+  assert intervals.wilson(1.0, 12, z=2.0) == pytest.approx((0.75, 1.0))
+  assert intervals.wilson(0.3, float("inf")) == (0.3, 0.3)
+  # One of 12: Poisson's lower limit -log(0.95) = 0.0513, below Wilson's.
+  assert intervals.wilson(1 / 12, 12)[0] == pytest.approx(0.0512933 / 12)
+  assert intervals.wilson(11 / 12, 12)[1] == pytest.approx(1 - 0.0512933 / 12)
+  with pytest.raises(ValueError, match="share of 1.5"):
+    intervals.wilson(1.5, 3)
+
+
+def test_paired_variance_by_hand():
+  # Differences 1, -1, 0: 2 / (2 * 4 * 3).
+  assert intervals.paired_variance(np.array([0, 1, 0, 0])) == pytest.approx(2 / 24)
+  with pytest.raises(ValueError, match="1 values; a variance needs 2"):
+    intervals.paired_variance(np.array([1]))
+
+
+def test_design_effect():
+  assert intervals.design_effect(np.ones(8)) == 1.0
+  ordered = np.repeat([1, 0], 500)
+  # One change of 999: ratio (1 / 1998) / (0.25 * 1000 / 999); 16 in 1016 pairs are random.
+  ratio = (1 / 1998) / (250 / 999)
+  assert intervals.design_effect(ordered) == pytest.approx((1000 * ratio + 16) / 1016)
+  assert intervals.design_effect(np.tile([0, 1], 50)) == 1.25
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("m", [1, 8, 100])
+def test_models_at_0_and_100_percent_have_a_width(value, m):
+  found = intervals.accuracy(np.full(m, value), 1000)
+  assert found.value == value and found.low <= value <= found.high and found.width > 0
+  # Samples left: with m of 1000 observed, n = m / (1 - m / 1000).
+  n = m / (1 - m / 1000)
+  width = intervals.Z_95 ** 2 / (n + intervals.Z_95 ** 2)
+  # One answer is a few successes and a few failures at once: Poisson's limit is the wider one.
+  assert found.width == pytest.approx(width) if m > 1 else width < found.width < 1.0
+
+
+def test_all_observed_is_all_known():
+  found = intervals.accuracy(np.array([1, 0, 0, 1]), 4)
+  assert (found.low, found.value, found.high) == (0.5, 0.5, 0.5)
+  found = intervals.difference(np.array([1, 1]), np.array([0, 1]), 2)
+  assert (found.low, found.value, found.high) == (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("m", [32, 100, 512])
+@pytest.mark.parametrize("level", [0.002, 0.05, 0.5, 0.95, 0.998])
+def test_coverage_of_sampled_ranks(m, level):
+  num, trials = 20_000, 400
+  slope = np.linspace(2, -2, num) + np.log(level / (1 - level))
+  truth = np.random.default_rng(0).random(num) < 1 / (1 + np.exp(-slope))
+  hits = 0
+  for seed in range(trials):
+    found = intervals.accuracy(truth[np.sort(nested_ranks.nested_ranks(num, m, seed))], num)
+    hits += found.low <= truth.mean() <= found.high
+  # 3 standard errors below 95%; a few steps of a rare answer make it more than 95%.
+  assert hits / trials >= 0.95 - 3 * (0.95 * 0.05 / trials) ** 0.5
+
+
+def test_regression_takes_what_the_model_explains():
+  rng = np.random.default_rng(0)
+  chance = np.where(np.arange(1000) % 2, 0.9, 0.1)
+  answers = (rng.random(1000) < chance).astype(int)
+  plain = intervals.accuracy(answers, 10 ** 6)
+  found = intervals.regression(answers, chance, 0.5, 10 ** 6)
+  assert found.value == pytest.approx(0.5 + np.mean(answers - chance))
+  assert found.width < 0.75 * plain.width  # sqrt(0.09 / 0.25) = 0.6.
+
+
+def test_regression_falls_back_to_the_mean():
+  answers = np.array([1] * 5 + [0] * 95)
+  plain = intervals.accuracy(answers, 1000)
+  assert intervals.regression(answers, np.full(100, 0.05), 0.5, 1000) == plain  # Five ones only.
+  noise = np.random.default_rng(0).random(100)
+  answers = np.repeat([1, 0], 50)
+  assert intervals.regression(answers, noise, 0.5, 1000) == intervals.accuracy(answers, 1000)
+  with pytest.raises(ValueError, match="answers of shape"):
+    intervals.regression(np.zeros(5), np.zeros(5), 0.0, 4)
+
+
+def test_difference_by_hand_and_far_narrower_than_two_intervals():
+  rng = np.random.default_rng(0)
+  first = rng.integers(0, 2, 400)
+  second = first.copy()
+  second[::40] = 0
+  found = intervals.difference(first, second, 10 ** 6)
+  assert found.value == pytest.approx(np.mean(first - second))
+  assert found.low <= found.value <= found.high
+  assert found.width < 0.4 * intervals.accuracy(first, 10 ** 6).width
+  alike = intervals.difference(first, first, 10 ** 6)
+  # spread 1 / 402 and middle 0.
+  assert alike.value == 0 and alike.high == pytest.approx(
+      intervals.Z_95 * (1 / 402 / (402 / (1 - 402 / 1_000_002))) ** 0.5)
+  with pytest.raises(ValueError, match="both models' answers"):
+    intervals.difference(first, first[:3], 1000)
+
+
+def test_coverage_of_a_difference():
+  rng = np.random.default_rng(1)
+  truth = (rng.random([2, 20_000]) < np.array([[0.5], [0.45]])).astype(int)
+  truth[1] = np.where(rng.random(20_000) < 0.7, truth[0], truth[1])
+  true = truth[0].mean() - truth[1].mean()
+  hits = []
+  for seed in range(400):
+    ranks = np.sort(nested_ranks.nested_ranks(20_000, 128, seed))
+    found = intervals.difference(truth[0, ranks], truth[1, ranks], 20_000)
+    hits.append(found.low <= true <= found.high)
+  assert 0.917 <= np.mean(hits) <= 0.983
+
+
+def test_sign_test_by_hand():
+  assert intervals.sign_test(np.ones(5), np.zeros(5)) == pytest.approx(2 / 32)
+  assert intervals.sign_test(np.ones(3), np.ones(3)) == 1.0

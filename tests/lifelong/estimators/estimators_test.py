@@ -1,0 +1,106 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What every estimator of the lifelong benchmark keeps to."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+from suite.lifelong.estimators import anchor_search
+from suite.lifelong.estimators import copy_nearest
+from suite.lifelong.estimators import factor_search
+from suite.lifelong.estimators import irt_search
+from suite.lifelong.estimators import order_search
+from suite.lifelong.estimators import random_mean
+from suite.lifelong.estimators import sum_search
+
+METHODS = {
+    "sum": sum_search.SumSearch, "factors": factor_search.FactorSearch,
+    "orders": order_search.OrderSearch, "copy": copy_nearest.CopyNearest,
+    "anchors": anchor_search.AnchorSearch,
+    "medoids": lambda: anchor_search.AnchorSearch("kmedoids"), "irt": irt_search.IrtSearch,
+    "random": random_mean.RandomMean}
+
+
+@pytest.fixture(scope="module", name="answers")
+def _answers():
+  """41 models of two kinds on 600 samples: two directions of difficulty. The last is new."""
+  rng = np.random.default_rng(0)
+  difficulty = rng.normal(size=(2, 600))
+  skill = rng.normal(0.3, 1.0, 41)
+  kind = np.arange(41) % 2
+  logits = skill[:, None] - 2.0 * difficulty[kind]
+  return (rng.random((41, 600)) < 1 / (1 + np.exp(-logits))).astype(np.uint8)
+
+
+def _ask(row, asked):
+  def ask(indices):
+    asked.extend(int(i) for i in indices)
+    return row[indices]
+  return ask
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("budget", [1, 8, 64, 600])
+def test_an_estimate_asks_no_more_than_its_budget_and_answers_for_every_sample(
+    answers, name, budget):
+  known, row = answers[:-1], answers[-1]
+  asked = []
+  found = METHODS[name]().estimate(known, _ask(row, asked), budget)
+  assert len(asked) <= budget and len(set(asked)) == len(asked)
+  assert found.answers.shape == row.shape and set(np.unique(found.answers)) <= {0, 1}
+  assert 0.0 <= found.accuracy <= 1.0
+  if found.interval is not None:
+    assert 0.0 <= found.interval[0] <= found.accuracy <= found.interval[1] <= 1.0
+  if name != "sum":  # The paper's step stays a step at observed samples, too.
+    np.testing.assert_array_equal(found.answers[asked], row[asked])
+  if budget == 600 and name != "sum":
+    np.testing.assert_array_equal(found.answers, row)
+    assert found.accuracy == pytest.approx(row.mean())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_estimates_are_the_same_every_time(answers, name):
+  first, second = (METHODS[name]().estimate(answers[:-1], _ask(answers[-1], []), 64)
+                   for _ in range(2))
+  np.testing.assert_array_equal(first.answers, second.answers)
+  assert first.accuracy == second.accuracy and first.interval == second.interval
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("value", [0, 1])
+def test_models_at_0_and_100_percent(answers, name, value):
+  found = METHODS[name]().estimate(answers[:-1], _ask(np.full(600, value, np.uint8), []), 64)
+  assert found.accuracy == pytest.approx(value, abs=0.05)
+  if found.interval is not None:
+    assert found.interval[0] <= value <= found.interval[1]
+
+
+def test_factors_see_what_one_order_cannot(answers):
+  error = {}
+  for name in ("sum", "factors"):
+    method = METHODS[name]()
+    error[name] = np.mean([np.mean(
+        method.estimate(np.delete(answers, m, 0), _ask(answers[m], []), 128).answers != answers[m])
+                           for m in range(10)])
+  assert error["factors"] < error["sum"] - 0.03
+
+
+def test_the_real_matrix():
+  path = pathlib.Path(os.environ.get("LIFELONG_DATA", "../shared/data"),
+                      "sort_and_search", "cifar10_matrix.npz")
+  if not path.is_file():
+    pytest.skip(f"no real data: {path} is not a file")
+  with np.load(path, allow_pickle=False) as saved:
+    matrix = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
+  chosen = np.random.default_rng(0).permutation(len(matrix))
+  known = matrix[chosen[:50]]
+  errors = {}
+  for name in ("sum", "factors"):
+    method = METHODS[name]()
+    errors[name] = np.mean([np.mean(method.estimate(known, _ask(matrix[m], []), 1024).answers
+                                    != matrix[m]) for m in chosen[50:62]])
+  assert errors["factors"] < errors["sum"] - 0.02

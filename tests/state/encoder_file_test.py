@@ -1,0 +1,57 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""An encoder written and read again, without the code that made it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from suite.models import conv4
+from suite.models import resnet
+from suite.state import encoder_file
+
+
+@pytest.mark.parametrize("make", [
+    lambda: conv4.conv4((8, 8, 3), filters=4, blocks=2),
+    lambda: resnet.resnet18((8, 8, 3)),  # One of keras-cv's.
+    lambda: resnet.resnet((16, 16, 3), blocks=(1, 1), stem="small", width=0.1, norm="group")])
+def test_what_is_read_makes_the_same_features(make, tmp_path):
+  model, images = make(), np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3))
+  images = images[:, :model.input_shape[1], :model.input_shape[1]].astype(np.float32)
+  encoder_file.save(tmp_path, model, {"pretext": "moco", "updates": 3})
+  found = encoder_file.load(tmp_path)
+  np.testing.assert_array_equal(found.model()(images), model(images))
+  assert found.about["pixel_range"] == [0, 255] and found.about["pretext"] == "moco"
+  assert found.about["image_size"] == model.input_shape[1]
+  assert found.about["feature_size"] == model.output_shape[-1]
+
+
+def test_a_torn_pair_and_a_missing_file_are_said(tmp_path):
+  model = conv4.conv4((8, 8, 3), filters=4, blocks=2)
+  with pytest.raises(FileNotFoundError, match="has no encoder.npz. Give the directory of a pretr"):
+    encoder_file.load(tmp_path)
+  encoder_file.save(tmp_path, model, {})
+  before = (tmp_path / "encoder.json").read_text()
+  model.weights[0].assign_add(np.ones(model.weights[0].shape))
+  encoder_file.save(tmp_path, model, {})
+  (tmp_path / "encoder.json").write_text(before)
+  with pytest.raises(ValueError, match="is not what encoder.json describes: the run was killed"):
+    encoder_file.load(tmp_path)
+
+
+def test_an_architecture_that_cannot_be_made_is_said(tmp_path):
+  encoder_file.save(tmp_path, conv4.conv4((8, 8, 3), filters=4, blocks=2), {})
+  about = json.loads((tmp_path / "encoder.json").read_text())
+  about["architecture"]["class_name"] = "Unheard"
+  (tmp_path / "encoder.json").write_text(json.dumps(about))
+  with pytest.raises(ValueError, match="architecture cannot be made from encoder.json: "):
+    encoder_file.load(tmp_path).model()
+
+
+def test_the_digest_is_of_values_shapes_and_types():
+  ones = np.ones([2, 3], np.float32)
+  same = [ones, ones * 2, ones.reshape(3, 2), ones.astype(np.float64)]
+  assert len({encoder_file.digest([array]) for array in same}) == 4
+  assert encoder_file.digest([ones]) == encoder_file.digest([ones.copy()])

@@ -1,0 +1,60 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import numpy as np
+import pytest
+
+from suite.compute import ledger as ledger_lib
+from suite.state import journal as journal_lib
+from suite.state import snapshots
+
+
+def _open(tmp_path, event=0):
+  ledger = ledger_lib.Ledger()
+  return journal_lib.Journal(event, ledger, snapshots.Snapshots(tmp_path / "p")), ledger
+
+
+def _step(ledger, value):
+  def fn():
+    ledger.charge("train", flops=10, macs=1)
+    return value
+  return fn
+
+
+def test_a_finished_step_is_neither_run_nor_charged_again(tmp_path):
+  journal, ledger = _open(tmp_path)
+  assert journal.once("a", _step(ledger, {"x": (1, 2.5)})) == {"x": [1, 2.5]}
+  journal, ledger = _open(tmp_path)
+  assert journal.once("a", lambda: pytest.fail("ran again")) == {"x": [1, 2.5]}
+  assert ledger.totals()["flops"] == 10
+
+
+def test_the_middle_of_a_step_comes_back_with_its_ledger(tmp_path):
+  journal, ledger = _open(tmp_path)
+  journal.once("a", _step(ledger, 1))
+  ledger.charge("train", flops=5, macs=1)
+  journal.save_partial("b", {"step": 3, "loss": 0.1 + 0.2}, {"w": np.arange(4, dtype=np.float32)})
+  ledger.charge("train", flops=1000, macs=1)  # after the save: lost with the process
+  journal, ledger = _open(tmp_path)
+  partial = journal.partial("b")
+  assert partial.values == {"step": 3, "loss": 0.1 + 0.2}
+  np.testing.assert_array_equal(partial.arrays["w"], np.arange(4))
+  assert ledger.totals()["flops"] == 15 and journal.partial("a") is None
+
+
+def test_a_finished_step_ends_its_middle(tmp_path):
+  journal, ledger = _open(tmp_path)
+  journal.save_partial("b", {"step": 3}, {})
+  journal.once("b", _step(ledger, 1))
+  journal, _ = _open(tmp_path)
+  assert journal.partial("b") is None
+
+
+def test_what_another_event_left_is_dropped(tmp_path):
+  journal, ledger = _open(tmp_path)
+  journal.once("a", _step(ledger, 1))
+  journal, ledger = _open(tmp_path, event=1)
+  assert journal.once("a", _step(ledger, 2)) == 2 and ledger.totals()["flops"] == 10
+
+
+def test_without_a_disk_it_only_remembers():
+  journal = journal_lib.Journal(0, ledger_lib.Ledger())
+  assert journal.once("a", lambda: 1) == journal.once("a", lambda: 2) == 1

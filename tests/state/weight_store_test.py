@@ -1,0 +1,67 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import numpy as np
+import pytest
+
+from suite.state import weight_store
+
+Entry = weight_store.Entry
+
+
+def test_an_event_sees_what_earlier_events_wrote(tmp_path):
+  first = weight_store.WeightStore(tmp_path, 2)
+  entry = first.save("mnist@2", [np.arange(3.0), np.zeros((2, 2))])
+  assert entry == Entry(2, "mnist@2") and first.entries() == []
+  later = weight_store.WeightStore(tmp_path, 3)
+  assert later.entries() == [entry]
+  loaded = later.load(entry)
+  np.testing.assert_array_equal(loaded[0], np.arange(3.0))
+  assert loaded[1].shape == (2, 2)
+
+
+def test_more_than_ten_arrays_keep_their_order(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 0)
+  entry = store.save("x", [np.array(i) for i in range(12)])
+  assert [int(a) for a in store.load(entry)] == list(range(12))
+
+
+def test_entries_come_in_the_order_of_events_not_of_text(tmp_path):
+  for event in (10, 9, 100):
+    weight_store.WeightStore(tmp_path, event).save("t", [np.zeros(1)])
+  assert [e.event for e in weight_store.WeightStore(tmp_path, 1000).entries()] == [9, 10, 100]
+
+
+def test_scratch_goes_and_earlier_events_stay(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 1)
+  entry = store.save("trial0+a", [np.ones(2)])
+  store.copy(entry, store.own("a"))
+  store.remove([entry])
+  assert weight_store.WeightStore(tmp_path, 2).entries() == [Entry(1, "a")]
+  with pytest.raises(ValueError, match="earlier event"):
+    weight_store.WeightStore(tmp_path, 2).remove([Entry(1, "a")])
+
+
+def test_an_entry_that_is_not_there_lists_those_that_are(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 1)
+  store.save("a", [np.ones(2)])
+  with pytest.raises(FileNotFoundError, match=r"it has \[\(1, 'a'\)\]"):
+    store.load(Entry(0, "b"))
+
+
+def test_a_damaged_file_is_named(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 1)
+  store.save("a", [np.ones(2)])
+  path = next(tmp_path.iterdir())
+  path.write_bytes(path.read_bytes()[:20])
+  with pytest.raises(ValueError, match="000001.a.npz"):
+    store.load(Entry(1, "a"))
+
+
+def test_names_are_made_safe(tmp_path):
+  assert weight_store.WeightStore(tmp_path, 0).own("../a b").name == ".._a_b"
+
+
+def test_a_restarted_run_forgets_what_came_later(tmp_path):
+  for event in range(3):
+    weight_store.WeightStore(tmp_path, event).save("t", [np.zeros(1)])
+  weight_store.WeightStore(tmp_path, 0).forget_from(1)
+  assert weight_store.WeightStore(tmp_path, 9).entries() == [Entry(0, "t")]

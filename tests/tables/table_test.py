@@ -1,0 +1,329 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A table of small runs: what is planned, refused, run, gone on with and reported.
+
+Cells are made by a stand-in for `suite run` that writes what a run leaves, in a blink; the last
+test lets the real one run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import suite
+from suite import cli
+from suite.configs import gin_files
+from suite.reporting import table_dir
+from suite.tables import table
+from suite.tables import table_cells
+
+ROOT = pathlib.Path(suite.__file__).parents[1]
+
+TOY = """# A run.
+from __gin__ import dynamic_registration
+from suite import experiment
+import two_events
+experiment.run.protocol = @two_events.run
+experiment.run.learners = {'ada': @two_events.Learner}
+two_events.run.scale = %SCALE
+SCALE = 2
+UNREAD = 1
+"""
+TABLE = """# A table.
+from __gin__ import dynamic_registration
+from suite.tables import table
+table.run.runs = {'low': 'toy.gin', 'high': ('toy.gin', {'two_events.run.plus': 10})}
+table.run.columns = {'A 1': {'SCALE': 1}, 'B/2': {'SCALE': 2}}
+table.run.seeds = %SEEDS
+table.run.measures = {'total': 'total'}
+SEEDS = (0, 1)
+"""
+MODULE = """
+import tensorflow as tf
+
+
+class Learner(tf.Module):
+  pass
+
+
+def run(learner, *, state, scale, plus=0):
+  state.resume(learner)
+  if not state.done:
+    state.commit({"protocol": "two", "kind": "train", "task_key": "t", "score": scale + plus})
+  return {"protocol": "two", "total": sum(r["score"] for r in state.records) / 100}
+"""
+# A run's total is SCALE + plus + seed percent; what is in "broken" fails, in "killed" dies,
+# in "slow" waits.
+STAND_IN = """
+import json, os, pathlib, sys, time
+args = sys.argv[1:]
+work = pathlib.Path(args[args.index('--workdir') + 1])
+name = '/'.join(work.parts[-3:])
+params = dict(a.split('=') for f, a in zip(args, args[1:]) if f == '--gin_param')
+with open('calls', 'a') as calls: calls.write(name + '\\n')
+def listed(file):
+  return pathlib.Path(file).exists() and name in pathlib.Path(file).read_text()
+(work / 'ada').mkdir(parents=True, exist_ok=True)
+(work / 'environment.json').write_text(json.dumps({'learners': ['ada'], 'device': 'none'}))
+(work / 'args').write_text(json.dumps(args))
+while listed('slow'): time.sleep(0.05)
+if listed('killed'): os.kill(os.getpid(), 9)
+if listed('broken'):
+  print('suite: the data are missing', file=sys.stderr)
+  sys.exit(1)
+keys = ('SCALE', 'two_events.run.plus', 'experiment.run.seed')
+total = sum(int(params.get(key, 0)) for key in keys)
+(work / 'ada' / 'summary.json').write_text(json.dumps({'total': total / 100}))
+"""
+
+
+@pytest.fixture(name="folder", autouse=True)
+def _folder(tmp_path, monkeypatch):
+  """A folder with the table tab.gin, its run file and the stand-in."""
+  for name, text in (("toy.gin", TOY), ("tab.gin", TABLE), ("two_events.py", MODULE),
+                     ("stand_in.py", STAND_IN)):
+    (tmp_path / name).write_text(text)
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+  monkeypatch.setattr(table_cells, "COMMAND", (sys.executable, "stand_in.py"))
+  monkeypatch.setattr(table_cells, "check_parameters", lambda cells: None)
+  return tmp_path
+
+
+def _run(*flags):
+  return cli.main(["run", "tab.gin", "--workdir", "w", *flags])
+
+
+def _calls():
+  path = pathlib.Path("calls")
+  return path.read_text().split() if path.exists() else []
+
+
+def test_the_table_is_run_seed_by_seed_and_reported_over_seeds(capsys):
+  assert _run() == 0
+  assert _calls() == ["low/A_1/0", "low/B_2/0", "high/A_1/0", "high/B_2/0",
+                      "low/A_1/1", "low/B_2/1", "high/A_1/1", "high/B_2/1"]
+  report = capsys.readouterr().out
+  # 1 and 2 percent: mean 1.5, standard deviation with n - 1 the square root of 0.5.
+  assert report.startswith("""\
+tab
+
+              A 1          B/2
+----  -----------  -----------
+low    1.50 ±0.71   2.50 ±0.71
+high  11.50 ±0.71  12.50 ±0.71
+
+8 of 8 runs are finished.""")
+  assert pathlib.Path("w/report.txt").read_text() == report[:-1]
+
+
+def test_a_finished_table_starts_nothing_and_says_the_same(capsys):
+  _run()
+  first, calls = capsys.readouterr().out, _calls()
+  assert _run("--jobs", "4") == 0
+  assert (capsys.readouterr().out, _calls()) == (first, calls)
+  assert cli.main(["report", "w"]) == 0
+  assert capsys.readouterr().out == first
+
+
+def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
+  (folder / "more.gin").write_text("")
+  assert _run("--gin_param", "UNREAD=5", "--gin_file", "more.gin", "--data_dir", "d", "--devices",
+              "2", "--strategy", "mirrored", "--profile", "--only", "high/A*/1") == 0
+  assert json.loads((folder / "w/high/A_1/1/args").read_text()) == [
+      "toy.gin", "--workdir", "w/high/A_1/1", "--strategy", "mirrored", "--data_dir", "d",
+      "--devices", "2", "--profile", "--gin_file", "more.gin",
+      "--gin_param", "two_events.run.plus=10", "--gin_param", "SCALE=1",
+      "--gin_param", "experiment.run.seed=1", "--gin_param", "UNREAD=5"]
+
+
+def test_bindings_of_the_table_stay_with_it():
+  assert _run("--gin_param", "SEEDS=(7,)", "--gin_param", "table.run.columns={'C': {'SCALE': 4}}",
+              "--gin_param", "UNREAD=5") == 0
+  assert _calls() == ["low/C/7", "high/C/7"]
+
+
+@pytest.mark.parametrize("only, calls", [
+    (["low"], ["low/A_1/0", "low/B_2/0", "low/A_1/1", "low/B_2/1"]),
+    (["*/A 1/0", "high/B?2/1"], ["low/A_1/0", "high/A_1/0", "high/B_2/1"]),
+])
+def test_a_part_is_run_and_what_is_open_shown(only, calls, capsys):
+  assert _run(*(flag for pattern in only for flag in ("--only", pattern))) == 0
+  assert _calls() == calls
+  report = capsys.readouterr().out
+  assert f"{len(calls)} of 8 runs are finished" in report
+  assert ("1.50 ±0.71" if only == ["low"] else "1.00 (1/2)") in report
+  assert " -\n" in report
+
+
+def test_the_command_that_is_kept_makes_the_whole_table(folder):
+  assert _run("--only", "low", "--gin_param", "UNREAD='a b'", "--only=high/A_1/0") == 0
+  whole = """suite run tab.gin --workdir w --gin_param 'UNREAD='"'"'a b'"'"''"""
+  assert table_dir.read(folder / "w").command == whole
+  assert _run("--gin_param", "UNREAD='a b'") == 0
+  assert table_dir.read(folder / "w").command == whole
+
+
+def test_a_failing_cell_leaves_the_others_alone_and_is_gone_on_with(folder, capsys):
+  (folder / "broken").write_text("low/B_2/0")
+  assert _run("--jobs", "3") == 1
+  assert len(_calls()) == 8
+  said = capsys.readouterr()
+  assert "7 of 8 runs are finished" in said.out
+  assert "failed: low/B_2/0: the data are missing (w/low/B_2/0.log)" in said.err
+  assert "suite: the data are missing" in (folder / "w/low/B_2/0.log").read_text()
+  (folder / "broken").unlink()
+  assert _run() == 0
+  assert _calls()[8:] == ["low/B_2/0"]
+
+
+def test_a_killed_cell_is_gone_on_with(folder, capsys):
+  (folder / "killed").write_text("high/A_1/1")
+  assert _run() == 1
+  assert "failed: high/A_1/1: ended by signal 9 (w/high/A_1/1.log)" in capsys.readouterr().err
+  (folder / "killed").unlink()
+  assert _run() == 0
+  assert _calls()[8:] == ["high/A_1/1"]
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, code):
+  (folder / "slow").write_text("low/B_2/0 high/A_1/0")
+  # A shell that starts this test in the background has its children ignore SIGINT.
+  program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+             "from suite import cli, table_cells; table_cells.COMMAND = (sys.executable"
+             ", 'stand_in.py'); table_cells.check_parameters = print; "
+             "sys.exit(cli.main(sys.argv[1:]))")
+  process = subprocess.Popen([sys.executable, "-c", program, "run", "tab.gin", "--workdir", "w",
+                              "--jobs", "2"], stderr=subprocess.PIPE, text=True)
+  deadline = time.monotonic() + 30
+  while len(_calls()) < 3 and time.monotonic() < deadline:
+    time.sleep(0.05)
+  process.send_signal(number)
+  _, said = process.communicate(timeout=30)
+  assert process.returncode == code, said
+  assert "the same command goes on" in said
+  (folder / "slow").unlink()
+  time.sleep(0.3)  # A cell that had been left running would finish now.
+  assert not table_dir.is_finished(folder / "w/low/B_2/0")
+  assert _run() == 0
+  assert sorted(_calls()).count("low/A_1/0") == 1 and sorted(_calls()).count("low/B_2/0") == 2
+
+
+def test_two_processes_share_a_table(folder, capsys):
+  (folder / "slow").write_text("low/A_1/0")
+  other = subprocess.Popen([sys.executable, "-c", (
+      "import sys; from suite import cli, table_cells; table_cells.COMMAND = (sys.executable, "
+      "'stand_in.py'); table_cells.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
+      "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+  deadline = time.monotonic() + 30
+  while not _calls() and time.monotonic() < deadline:
+    time.sleep(0.05)
+  assert _run() == 0  # All but the one that runs there.
+  assert _calls().count("low/A_1/0") == 1 and len(_calls()) == 8
+  assert "7 of 8 runs are finished" in capsys.readouterr().out
+  (folder / "slow").unlink()
+  assert other.wait(timeout=30) == 0
+  assert len(_calls()) == 8
+
+
+def test_what_a_cell_is_may_not_change_but_cells_may_be_added(folder, capsys):
+  assert _run("--only", "low") == 0
+  assert _run("--only", "low", "--gin_param", "UNREAD=5") == 2
+  said = capsys.readouterr().err
+  assert "holds runs of another configuration" in said and "-UNREAD = 1\n+UNREAD = 5" in said
+  (folder / "toy.gin").write_text(TOY.replace("UNREAD = 1", "UNREAD = 6"))
+  assert _run("--only", "low") == 2
+  (folder / "toy.gin").write_text(TOY)
+  assert _run("--gin_param", "SEEDS=(0, 1, 2)", "--only", "low") == 0
+  assert _calls()[4:] == ["low/A_1/2", "low/B_2/2"]
+
+
+def test_a_folder_of_something_else_is_refused(folder, capsys):
+  (folder / "w").mkdir()
+  (folder / "w" / "mine.txt").write_text("")
+  assert _run() == 2
+  assert "w is not empty and holds no table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--only", "lo"], "--only 'lo' fits no cell. It takes ROW, ROW/COLUMN or ROW/COLUMN/SEED"),
+    (["--only", "low/A_1/0/x"], "rows: low, high; columns: A 1, B/2; seeds: 0, 1"),
+    (["--gin_param", "SCALE=3"], "--gin_param sets SCALE, which the table sets for its cells"),
+    (["--gin_param", "SCALEE=3"], "Row 'low', column 'A 1', run file toy.gin: --gin_param sets the "
+     "macro 'SCALEE', which no file of this run declares"),
+    (["--gin_param", "table.run.runs={'low': 'toi.gin'}"], "Unknown run 'toi.gin'"),
+    (["--gin_param", "table.run.columns={'X': {'SCAL': 1}}"], "column 'X', run file toy.gin: "),
+    (["--gin_param", "table.run.columns={'X': {'UNREAD': 1}}"], "The table sets UNREAD=1, which"),
+    (["--gin_param", "table.run.columns={'A 1': {}, 'A_1': {}}"], "each with a folder of its own"),
+    (["--gin_param", "table.run.columns={}"], "There must be at least one"),
+    (["--gin_param", "table.run.paper='cfsl_table'"], "Unknown paper values 'cfsl_table'. Nearest: "
+     "cfsl_table2"),
+    (["--gin_param", "table.run.seed=(1,)"], "table.run has no parameter 'seed'"),
+    (["--gin_file", "nowhere.gin"], "there is no file 'nowhere.gin'"),
+    (["--strategy", "multi_worker"], "the same command on every machine shares the table"),
+    (["--jobs", "0"], "allowed is a whole number from 1"),
+])
+def test_mistakes_are_found_before_any_cell_starts(flags, message, capsys):
+  assert _run(*flags) == 2
+  assert message in capsys.readouterr().err
+  assert not _calls() and not pathlib.Path("w").exists()
+
+
+def test_a_single_run_has_no_jobs(capsys):
+  assert cli.main(["run", "toy.gin", "--jobs", "2"]) == 2
+  assert "--jobs and --only are of tables, and toy is one run" in capsys.readouterr().err
+
+
+def test_a_table_is_told_from_a_run_before_gin_reads_it(folder):
+  (folder / "broken.gin").write_text("table.run.runs = {")
+  names = {name: table.is_table(folder / name) for name in ("tab.gin", "toy.gin", "broken.gin")}
+  assert names == {"tab.gin": True, "toy.gin": False, "broken.gin": False}
+
+
+@pytest.mark.parametrize("name", [n for n, path in gin_files.run_files().items()
+                                  if table.is_table(path)])
+def test_the_cells_of_every_shipped_table_can_be_planned(name, tmp_path):
+  from suite.configs import gin_parse
+  gin_parse.parse([gin_files.find(name)[1]])
+  run = gin_parse.configured(table.run, {"workdir": str(tmp_path / "w"), "only": ["no such row"]})
+  with pytest.raises(gin_files.ConfigError, match="fits no cell"):
+    run()
+
+
+def test_importing_and_reporting_leave_tensorflow_alone(folder):
+  _run()
+  program = ("import sys; from suite import cli; code = cli.main(sys.argv[1:]); "
+             "heavy = {'tensorflow', 'matplotlib'} & set(sys.modules); "
+             "sys.exit(f'imported {heavy}' if heavy else code)")
+  for argv in (["run", "tab.gin", "--workdir", "w"], ["report", "w"]):
+    done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
+  monkeypatch.syspath_prepend(str(folder))
+  cells = [table_cells.Cell("low", "A", 0, "toy.gin", params, 0, (), (), folder / "w")
+           for params in (("SCALE=1",), ("two_events.run.scal=1",))]
+  assert not table_cells._first_problem(cells[:1])
+  problem = table_cells._first_problem(cells)
+  assert problem.startswith("Row 'low', column 'A', run file toy.gin: In --gin_param")
+  assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
+
+
+def test_the_cells_are_runs(folder):
+  done = subprocess.run(
+      [sys.executable, "-m", "suite", "run", "tab.gin", "--workdir", "v", "--only", "high/A*/0"],
+      capture_output=True, text=True, check=False)
+  assert done.returncode == 0, done.stderr
+  assert "11.00 (1/2)" in done.stdout
+  assert table_dir.is_finished(folder / "v" / "high" / "A_1" / "0")
+  assert (folder / "v" / "high" / "A_1" / "0" / "config.gin").exists()
