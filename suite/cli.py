@@ -43,7 +43,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
   args.command = shlex.join(["suite", *argv])
   _talk_to_people()
   # Read when TensorFlow is imported, which leaves it off on CPUs without AVX-512 although
-  # convolutions are twice to four times as fast with it there: tools/bench.py onednn.
+  # convolutions are twice to four times as fast with it there: tools/bench onednn.
   os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   try:
     return args.do(args)

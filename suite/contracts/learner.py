@@ -23,9 +23,9 @@ from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
 import tensorflow as tf
 
 from suite.contracts import experience as experience_lib
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.state import context as context_lib
-from suite.training.sequence import stored_samples
 
 
 class Learner(Protocol):

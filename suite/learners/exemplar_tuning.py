@@ -23,6 +23,7 @@ from suite.compute import flops
 from suite.compute import mac_views
 from suite.compute import row_costs
 from suite.compute import seeds as seeds_lib
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.training.gradient import sgd
@@ -30,7 +31,6 @@ from suite.training.memories import draws
 from suite.training.scoring import scoring
 from suite.training.sequence import frozen_backbone
 from suite.training.sequence import running_centroids
-from suite.training.sequence import stored_samples
 
 _ORDER = 30  # The purpose of its draws.
 

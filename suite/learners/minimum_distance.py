@@ -33,11 +33,11 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
-from suite.training.sequence import stored_samples
 
 _BATCH = 256
 _FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers")

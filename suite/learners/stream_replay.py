@@ -31,6 +31,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
@@ -41,7 +42,6 @@ from suite.training.memories import replay as replay_lib
 from suite.training.sequence import objectives
 from suite.training.sequence import replay_loop
 from suite.training.sequence import replay_net
-from suite.training.sequence import stored_samples
 
 TRAIN_ON = ("all", "new")
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Cross-entropy on all that a sequence has shown, now and then (Wallingford et al., 2020).
 
-What is trained (`training/sequence/trainable_parts.py`) times how the head is (`sequence_heads.py`):
+What is trained (`trainable_parts.py`) times how the head is (`sequence_heads.py`):
 
     fine-tuning          HeadOnly     Linear
     last layers          LastLayers   Linear
@@ -23,13 +23,13 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.training.gradient import sgd
 from suite.training.scoring import scoring
 from suite.training.sequence import sequence_heads
 from suite.training.sequence import stored_epochs
-from suite.training.sequence import stored_samples
 
 
 class StreamTuner(tf.Module):

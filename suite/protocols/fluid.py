@@ -12,8 +12,8 @@ the step after which its label was first revealed. Both accuracy and compute are
     closed    the same without "new" (what the authors' code reports)
 
 Steps run in blocks, for speed only: see `suite/training/sequence/sequence_steps.py`. The events of
-a run are the base classes, then records of up to `record_every` steps, and an offline phase wherever the
-strategy wants one; all that is needed to go on stands in them.
+a run are the base classes, then records of up to `record_every` steps, and an offline phase
+wherever the strategy wants one; all that is needed to go on stands in them.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import nearest_mean
@@ -27,7 +28,6 @@ from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.sequence import objectives
 from suite.training.sequence import replay_loop
-from suite.training.sequence import stored_samples
 from suite.training.sequence import update_strategies
 
 EPISODES = base_episodes.BaseEpisodes(

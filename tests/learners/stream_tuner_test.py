@@ -12,6 +12,7 @@ from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
 from suite.contracts import experience
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -22,7 +23,6 @@ from suite.state import journal
 from suite.state import weight_store
 from suite.training.sequence import frozen_backbone
 from suite.training.sequence import sequence_heads
-from suite.training.sequence import stored_samples
 from suite.training.sequence import trainable_parts
 
 TASK, SIZE = tasks.Task("t", tasks.SINGLE_LABEL, 4), 8

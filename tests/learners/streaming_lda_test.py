@@ -12,6 +12,7 @@ from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
 from suite.contracts import experience
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -19,7 +20,6 @@ from suite.learners import streaming_lda
 from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
-from suite.training.sequence import stored_samples
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)
 

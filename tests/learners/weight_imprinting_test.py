@@ -9,6 +9,7 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import stream_tuner
@@ -17,7 +18,6 @@ from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
 from suite.training.sequence import frozen_backbone
-from suite.training.sequence import stored_samples
 from suite.training.sequence import trainable_parts
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)

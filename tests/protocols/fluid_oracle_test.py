@@ -15,6 +15,7 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.compute import flops
 from suite.contracts import experience
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -46,7 +47,6 @@ from suite.training.memories import reservoir
 from suite.training.sequence import frozen_backbone
 from suite.training.sequence import objectives
 from suite.training.sequence import sequence_heads
-from suite.training.sequence import stored_samples
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies

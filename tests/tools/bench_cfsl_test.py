@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-TOOLS = pathlib.Path(__file__).parents[2] / "tools"
+TOOLS = pathlib.Path(__file__).parents[2] / "tools" / "bench"
 # A Python with PyTorch, if this one has none.
 TORCH_PYTHON = os.environ.get("LIFELONG_TORCH_PYTHON", sys.executable)
 
@@ -144,7 +144,7 @@ def test_a_worker_serves_rounds_until_its_input_ends():
   done = subprocess.run(
       [sys.executable, str(TOOLS / "suite_cfsl.py"), "--case", "episodes", "--seconds", "0.02",
        "--threads", "1"], input="\n\n", capture_output=True, text=True, check=True,
-      env={**os.environ, "PYTHONPATH": str(TOOLS.parent)})
+      env={**os.environ, "PYTHONPATH": str(TOOLS.parents[1])})
   start, *rounds = [json.loads(line) for line in done.stdout.splitlines()]
   assert "1 thread(s) within an operation, 1 between them" in start["version"]
   assert len(rounds) == 2 and all(one["tasks_per_second"] > 0 for one in rounds)

@@ -12,7 +12,7 @@ from tensorflow.tsl.profiler.protobuf import xplane_pb2
 import suite
 from suite.models.episodic import dense_attention
 
-TOOLS = pathlib.Path(suite.__file__).parents[1] / "tools"
+TOOLS = pathlib.Path(suite.__file__).parents[1] / "tools" / "bench"
 
 
 @pytest.fixture(name="bench")

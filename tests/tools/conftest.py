@@ -17,10 +17,11 @@ def load_tool():
   """A function: the name of a tool to a fresh import of it; it finds the tools beside it."""
 
   def load(name):
-    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    path, = TOOLS.rglob(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     before = list(sys.path)
-    sys.path.insert(0, str(TOOLS))
+    sys.path.insert(0, str(path.parent))
     try:
       spec.loader.exec_module(module)
     finally:

@@ -20,9 +20,9 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import stored_samples
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_graphs
-from suite.training.sequence import stored_samples
 
 
 class Block(NamedTuple):

@@ -1,21 +1,21 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Speed, always beside an alternative in the same run: medians of alternating rounds, and ratios.
 
-  python tools/bench.py train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
+  python tools/bench train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
                                     Keras loop, then the input pipeline alone against suite's loop
-  python tools/bench.py pipeline    the cached input pipeline alone, by size of the stored images
-  python tools/bench.py data        training batches of a prepared 64x64 data set of PNG records:
+  python tools/bench pipeline    the cached input pipeline alone, by size of the stored images
+  python tools/bench data        training batches of a prepared 64x64 data set of PNG records:
                                     plain tfds.load against the suite's image set
-  python tools/bench.py lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
+  python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
-  python tools/bench.py clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
+  python tools/bench clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
                                     against each of them, and the evaluation; with --threads 1
-  python tools/bench.py cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
+  python tools/bench cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
-  python tools/bench.py convs       what convolutions alone take of such a task
-  python tools/bench.py fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
+  python tools/bench convs       what convolutions alone take of such a task
+  python tools/bench fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
-  python tools/bench.py onednn      suite's loop with and without oneDNN, in processes of their own
+  python tools/bench onednn      suite's loop with and without oneDNN, in processes of their own
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
 """

@@ -2,7 +2,7 @@
 """Times the stream that FLUID's authors published, to be set beside `bench.py fluid`.
 
   git clone https://github.com/RAIVNLab/FLUID DIR
-  PYTHON_WITH_TORCH tools/public_fluid.py ncm resnet-18 --checkout DIR --threads 2
+  PYTHON_WITH_TORCH tools/parity/public_fluid.py ncm resnet-18 --checkout DIR --threads 2
 
 Their evaluation loop, models and trainers run unmodified but on the CPU, with an update after each
 sample. Images are 64x64 pixels of noise, ready in memory, where theirs are read and augmented;

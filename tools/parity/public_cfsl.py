@@ -2,7 +2,7 @@
 """Times the learners that CFSL's authors published, to be set beside `bench.py cfsl`.
 
   git clone https://github.com/AntreasAntoniou/FewShotContinualLearning DIR
-  PYTHON_WITH_TORCH tools/public_cfsl.py low_train --checkout DIR --threads 2
+  PYTHON_WITH_TORCH tools/parity/public_cfsl.py low_train --checkout DIR --threads 2
 
 Their learners and configurations run unmodified, on the CPU. Episodes are theirs, too, drawn from
 images of noise and put into batches before the clock starts: it runs in `run_train_iter` and

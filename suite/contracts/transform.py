@@ -1,0 +1,25 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The contract between image sets and learners: how a learner wants its examples."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import tensorflow as tf
+
+
+class Transform(Protocol):
+  """Prepares examples, inside input pipelines and inside compiled steps.
+
+  Images come with B = 1 from a pipeline whose images differ in size.
+  """
+
+  @property
+  def size(self) -> int:
+    """S, the height and width of prepared images; D for features."""
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Training examples [B, S, S, 3] from images [B, H, W, 3]; random draws follow seeds [B]."""
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """Examples [B, S, S, 3] as they are validated, tested and stored."""
