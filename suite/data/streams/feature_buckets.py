@@ -50,7 +50,8 @@ def _with_features(images: Any, split: str, folder: pathlib.Path) -> feature_set
     raise ValueError(
         f"{len(missing)} of the {images.size} images of {images.name!r} have no features in "
         f"{folder}, split {split!r}; the first is {missing[0]!r}. They are of another "
-        f"data set or series: {feature_shards.read_manifest(folder)['data_set']!r}. Write features of this one.")
+        f"data set or series: {feature_shards.read_manifest(folder)['data_set']!r}. "
+        "Write features of this one.")
   rows = np.asarray([places[name] for name in images.ids], np.int64)
   return feature_set.FeatureSet.from_arrays(
       images.name, stored.features[rows], images.labels, kind=images.kind,
