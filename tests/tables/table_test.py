@@ -198,7 +198,8 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
   (folder / "slow").write_text("low/B_2/0 high/A_1/0")
   # A shell that starts this test in the background has its children ignore SIGINT.
   program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-             "from suite import cli, table_cells; table_cells.COMMAND = (sys.executable"
+             "from suite import cli; from suite.tables import table_cells; "
+             "table_cells.COMMAND = (sys.executable"
              ", 'stand_in.py'); table_cells.check_parameters = print; "
              "sys.exit(cli.main(sys.argv[1:]))")
   process = subprocess.Popen([sys.executable, "-c", program, "run", "tab.gin", "--workdir", "w",
@@ -220,7 +221,8 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
 def test_two_processes_share_a_table(folder, capsys):
   (folder / "slow").write_text("low/A_1/0")
   other = subprocess.Popen([sys.executable, "-c", (
-      "import sys; from suite import cli, table_cells; table_cells.COMMAND = (sys.executable, "
+      "import sys; from suite import cli; from suite.tables import table_cells; "
+      "table_cells.COMMAND = (sys.executable, "
       "'stand_in.py'); table_cells.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
       "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
   deadline = time.monotonic() + 30
