@@ -194,7 +194,8 @@ def test_quick_commands_leave_tensorflow_alone(argv, code, tmp_path):
 def test_the_log_is_for_people(tmp_path):
   program = """
 
-from suite import cli, gin_files
+from suite import cli
+from suite.configs import gin_files
 from absl import logging
 cli._talk_to_people()
 logging.info("of another package")

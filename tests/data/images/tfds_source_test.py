@@ -83,7 +83,8 @@ def test_missing_data_has_a_reason_and_a_command(tmp_path):
 
 
 def test_tfds_is_not_imported_before_it_is_needed():
-  code = ("import sys; from suite.data.images import image_set, streams, digits, streamed_set; "
+  code = ("import sys; from suite.data.images import image_set, streamed_set; "
+          "from suite.data.streams import streams; from suite.data.digits import digits; "
           "from suite.data.images import tfds_source; streams.nevis('full'); "
           "digits.nevis_stream().events(); "
           "assert not {'tensorflow_datasets', 'tfds_builders', 'sklearn'} & set(sys.modules)")
