@@ -31,6 +31,7 @@ Rule = Mapping[str, Mapping[str, float]]
 
 TRAIN_TEST: Rule = {TRAIN: {TRAIN: 0.85, VALIDATION: 0.15}, TEST: {TEST: 1.0}}
 POOLED: Rule = {POOL: {TRAIN: 0.68, VALIDATION: 0.12, TEST: 0.20}}
+OFFICIAL: Rule = {name: {name: 1.0} for name in NAMES}  # The splits of the source as they are.
 
 
 def unit_hash(dataset: str, key: str) -> float:

@@ -13,12 +13,12 @@ import tfds_builders
 from tfds_builders import errors
 from tfds_builders import row_builder
 from tfds_builders import testing
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.s import semeion
 
 
 @pytest.fixture(name="row")
 def _row(tmp_path):
-  return testing.write(first.SEMEION, first.SEMEION.layouts[0], tmp_path / "mirror")[0]
+  return testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")[0]
 
 
 def test_the_second_of_two_builds_waits_for_the_first(tmp_path, row):

@@ -19,7 +19,7 @@ import tfds_builders
 from tfds_builders import spool, testing
 from tfds_builders.parsers import example, images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.o import olivetti_face
 
 SIDE, NUM = 180, {num}
 
@@ -38,7 +38,7 @@ spool._MEMORY_BYTES = 1 << 20
 shuffle.MAX_MEM_BUFFER_SIZE = 16 << 20
 folder = pathlib.Path(sys.argv[1])
 (folder / "x").write_text("")
-row = dataclasses.replace(first.OLIVETTI_FACE, class_names=None, channels=3, layouts=(
+row = dataclasses.replace(olivetti_face.ROW, class_names=None, channels=3, layouts=(
     row_lib.Layout(Parser, (row_lib.File("x"),)),))
 with testing.installed(row, folder):
   images.unreadable([(images.png(np.zeros((SIDE, SIDE, 3), np.uint8)), "warm")] * 256, 3)

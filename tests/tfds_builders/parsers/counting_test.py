@@ -8,12 +8,14 @@ from tfds_builders import errors
 from tfds_builders.parsers import counting
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import mat_files
-from tfds_builders.rows.nevis import measured
+from tfds_builders.rows.nevis.m import mall
+from tfds_builders.rows.nevis.s import shanghai_tech
+from tfds_builders.rows.nevis.t import trancos
 
 _IMAGE = fixtures.jpeg((4, 4, 3), 0)
-_FILM = {**measured.MALL.layouts[0].args, "num_bins": 2, "parts": {"first": (4, "train", "test")}}
-_LISTS = {**measured.TRANCOS.layouts[0].args, "num_bins": 2}
-_POINTS = {**measured.SHANGHAI_TECH.layouts[0].args, "num_bins": 2}
+_FILM = {**mall.ROW.layouts[0].args, "num_bins": 2, "parts": {"first": (4, "train", "test")}}
+_LISTS = {**trancos.ROW.layouts[0].args, "num_bins": 2}
+_POINTS = {**shanghai_tech.ROW.layouts[0].args, "num_bins": 2}
 
 
 def _mall(counts):
