@@ -44,15 +44,11 @@ def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_imag
       entry = listed_images.Entry(split, label - 1)
       if (match is None or not 1 <= label <= num_classes
           or names.setdefault(label, match[3]) != match[3]
-          or table.setdefault(_stem(match[2]), entry) != entry):
+          or table.setdefault(archives.stem(match[2]), entry) != entry):
         raise errors.DataError(f"{path}, member {member!r}, line {number} is {line[:80]!r}; a "
                                f"class from 1 to {num_classes}, always with the same name, and a "
                                "file with one class were expected. Get the archive again.")
   return table
-
-
-def _stem(name: str) -> str:
-  return name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

@@ -101,6 +101,16 @@ def names(path: os.PathLike) -> Iterator[str]:
         yield name
 
 
+def base_name(name: str) -> str:
+  """The name of a member without its folders."""
+  return name.rsplit("/", 1)[-1]
+
+
+def stem(name: str) -> str:
+  """The name of a member without its folders and its last extension."""
+  return base_name(name).rsplit(".", 1)[0]
+
+
 def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
   limit = _limit(path)
   total = 0
@@ -188,5 +198,5 @@ def _check_size(path, name: str, size: int, max_bytes: int) -> None:
 
 
 def _is_debris(name: str) -> bool:
-  base = name.rsplit("/", 1)[-1]
+  base = base_name(name)
   return name.startswith("__MACOSX/") or base.startswith("._") or base == ".DS_Store"

@@ -11,13 +11,13 @@ import pathlib
 import re
 from typing import Iterator, Mapping, Optional, Sequence
 
-from tfds_builders import errors
 from tfds_builders import splits as splits_lib
-from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
+_IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|p[gp]m)$")
 _POOLED = {splits_lib.POOL: splits_lib.POOL}
 
 
@@ -33,44 +33,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str,
     ignore: regular expression of image files (whole names) that are no examples.
   """
   split_folders = split_folders or _POOLED
-  pattern = _compiled(template, split_folders)
+  pattern = templates.ending(template, {"split": templates.one_of(split_folders)})
   for path in paths.values():
-    unmatched = []
-    num_matched = 0
-    for name, data in archives.members(path, wanted=_is_image):
-      match = pattern.search(name)
-      if match is None:
-        if not re.fullmatch(ignore, name):
-          unmatched.append(name)
-        continue
-      num_matched += 1
+    for match, where, data in templates.matching(
+        path, pattern, template, images=_IMAGE, ignore=re.compile(rf"\A(?:{ignore})\Z")):
       fields = match.groupdict()
-      where = f"{path}, member {name!r}"
       yield example.Example(
           split_folders[fields.get("split", splits_lib.POOL)],
           match.group("key").rsplit(".", 1)[0], fields["label"], images.encoded(data, where), where)
-    if unmatched or not num_matched:
-      raise errors.DataError(
-          f"{path} has another layout than {template!r}: {num_matched} image files match, "
-          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
-          "It may be another edition of the data set; its row needs a layout of its own.")
-
-
-def _is_image(name: str) -> bool:
-  return name.lower().endswith((".jpg", ".jpeg", ".png", ".pgm", ".ppm"))
-
-
-def _compiled(template: str, split_folders: Mapping[str, str]) -> re.Pattern[str]:
-  pieces = re.split(r"\{(\w+)\}", template)
-  out = ""
-  for index, piece in enumerate(pieces):
-    if index % 2 == 0:
-      out += re.escape(piece)
-    elif piece == "split":
-      out += f"(?P<split>{'|'.join(re.escape(name) for name in sorted(split_folders))})"
-    else:
-      out += f"(?P<{piece}>[^/]+)"
-  return re.compile(f"(?:^|/)(?P<key>{out})$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

@@ -64,7 +64,7 @@ def _kind(kind: str, data: bytes, labels: np.ndarray, where: str, domain: str
 
 
 def _base(name: str) -> str:
-  base = name.rsplit("/", 1)[-1]
+  base = archives.base_name(name)
   return base[:-len(".npy")] if base.endswith(".npy") else ""
 
 

@@ -87,14 +87,14 @@ def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
   found = set()
 
   def wanted(name: str) -> bool:
-    return bool(per_image.search(name)) or _base(name) in (*lists, counts.get("array"))
+    return bool(per_image.search(name)) or archives.base_name(name) in (*lists, counts.get("array"))
 
   for name, data in archives.members(path, wanted):
     where = f"{path}, member {name!r}"
     match = per_image.search(name)
-    if _base(name) in lists:
-      found.add(_base(name))
-      _read_list(data, where, lists[_base(name)], split_of)
+    if archives.base_name(name) in lists:
+      found.add(archives.base_name(name))
+      _read_list(data, where, lists[archives.base_name(name)], split_of)
     elif match:
       read = _num_lines if "lines" in counts else _num_points
       numbers["/".join(match.groups())] = read(data, where)
@@ -115,13 +115,9 @@ def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
   return {key: Counted(split_of[key], count) for key, count in numbers.items()}
 
 
-def _base(name: str) -> str:
-  return name.rsplit("/", 1)[-1]
-
-
 def _read_list(data: bytes, where: str, split: str, split_of: Dict[str, str]) -> None:
   for line in data.decode("ascii", "replace").split():
-    key = _base(line).rsplit(".", 1)[0]
+    key = archives.stem(line)
     if split_of.setdefault(key, split) != split:
       raise errors.DataError(f"{where} has the image {key!r} of list {split_of[key]!r} too. One of "
                              "the lists is damaged: get the archive again.")

@@ -54,7 +54,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
     if file in (sequence_file, label_file):
       continue
     for name, data in _images(path, wanted):
-      base = name.rsplit("/", 1)[-1]
+      base = archives.base_name(name)
       if base not in wanted:  # A second copy.
         continue
       wanted.discard(base)
@@ -102,7 +102,7 @@ def _images(path: pathlib.Path, wanted: Set[str]) -> Iterator[Tuple[str, bytes]]
   wnids = {name.split("_", 1)[0] for name in wanted}
 
   def reads(name: str) -> bool:
-    base = name.rsplit("/", 1)[-1]
+    base = archives.base_name(name)
     return base in wanted or (base.endswith(".tar") and base[:-len(".tar")] in wnids)
 
   for name, data in archives.members(path, reads, _CLASS_TAR_BYTES):
@@ -116,7 +116,7 @@ def _nested(path: pathlib.Path, name: str, data: bytes, wanted: Set[str]
             ) -> Iterator[Tuple[str, bytes]]:
   with archives.named_errors(path, name), tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
     for info in tar:
-      if info.isfile() and info.name.rsplit("/", 1)[-1] in wanted:
+      if info.isfile() and archives.base_name(info.name) in wanted:
         stream = tar.extractfile(info)
         assert stream is not None
         yield f"{name}/{info.name.rsplit('/', 1)[-1]}", stream.read()

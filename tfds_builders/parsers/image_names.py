@@ -10,14 +10,14 @@ from __future__ import annotations
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Dict, Iterator, Mapping, Optional, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits as splits_lib
-from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 _IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|gif|bmp|tiff?|p[gp]m)$")
 _POOLED = {splits_lib.POOL: splits_lib.POOL}
@@ -49,19 +49,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
     ignore: regular expression, found anywhere in the names of images that are no examples.
     others: whether further images that do not fit the template are in order.
   """
-  pattern = _compiled(template, extensions, labels, split_folders, fields or {})
+  choices = {field: templates.one_of(known)
+             for field, known in (("label", labels), ("split", split_folders)) if known}
+  pattern = templates.ending(template, {"rest": ".*", **(fields or {}), **choices},
+                             other=f"{templates.PIECE}?", extensions=extensions)
   seen = set()
   for file_name, path in paths.items():
-    num_matched = 0
-    unmatched: List[str] = []
-    for name, data in archives.members(path, lambda name: bool(_IMAGE.search(name))):
-      if re.search(ignore, name):
-        continue
-      match = pattern.search(name)
-      if match is None:
-        unmatched.append(name)
-        continue
-      num_matched += 1
+    for match, where, data in templates.matching(
+        path, pattern, template, images=_IMAGE, ignore=re.compile(ignore), others=others):
       found = match.groupdict()
       text = label.format(**found)
       text = (renamed or {}).get(text, text)
@@ -71,37 +66,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
       if test_numbers:
         listed = int(found["number"]) in test_numbers.get(text, ())
         split = splits_lib.TEST if listed else splits_lib.TRAIN
-      where = f"{path}, member {name!r}"
       yield example.Example(split, match["key"], labels[text] if labels else text,
                             images.encoded(data, where), where)
-    if (unmatched and not others) or not num_matched:
-      raise errors.DataError(
-          f"{path} has another layout than {template!r}: {num_matched} images match, "
-          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
-          "It may be another edition of the data set; its row needs a layout of its own.")
   lacking = sorted(set(labels or ()) - seen)
   if lacking:
     raise errors.DataError(f"{' and '.join(map(str, paths.values()))} have no images in {lacking}: "
                            "incomplete, or another edition. Get them again.")
-
-
-def _compiled(template: str, extensions: Sequence[str], labels: Optional[Mapping[str, str]],
-              split_folders: Optional[Mapping[str, str]],
-              fields: Mapping[str, str]) -> re.Pattern[str]:
-  pieces = re.split(r"\{(\w+)\}", template)
-  out = ""
-  for index, piece in enumerate(pieces):
-    known = {"label": labels, "split": split_folders}.get(piece)
-    if index % 2 == 0:
-      out += re.escape(piece)
-    elif known:  # The longest first: one may begin like another.
-      choices = "|".join(map(re.escape, sorted(known, key=lambda text: (-len(text), text))))
-      out += f"(?P<{piece}>{choices})"
-    elif piece in fields:
-      out += f"(?P<{piece}>{fields[piece]})"
-    else:
-      out += "(?P<rest>.*)" if piece == "rest" else f"(?P<{piece}>[^/]+?)"
-  return re.compile(f"(?:^|/)(?P<key>{out})\\.(?i:{'|'.join(map(re.escape, extensions))})$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
@@ -134,10 +104,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
           number = tested[item] if item < len(tested) else 1000 + seed
           if test_numbers:
             split = splits_lib.TEST if item < len(tested) else splits_lib.TRAIN
-          name = template.format_map(_Fields({
+          name = templates.filled(template, {
               **_pieces(label, text), "split": folder, "number": number,
               "item": str(seed) if fields else f"i{seed}",
-              "rest": f"/i{seed}" if "/" in text else f"-{seed}"}))
+              "rest": f"/i{seed}" if "/" in text else f"-{seed}"})
           members[file_name][f"top/{name}.{extensions[0]}"] = _image(extensions[0], seed)
           counts[split] = counts.get(split, 0) + 1
   for file_name, content in members.items():
@@ -156,18 +126,11 @@ def _named(text: str, pattern: Optional[str]) -> str:
 
 def _pieces(label: str, text: str) -> Mapping[str, str]:
   """The fields of which `label` makes this text, or as good as it."""
-  fields = re.findall(r"\{(\w+)\}", label)
-  match = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", label), text)
+  fields = templates.fields(label)
+  match = re.fullmatch(templates.expression(label), text)
   if fields == ["label"] or match is None:
     return dict.fromkeys(fields, text)
   return match.groupdict()
-
-
-class _Fields(Dict[str, object]):
-  """Fields of a name; one that nobody cares for is "a"."""
-
-  def __missing__(self, key: str) -> str:
-    return "a"
 
 
 def _image(extension: str, seed: int) -> bytes:

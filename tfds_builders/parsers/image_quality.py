@@ -85,7 +85,7 @@ def _read_scores(path: pathlib.Path, wanted: str, named: bool) -> Dict[str, floa
     match = _IMAGE.search(name)
     if match:
       names.append(match[1].lower())
-    return name.rsplit("/", 1)[-1].lower() == wanted
+    return archives.base_name(name).lower() == wanted
 
   found = list(_members(path, is_table))
   if len(found) != 1:

@@ -58,8 +58,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
 def _read_kit(path: pathlib.Path) -> List[str]:
   """The WordNet id of each validation image, in the order of their numbers."""
   found: Dict[str, bytes] = {
-      name.rsplit("/", 1)[-1]: data for name, data in archives.members(
-          path, lambda name: name.rsplit("/", 1)[-1] in (_TRUTH, _META))}
+      archives.base_name(name): data for name, data in archives.members(
+          path, lambda name: archives.base_name(name) in (_TRUTH, _META))}
   for name in (_TRUTH, _META):
     if name not in found:
       raise errors.DataError(f"{path} lacks {name}: it is not the development kit "

@@ -19,6 +19,7 @@ from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 
 class Entry(NamedTuple):
@@ -46,7 +47,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: 
     unlisted: whether images that no list names are in order (they are left out).
     max_missing: how many of the listed images may be missing.
   """
-  table = _read_lists(paths, lists, _line_pattern(line), _shared(line, image), keep or {},
+  line_pattern = re.compile(templates.expression(line, other=r"[^\t]+?"))
+  table = _read_lists(paths, lists, line_pattern, _shared(line, image), keep or {},
                       header_lines)
   pattern = name_pattern(image, _shared(line, image))
   plain = {name for name in paths if name in lists}
@@ -174,35 +176,14 @@ def _read_list(data: bytes, where: str, split: str, pattern, shared, keep, heade
   return table
 
 
-def _fields(template: str) -> List[str]:
-  return re.findall(r"\{(\w+)\}", template)
-
-
 def _shared(line: str, image: str) -> List[str]:
   """The fields that tie a line to an image, in the order in which they stand in its name."""
-  return [field for field in _fields(image) if field in _fields(line)]
-
-
-def _compiled(template: str, groups: Mapping[str, str]) -> str:
-  pieces = re.split(r"\{(\w+)\}", template)
-  return "".join(groups[piece] if index % 2 else re.escape(piece)
-                 for index, piece in enumerate(pieces))
-
-
-def _line_pattern(line: str) -> re.Pattern[str]:
-  return re.compile(_compiled(line, {field: f"(?P<{field}>[^\\t]+?)" for field in _fields(line)}))
+  return [field for field in templates.fields(image) if field in templates.fields(line)]
 
 
 def name_pattern(image: str, shared: Sequence[str]) -> re.Pattern[str]:
   """Of names that end like the template; the shared fields are its groups."""
-  groups = {field: f"(?P<{field}>[^/]+)" if field in shared else "[^/]+"
-            for field in _fields(image)}
-  return re.compile(f"(?:^|/){_compiled(image, groups)}$")
-
-
-def _filled(template: str, fields: Mapping[str, str]) -> str:
-  """The template with its fields; one that nobody cares for is "a"."""
-  return template.format_map({**dict.fromkeys(_fields(template), "a"), **fields})
+  return re.compile(f"(?:^|/){templates.expression(image, named=shared)}$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
@@ -220,19 +201,20 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     lines = ["a\theader"] * header_lines
     for label in (label for label in class_names for _ in range(per_class)):
       fields = {"label": label, "item": f"{split}_{len(lines):04d}"}
-      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(_filled(line, {"flag": "1", **fields}))
+      members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(templates.filled(line, {"flag": "1", **fields}))
     counts[split] = per_class * len(class_names)
-    if "flag" in _fields(line):  # One image a list that was looked at and found wrong.
+    if "flag" in templates.fields(line):  # One image a list that was looked at and found wrong.
       fields = {"label": class_names[0], "item": f"{split}_rejected"}
-      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(_filled(line, {**fields, "flag": "0"}))
+      members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(templates.filled(line, {**fields, "flag": "0"}))
       counts[split] += not keep
-    lines += [_filled(line, {"label": class_names[0], "item": f"lost_{index}", "flag": "1"})
-              for index in range(max_missing and 1)]
+    if max_missing:
+      lines.append(templates.filled(line, {"label": class_names[0], "item": "lost", "flag": "1"}))
     texts[name] = "\n".join(lines + [""]).encode()
   if unlisted:
-    members[f"top/{_filled(image, {'label': class_names[0], 'item': 'unlisted'})}"] = b"never read"
+    name = templates.filled(image, {"label": class_names[0], "item": "unlisted"})
+    members[f"top/{name}"] = b"never read"
   members[f"top/thumbs/{class_names[0].replace('/', '')}/1.txt"] = b"not an image"
   _write(directory, file_names, members, texts)
   return counts

@@ -68,7 +68,7 @@ def _read_structures(path: pathlib.Path, structures: Mapping[str, str],
       raise errors.DataError(
           f"{path} gives {name!r} the split {split} and the class {label}; allowed are "
           f"{sorted(split_values)} and classes from 1. Get it again.")
-    key = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    key = archives.stem(name)
     _add(table, key, listed_images.Entry(split_values[split], label - 1), path)
   return table
 

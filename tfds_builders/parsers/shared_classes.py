@@ -16,6 +16,7 @@ from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 
 def parse(paths: Mapping[str, pathlib.Path], *,
@@ -30,7 +31,10 @@ def parse(paths: Mapping[str, pathlib.Path], *,
   """
   for file_name, part in parts.items():
     path = paths[file_name]
-    pattern = _compiled(part)
+    pattern = templates.ending(
+        part["template"], {"domain": templates.one_of(part["domains"]),
+                           "label": templates.one_of(part["classes"])},
+        extensions=("jpg", "jpeg", "png"))
     found: Set[str] = set()
     for name, data in archives.members(path, functools.partial(_matches, pattern)):
       match = pattern.search(name)
@@ -48,15 +52,6 @@ def parse(paths: Mapping[str, pathlib.Path], *,
 
 def _matches(pattern: re.Pattern[str], name: str) -> bool:
   return pattern.search(name) is not None
-
-
-def _compiled(part: Mapping[str, Any]) -> re.Pattern[str]:
-  fields = {"domain": "|".join(re.escape(name) for name in part["domains"]),
-            "label": "|".join(re.escape(name) for name in part["classes"]), "item": "[^/]+"}
-  pieces = re.split(r"\{(\w+)\}", part["template"])
-  out = "".join(f"(?P<{piece}>{fields[piece]})" if index % 2 else re.escape(piece)
-                for index, piece in enumerate(pieces))
-  return re.compile(rf"(?:^|/)(?P<key>{out})\.(?i:jpg|jpeg|png)$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

@@ -15,6 +15,7 @@ from tfds_builders.parsers import image_arrays
 from tfds_builders.parsers import imagenet_validation
 from tfds_builders.parsers import one_domain
 from tfds_builders.rows import imagenet_classes
+from tfds_builders.rows.nevis.c import cifar10
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -22,8 +23,6 @@ from tfds_builders.rows.row import Row
 _TEST_ONLY = {splits.TEST: {splits.TEST: 1.0}}
 _DOMAIN = {"domain": "text"}
 _CORRUPTED = {"domain": "text", "severity": "int64"}
-_CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
-                  "truck")
 KINDS = (
     "gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur",
     "zoom_blur", "snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate",
@@ -36,7 +35,8 @@ def _bibtex(key: str, title: str, author: str, year: int) -> str:
 
 def _cifar(name: str, title: str, layouts, *, features=None, **values) -> Row:
   return Row(name, title=title, layouts=layouts, splits=_TEST_ONLY, num_classes=10,
-             class_names=_CIFAR_CLASSES, channels=3, features=features or _DOMAIN, **values)
+             class_names=cifar10.ROW.class_names, channels=3, features=features or _DOMAIN,
+             **values)
 
 
 def _imagenet(name: str, title: str, layouts, *, features=None, **values) -> Row:
@@ -54,9 +54,7 @@ _HENDRYCKS = _bibtex(
 
 # The clean test images: file, parser and its arguments.
 _CLEAN = (
-    (File("cifar-10-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-          ("sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",),
-          size=170052171),
+    (cifar10.ROW.layouts[0].files[0],
      {"parser": "cifar_binary", "parser_args": {"batches": {"test_batch.bin": splits.TEST}}}, ""),
     (File("cifar10-jpg.tar.xz", None,
           ("sha256:3448a12cf05fbc56035b1ee2e5b172c150e4997ec8b5bb6c92c7fbc098fbcb72",)),
