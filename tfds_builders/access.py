@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from typing import List, Optional
 
 from tfds_builders.rows import row as row_lib
 
@@ -26,7 +25,7 @@ def kind(row: row_lib.Row) -> str:
   """Where the first layout comes from; "TFDS" for what TFDS builds itself."""
   if row.tfds is not None and not row.layouts:
     return "manual, then TFDS" if row.tfds.manual else "TFDS"
-  kinds: List[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
+  kinds: list[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
   rar = ", RAR" if any(file.name.endswith(".rar") for file in row.layouts[0].files) else ""
   return " and ".join(kinds) + rar
 
@@ -60,7 +59,7 @@ def downloadable(file: row_lib.File) -> bool:
   return bool(file.url and re.match("https?://", file.url)) and file_kind(file) not in _BY_HAND
 
 
-def instructions(layout: row_lib.Layout, name: Optional[str] = None) -> str:
+def instructions(layout: row_lib.Layout, name: str | None = None) -> str:
   """What to do by hand for one layout, a line a file."""
   lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
   if len(layout.files) > 8:

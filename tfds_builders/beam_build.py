@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
 import numpy as np
@@ -31,7 +31,7 @@ from tfds_builders.rows import row as row_lib
 
 Part = Callable[[], Iterator[example.Example]]
 # Key, digest, split, labels, extra, image.
-Checked = Tuple[str, int, str, List[example.Label], Mapping[str, Any], bytes]
+Checked = tuple[str, int, str, list[example.Label], Mapping[str, Any], bytes]
 
 
 class Build:
@@ -51,13 +51,13 @@ class Build:
                              "options.")
     self.row, self._parts, self._expected = row, tuple(parts), dict(expected)
     self._path = os.fspath(facts_path)
-    self._shared: Dict[int, Tuple[Any, Any]] = {}
+    self._shared: dict[int, tuple[Any, Any]] = {}
 
   def split(self, name: str, finish: Callable[[row_lib.Row, spool.Record], Any]) -> beam.PTransform:
     """What `finish` makes of the records of one split."""
     return _Split(self, name, finish)
 
-  def records(self, pipeline: Any) -> Tuple[Any, Any]:
+  def records(self, pipeline: Any) -> tuple[Any, Any]:
     """(kept examples, facts) of a pipeline; made once, whatever number of splits asks."""
     if id(pipeline) not in self._shared:
       row, expected, path = self.row, self._expected, self._path
@@ -112,7 +112,7 @@ def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any
       yield one.key, content.digest(one.image), split, found, one.extra or {}, one.image
 
 
-def _kept(row: row_lib.Row, copies: List[Checked]) -> Iterator[Checked]:
+def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Checked]:
   """Of copies of one image, those of the last split that has one."""
   if not row.unique:
     if len(copies) > 1:
@@ -138,8 +138,8 @@ class _Tally(beam.CombineFn):
     return counts, broken + ([why] if why else []), names
 
   def merge_accumulators(self, accumulators):
-    counts: Dict[str, int] = {}
-    broken: List[str] = []
+    counts: dict[str, int] = {}
+    broken: list[str] = []
     names: set = set()
     for one_counts, one_broken, one_names in accumulators:
       for split, count in one_counts.items():
@@ -152,21 +152,21 @@ class _Tally(beam.CombineFn):
     return accumulator
 
 
-def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> Dict[str, Any]:
+def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> dict[str, Any]:
   counts, broken, names = tally
   completeness.check(row, counts, expected, broken, set() if row.class_names else names)
   return {"counts": counts, "unreadable": sorted(broken),
           "class_names": list(row.class_names or sorted(names))}
 
 
-def _write(path: str, found: Dict[str, Any]) -> Dict[str, Any]:
+def _write(path: str, found: dict[str, Any]) -> dict[str, Any]:
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   with tf.io.gfile.GFile(path, "w") as file:
     file.write(json.dumps(found))
   return found
 
 
-def _save(row: row_lib.Row, directory: str, found: Sequence[Tuple[str, int]]) -> None:
+def _save(row: row_lib.Row, directory: str, found: Sequence[tuple[str, int]]) -> None:
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   arrays = {name: np.unique(np.array([one for split, one in found if split == name], np.uint64))
             for name in row.split_names}

@@ -8,7 +8,7 @@ import errno
 import fcntl
 import pathlib
 import shutil
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 from absl import logging
 
@@ -17,7 +17,7 @@ from tfds_builders import errors
 from tfds_builders import status
 
 
-def build(name: str, data_dir: status.DataDir = None, *, beam_runner: Optional[str] = None) -> Any:
+def build(name: str, data_dir: status.DataDir = None, *, beam_runner: str | None = None) -> Any:
   """Prepares `name` unless it is prepared; returns the TFDS builder, ready for `as_dataset`.
 
   Of two processes that build one data set, the second waits for the first and finds it prepared.

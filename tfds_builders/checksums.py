@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Dict, Tuple
 
 from absl import logging
 
@@ -16,7 +15,7 @@ from tfds_builders.rows import row as row_lib
 _BLOCK = 1 << 20
 
 
-def compute(path: os.PathLike, *, content: bool = False) -> Dict[str, str]:
+def compute(path: os.PathLike, *, content: bool = False) -> dict[str, str]:
   """{"sha256": ..., "md5": ...} of the file, or of what it holds once decompressed."""
   hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5()}
   with (archives.open_content(path) if content else open(path, "rb")) as stream, \
@@ -59,5 +58,5 @@ def verify(file: row_lib.File, path: os.PathLike, *, trust: bool) -> str:
   return got["sha256"]
 
 
-def _known(got: Dict[str, str], accepted: Tuple[str, ...]) -> bool:
+def _known(got: dict[str, str], accepted: tuple[str, ...]) -> bool:
   return any(f"{name}:{value}" in accepted for name, value in got.items())

@@ -9,27 +9,26 @@ last int(0.3 N) are the test images. Not stratified.
 from __future__ import annotations
 
 import random
-from typing import List, Tuple
 
 SEEDS = (0, 1, 2, 3, 4)
 TEST_SHARE = 0.3
 
 
-def shuffled(num: int, seed: int) -> List[int]:
+def shuffled(num: int, seed: int) -> list[int]:
   """The places 0 .. num - 1 of a bucket in the order of one seed."""
   places = list(range(num))
   random.Random(seed).shuffle(places)
   return places
 
 
-def iid(num: int, seed: int) -> Tuple[List[int], List[int]]:
+def iid(num: int, seed: int) -> tuple[list[int], list[int]]:
   """(places to train on, places to test on) of a bucket of `num` images."""
   places = shuffled(num, seed)
   num_train = num - int(TEST_SHARE * num)
   return places[:num_train], places[num_train:]
 
 
-def features(num: int) -> List[dict]:
+def features(num: int) -> list[dict]:
   """For each place the features of its record: "place", and "iid_test_0" to "iid_test_4"."""
   tests = {f"iid_test_{seed}": set(iid(num, seed)[1]) for seed in SEEDS}
   return [{"place": place, **{name: place in test for name, test in tests.items()}}

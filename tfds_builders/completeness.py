@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence, Set
+from typing import Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.rows import row as row_lib
@@ -12,7 +12,7 @@ MAX_UNREADABLE = 0.005  # Of all images. A few are broken in several published a
 
 
 def check(row: row_lib.Row, counts: Mapping[str, int], expected: Mapping[str, int],
-          unreadable: Sequence[str], found_names: Set[str]) -> None:
+          unreadable: Sequence[str], found_names: set[str]) -> None:
   """Raises DataError if examples or classes are lacking, or too many images are broken.
 
   Args:

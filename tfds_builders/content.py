@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from typing import Dict, List, Sequence
+from typing import Sequence
 
 import numpy as np
 
@@ -30,9 +30,9 @@ class Digests:
 
   def __init__(self, split_names: Sequence[str]):
     self._rank = {name: rank for rank, name in enumerate(split_names)}
-    self._last: Dict[int, int] = {}
-    self._removed: Dict[str, int] = dict.fromkeys(split_names, 0)
-    self._copies: Dict[int, int] = {}  # Of images that occur more than once in their last split.
+    self._last: dict[int, int] = {}
+    self._removed: dict[str, int] = dict.fromkeys(split_names, 0)
+    self._copies: dict[int, int] = {}  # Of images that occur more than once in their last split.
 
   def add(self, image: bytes, split: str) -> None:
     """Takes one image of a split in."""
@@ -53,13 +53,13 @@ class Digests:
     return self._last.get(digest(image), -1) > self._rank[split]
 
   @property
-  def removed(self) -> Dict[str, int]:
+  def removed(self) -> dict[str, int]:
     """How many images of each split are left out because a later one holds them."""
     return dict(self._removed)
 
   def save(self, directory, kept: Sequence[str]) -> None:
     """Writes the sorted digests of each of the `kept` splits beside the records."""
-    names: List[str] = list(self._rank)
+    names: list[str] = list(self._rank)
     arrays = {name: np.array(sorted(key for key, rank in self._last.items()
                                     if names[rank] == name), np.uint64) for name in kept}
     np.savez(pathlib.Path(directory) / FILE, **arrays)

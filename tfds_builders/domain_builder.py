@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Iterator
 
 from tfds_builders import content
 from tfds_builders import errors
@@ -16,14 +16,14 @@ class DomainBuilder(row_builder.RowBuilder, skip_registration=True):  # type: ig
   How many are left out is in the metadata, "duplicates_removed".
   """
 
-  def _split_generators(self, dl_manager) -> Dict[str, Any]:
+  def _split_generators(self, dl_manager) -> dict[str, Any]:
     if self._on_beam:
       raise errors.DataError(f"{self.name} removes copies across the whole build, which is not "
                              "done on Beam; build it without Beam options.")
     return super()._split_generators(dl_manager)
 
-  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
-    least: Dict[int, str] = {}
+  def _generate_examples(self, spool, split) -> Iterator[tuple[str, dict[str, Any]]]:
+    least: dict[int, str] = {}
     num_seen = 0
     for one in spool.read(split):
       digest = content.digest(one.image)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def name(row: row_lib.Row) -> str:
   return "image" if row.holds_images else "feature" if row.feature_size > 0 else ""
 
 
-def features(row: row_lib.Row) -> Dict[str, Any]:
+def features(row: row_lib.Row) -> dict[str, Any]:
   """The feature as TFDS declares it, by its name."""
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   if row.holds_images:
@@ -28,14 +28,14 @@ def features(row: row_lib.Row) -> Dict[str, Any]:
   return {}
 
 
-def in_record(row: row_lib.Row, data: bytes) -> Dict[str, Any]:
+def in_record(row: row_lib.Row, data: bytes) -> dict[str, Any]:
   """An example's bytes as they stand in its record."""
   if row.holds_images:
     return {"image": data}
   return {"feature": np.frombuffer(data, np.float32)} if row.feature_size > 0 else {}
 
 
-def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> Dict[int, str]:
+def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> dict[int, str]:
   """Those of the examples that cannot be used, {index: where and why}."""
   if row.holds_images:
     return images.unreadable([(one.image, one.where) for one in examples], row.channels)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import example
 from tfds_builders.rows import row as row_lib
 
 
-def checked(row: row_lib.Row, one: example.Example) -> List[example.Label]:
+def checked(row: row_lib.Row, one: example.Example) -> list[example.Label]:
   """The example's labels as a list, [] for none; DataError if the row does not know one of them.
 
   Where the row leaves the names of its classes to the source, any name is accepted.

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Dict, Iterable, List, Optional, Tuple, Union
+from typing import Iterable, Optional
 
 VARIABLE = "LIFELONG_MIRROR"
 
 # The folders given to `use` (None: what the environment says), and whether they are trusted.
-_State = Tuple[Optional[Tuple[pathlib.Path, ...]], bool]
+_State = tuple[Optional[tuple[pathlib.Path, ...]], bool]
 _current: _State = (None, False)
 
 
-def use(directory: Union[str, os.PathLike, None], *, trust: bool = False) -> None:
+def use(directory: str | os.PathLike | None, *, trust: bool = False) -> None:
   """Searches `directory` from now on; None goes back to what LIFELONG_MIRROR says.
 
   Args:
@@ -46,7 +46,7 @@ def trusted() -> bool:
   return _current[1]
 
 
-def directories() -> Tuple[pathlib.Path, ...]:
+def directories() -> tuple[pathlib.Path, ...]:
   """The folders that are searched, whether they exist or not."""
   if _current[0] is not None:
     return _current[0]
@@ -62,16 +62,16 @@ def describe() -> str:
       f"{one}" if one.is_dir() else f"{one} (no such folder)" for one in directories())
 
 
-def find(names: Iterable[str], prefer: str = "") -> Dict[str, List[pathlib.Path]]:
+def find(names: Iterable[str], prefer: str = "") -> dict[str, list[pathlib.Path]]:
   """All files with these names, best first: {name: [path, ...]}, [] where there is none.
 
   Several data sets use the same file names (MNIST and its many imitations do), so files under a
   folder whose name begins with a word of `prefer` (a data set's name) come first.
   """
   names = tuple(names)
-  found: Dict[str, List[pathlib.Path]] = {name: [] for name in names}
+  found: dict[str, list[pathlib.Path]] = {name: [] for name in names}
   for directory in directories():
-    paths: List[pathlib.Path] = []
+    paths: list[pathlib.Path] = []
     for folder, subfolders, files in os.walk(directory):
       subfolders.sort()
       paths += [pathlib.Path(folder, name) for name in sorted(set(files) & set(names))]
@@ -82,7 +82,7 @@ def find(names: Iterable[str], prefer: str = "") -> Dict[str, List[pathlib.Path]
   return found
 
 
-def _distance(path: pathlib.PurePath, prefer: str) -> Tuple[int, int]:
+def _distance(path: pathlib.PurePath, prefer: str) -> tuple[int, int]:
   folders = path.parts[:-1]
   alike = prefer in folders, any(prefer and prefer.split("_")[0] == part for part in folders)
   return (0 if alike[0] else 1 if alike[1] else 2, len(folders))

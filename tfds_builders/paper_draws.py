@@ -8,7 +8,7 @@ hash of the key (`splits.py`). They exist to compare with published numbers.
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Mapping, Tuple
+from typing import Mapping
 
 PREFIX = "paper_"
 NAMES = ("train", "dev", "dev_test", "test")
@@ -18,9 +18,9 @@ NAMES = ("train", "dev", "dev_test", "test")
 class Multinomial:
   """The i-th example goes where the i-th draw of `RandomState(0).multinomial(1, p)` says."""
 
-  shares: Tuple[Tuple[str, float], ...]
+  shares: tuple[tuple[str, float], ...]
 
-  def assign(self, num_examples: int) -> List[str]:
+  def assign(self, num_examples: int) -> list[str]:
     """The part of each of the examples, in the order in which they are enumerated."""
     import numpy as np  # pylint: disable=g-import-not-at-top
     random = np.random.RandomState(0)  # The generator itself is what is reproduced.
@@ -29,7 +29,7 @@ class Multinomial:
     return [names[random.multinomial(1, shares).argmax()] for _ in range(num_examples)]
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.shares)
 
 
@@ -40,17 +40,17 @@ class Slices:
   A range holds its share of the examples, rounded down; the last holds what is left.
   """
 
-  shares: Tuple[Tuple[str, float], ...]
+  shares: tuple[tuple[str, float], ...]
 
-  def assign(self, num_examples: int) -> List[str]:
+  def assign(self, num_examples: int) -> list[str]:
     """The part of each of the examples, in the order in which they are enumerated."""
-    found: List[str] = []
+    found: list[str] = []
     for name, share in self.shares[:-1]:
       found += [name] * int(num_examples * share)
     return found + [self.shares[-1][0]] * (num_examples - len(found))
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.shares)
 
 

@@ -7,17 +7,16 @@ Like those of `paper_draws.py` it goes by position; unlike them, its parts have 
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Tuple
 
 
 @dataclasses.dataclass(frozen=True)
 class Permuted:
   """A permutation by `default_rng(seed)`, cut at fractions of its length, rounded down."""
 
-  cuts: Tuple[Tuple[str, float], ...]
+  cuts: tuple[tuple[str, float], ...]
   seed: int = 1
 
-  def assign(self, num_examples: int) -> List[str]:
+  def assign(self, num_examples: int) -> list[str]:
     """The part of each of the examples, in the order in which they are enumerated."""
     import numpy as np  # pylint: disable=g-import-not-at-top
     order = np.random.default_rng(self.seed).permutation(num_examples)
@@ -31,7 +30,7 @@ class Permuted:
     return parts
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.cuts)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Iterator
 
 from absl import logging
 import numpy as np
@@ -50,7 +50,7 @@ class RowBuilder(
 
   def _info(self) -> tfds.core.DatasetInfo:
     row = self.row
-    features: Dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
+    features: dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
     features.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
     if row.kind == row_lib.MULTI_LABEL:
       features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
@@ -75,7 +75,7 @@ class RowBuilder(
     if self._on_beam:
       self._take_beam_facts()
 
-  def _split_generators(self, dl_manager) -> Dict[str, Any]:
+  def _split_generators(self, dl_manager) -> dict[str, Any]:
     row = self.row
     source = sources.locate(f"{self.name}/{row.name}", row, dl_manager,
                             pathlib.Path(self.data_dir_root))
@@ -95,7 +95,7 @@ class RowBuilder(
       spool.digests.save(self.data_dir, spool.split_names)
     return {split: self._generate_examples(spool, split) for split in spool.split_names}
 
-  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
+  def _generate_examples(self, spool, split) -> Iterator[tuple[str, dict[str, Any]]]:
     for one in spool.read(split):
       yield _keyed_record(self.row, one)
 
@@ -120,7 +120,7 @@ class RowBuilder(
                    row.name, removed)
 
 
-def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> Tuple[str, Dict[str, Any]]:
+def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> tuple[str, dict[str, Any]]:
   """(key, features)."""
   record = {**inputs.in_record(row, one.image), "id": one.key, **one.extra}
   if row.kind == row_lib.MULTI_LABEL:

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import itertools
 import pathlib
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Iterator, Mapping
 
 from absl import logging
 
@@ -19,7 +19,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import tfds_copy
 from tfds_builders.rows import row as row_lib
 
-Candidates = Dict[str, List[pathlib.Path]]
+Candidates = dict[str, list[pathlib.Path]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Source:
   origin: str
   sha256: Mapping[str, str]
   num_examples: Mapping[str, int]
-  parts: Tuple[Callable[[], Iterator[example.Example]], ...]
-  class_names: Tuple[str, ...] = ()
+  parts: tuple[Callable[[], Iterator[example.Example]], ...]
+  class_names: tuple[str, ...] = ()
 
   @property
   def examples(self) -> Iterator[example.Example]:
@@ -46,7 +46,7 @@ class Source:
     return itertools.chain.from_iterable(part() for part in self.parts)
 
 
-def in_mirror(row: row_lib.Row) -> Optional[Tuple[row_lib.Layout, Candidates]]:
+def in_mirror(row: row_lib.Row) -> tuple[row_lib.Layout, Candidates] | None:
   """The first layout of which the mirror has all files, with every place of each."""
   found = mirror.find([file.name for layout in row.layouts for file in layout.files], row.name)
   for layout in row.layouts:
@@ -98,7 +98,7 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
           f"file(s) into a folder and run: suite data build {full_name} --mirror DIR{by_hand}")
 
 
-def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib.Path, str]:
+def _first_valid(file: row_lib.File, paths: list[pathlib.Path]) -> tuple[pathlib.Path, str]:
   """The first path that verifies, and its sha256; the first one's error if none does."""
   failures = []
   for path in paths:
@@ -109,7 +109,7 @@ def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib
   raise failures[0]
 
 
-def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> Tuple[Any, ...]:
+def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> tuple[Any, ...]:
   """One part a file where files can be read alone, else one in all."""
   pieces = ([{name: path} for name, path in paths.items()] if layout.separate_files else
             [dict(paths)])
@@ -134,7 +134,7 @@ def _verified(file: row_lib.File, path: pathlib.Path) -> str:
                            "downloads it again.") from error
 
 
-def _from_tfds(wanted: row_lib.TfdsSet, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
+def _from_tfds(wanted: row_lib.TfdsSet, layout: row_lib.Layout | None, data_dir: pathlib.Path,
                dl_manager) -> Source:
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   builders = {name: tfds.builder(name, data_dir=data_dir) for name in wanted.names}

@@ -12,7 +12,7 @@ import json
 import os
 import struct
 import tempfile
-from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Union
+from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple
 
 from tfds_builders import completeness
 from tfds_builders import content
@@ -47,27 +47,27 @@ class Spool:
     digests: who holds which images; tells duplicates.
   """
 
-  def __init__(self, row: row_lib.Row, directory: Union[str, os.PathLike]):
+  def __init__(self, row: row_lib.Row, directory: str | os.PathLike):
     self._row = row
     self._directory = os.fspath(directory)
-    self._files: Dict[str, IO[bytes]] = {}
-    self._keys: Set[str] = set()
-    self._found_names: Set[str] = set()
-    self._order: Dict[str, List[str]] = collections.defaultdict(list)
-    self._part: Dict[str, str] = {}
-    self.counts: Dict[str, int] = collections.Counter()
-    self.unreadable: List[str] = []
+    self._files: dict[str, IO[bytes]] = {}
+    self._keys: set[str] = set()
+    self._found_names: set[str] = set()
+    self._order: dict[str, list[str]] = collections.defaultdict(list)
+    self._part: dict[str, str] = {}
+    self.counts: dict[str, int] = collections.Counter()
+    self.unreadable: list[str] = []
     self.digests = content.Digests(list(row.split_names))
 
   @property
-  def split_names(self) -> List[str]:
+  def split_names(self) -> list[str]:
     """The splits of the data set, by which `read` is asked; optional ones if they are there."""
     return [name for name in self._row.split_names
             if name not in self._row.optional or name in self._files]
 
   def fill(self, examples: Iterable[example.Example], expected: Mapping[str, int]) -> None:
     """Takes all examples in; raises DataError if they are not what the row says."""
-    waiting: List[example.Example] = []
+    waiting: list[example.Example] = []
     for one in examples:
       waiting.append(one)
       if len(waiting) == _CHECKED_AT_ONCE:
@@ -79,7 +79,7 @@ class Spool:
       self._draw()
 
   @property
-  def class_names(self) -> List[str]:
+  def class_names(self) -> list[str]:
     """In the order of ids; [] if the source has only numbers."""
     return list(self._row.class_names or sorted(self._found_names))
 
@@ -104,7 +104,7 @@ class Spool:
           continue
         yield Record(key, labels.in_record(self._row, found, ids), extra, image)
 
-  def _add_readable(self, waiting: List[example.Example]) -> None:
+  def _add_readable(self, waiting: list[example.Example]) -> None:
     broken = inputs.unreadable(self._row, waiting)
     for index, one in enumerate(waiting):
       if index in broken:

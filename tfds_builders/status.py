@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
-from typing import Optional, Union
+from typing import Union
 
 from tfds_builders import access
 from tfds_builders import catalog
@@ -45,11 +45,11 @@ class Status:
 
   name: str
   state: str
-  size_bytes: Optional[int]
+  size_bytes: int | None
   reason: str
   command: str
-  disk_bytes: Optional[int] = None
-  memory_bytes: Optional[int] = None
+  disk_bytes: int | None = None
+  memory_bytes: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Facts:
 
   title: str
   num_classes: int
-  num_examples: Optional[int]
+  num_examples: int | None
   source: str
 
 
@@ -124,7 +124,7 @@ def _with_mirror(command: str) -> str:
   return " ".join([command] + [f"--mirror {directory}" for directory in mirror.directories()[:1]])
 
 
-def _num_examples(row: row_lib.Row) -> Optional[int]:
+def _num_examples(row: row_lib.Row) -> int | None:
   """As the row's facts promise."""
   counts = next((one.num_examples for one in row.layouts if one.num_examples), None)
   return sum(counts.values()) if counts else None
@@ -135,7 +135,7 @@ def _num_prepared(folder: pathlib.Path) -> int:
   return sum(int(count) for split in info["splits"] for count in split["shardLengths"])
 
 
-def _memory(row: row_lib.Row, num_examples: Optional[int]) -> Optional[int]:
+def _memory(row: row_lib.Row, num_examples: int | None) -> int | None:
   each = _IMAGE_BYTES if row.holds_images else 4 * max(row.feature_size, 0)
   return None if num_examples is None else num_examples * each
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import pathlib
-from typing import Iterator, Mapping, Optional, Tuple
+from typing import Iterator, Mapping
 
 from tfds_builders import catalog
 from tfds_builders import mirror
@@ -14,7 +14,7 @@ from tfds_builders.rows import row as row_lib
 
 
 def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
-          num_examples: int = 80) -> Tuple[row_lib.Row, Mapping[str, int]]:
+          num_examples: int = 80) -> tuple[row_lib.Row, Mapping[str, int]]:
   """Writes fixture files of one layout of a row into `directory`.
 
   Returns:
@@ -33,7 +33,7 @@ def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
 
 
 @contextlib.contextmanager
-def installed(row: row_lib.Row, directory: Optional[pathlib.Path] = None,
+def installed(row: row_lib.Row, directory: pathlib.Path | None = None,
               family: str = "nevis") -> Iterator[None]:
   """Puts `row` in the place of the row of its name, and `directory` (None: nothing) in the place
   of the mirror, whatever LIFELONG_MIRROR says."""

@@ -8,13 +8,11 @@ where the published program, by an aliasing of its array, copies one onto the ot
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import numpy as np
 from scipy import ndimage
 
 
-def defocus_blur(pixels: np.ndarray, level: Tuple[float, float],
+def defocus_blur(pixels: np.ndarray, level: tuple[float, float],
                  rng: np.random.Generator) -> np.ndarray:
   """A disk; level: its radius, and the deviation of the blur that softens its edge."""
   del rng
@@ -23,7 +21,7 @@ def defocus_blur(pixels: np.ndarray, level: Tuple[float, float],
                    for c in range(pixels.shape[2])], axis=-1)
 
 
-def glass_blur(pixels: np.ndarray, level: Tuple[float, int, int],
+def glass_blur(pixels: np.ndarray, level: tuple[float, int, int],
                rng: np.random.Generator) -> np.ndarray:
   """Gaussian blur, exchange of near pixels, blur; level: deviation, reach, rounds."""
   deviation, reach, rounds = level
@@ -40,13 +38,13 @@ def glass_blur(pixels: np.ndarray, level: Tuple[float, int, int],
   return _gaussian(blurred[order].reshape(pixels.shape), deviation)
 
 
-def motion_blur(pixels: np.ndarray, level: Tuple[int, float],
+def motion_blur(pixels: np.ndarray, level: tuple[int, float],
                 rng: np.random.Generator) -> np.ndarray:
   """Within 45 degrees of horizontal; level: radius and deviation."""
   return along(pixels, *level, angle=rng.uniform(-45.0, 45.0))
 
 
-def zoom_blur(pixels: np.ndarray, level: Tuple[float, float],
+def zoom_blur(pixels: np.ndarray, level: tuple[float, float],
               rng: np.random.Generator) -> np.ndarray:
   """The mean of the image and of itself magnified 1, 1 + step, ..., 1 + most; level: most, step."""
   del rng

@@ -11,7 +11,7 @@ families' modules.
 from __future__ import annotations
 
 import hashlib
-from typing import Callable, Dict, Mapping, Tuple
+from typing import Callable, Mapping
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from tfds_builders.corruptions import weather
 SEVERITIES = (1, 2, 3, 4, 5)
 
 # As the published archives are divided.
-FAMILIES: Mapping[str, Tuple[Callable[..., np.ndarray], ...]] = {
+FAMILIES: Mapping[str, tuple[Callable[..., np.ndarray], ...]] = {
     "noise": (noise.gaussian_noise, noise.shot_noise, noise.impulse_noise),
     "blur": (blur.defocus_blur, blur.glass_blur, blur.motion_blur, blur.zoom_blur),
     "weather": (weather.snow, weather.frost, weather.fog, weather.brightness),
@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, Tuple[Callable[..., np.ndarray], ...]] = {
                 digital.jpeg_compression),
     "extra": (noise.speckle_noise, blur.gaussian_blur, extra.spatter, extra.saturate),
 }
-_FUNCTIONS: Dict[str, Callable[..., np.ndarray]] = {
+_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     function.__name__: function for family in FAMILIES.values() for function in family}
 KINDS = tuple(_FUNCTIONS)
 

@@ -7,7 +7,6 @@ JPEG is Pillow's: another version of its library may decode a few values one ste
 from __future__ import annotations
 
 import io
-from typing import Tuple
 
 import numpy as np
 from scipy import ndimage
@@ -20,7 +19,7 @@ def contrast(pixels: np.ndarray, left: float, rng: np.random.Generator) -> np.nd
   return (pixels - mean) * left + mean
 
 
-def elastic_transform(pixels: np.ndarray, level: Tuple[float, float, float],
+def elastic_transform(pixels: np.ndarray, level: tuple[float, float, float],
                       rng: np.random.Generator) -> np.ndarray:
   """A random affine map, then displacements; level: their size, smoothness; the affine jitter."""
   size, smoothness, jitter = level
@@ -33,7 +32,7 @@ def elastic_transform(pixels: np.ndarray, level: Tuple[float, float, float],
 
 
 def _affine(rows: np.ndarray, columns: np.ndarray, jitter: float, rng: np.random.Generator
-            ) -> Tuple[np.ndarray, np.ndarray]:
+            ) -> tuple[np.ndarray, np.ndarray]:
   """Where each place of the result comes from, when three points around the middle are moved."""
   height, width = rows.shape
   middle, reach = np.array([height // 2, width // 2], np.float64), min(height, width) // 3

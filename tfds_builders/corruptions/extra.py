@@ -7,7 +7,7 @@ Canny's.
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any
 
 import numpy as np
 from scipy import ndimage
@@ -20,7 +20,7 @@ _EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]], np.float64)
 _FARTHEST = 20.0  # Pixels from the edge of a drop beyond which it looks the same.
 
 
-def spatter(pixels: np.ndarray, level: Tuple[Any, ...], rng: np.random.Generator) -> np.ndarray:
+def spatter(pixels: np.ndarray, level: tuple[Any, ...], rng: np.random.Generator) -> np.ndarray:
   """Drops of water or mud.
 
   Level: mean and deviation of the noise that drops are made of, its blur, the value from which it
@@ -58,7 +58,7 @@ def _equalised(values: np.ndarray) -> np.ndarray:
   return (np.rint(255.0 * below / max(1, values.size - counts[0])))[inverse].reshape(values.shape)
 
 
-def saturate(pixels: np.ndarray, level: Tuple[float, float],
+def saturate(pixels: np.ndarray, level: tuple[float, float],
              rng: np.random.Generator) -> np.ndarray:
   """Level: factor and addend of the saturation."""
   del rng

@@ -7,12 +7,12 @@ ImageNet-C for 224 x 224; images of another size take the set of the nearer one.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Tuple
+from typing import Any, Mapping
 
 CIFAR = "cifar"
 IMAGENET = "imagenet"
 
-Levels = Mapping[str, Tuple[Any, ...]]
+Levels = Mapping[str, tuple[Any, ...]]
 
 _CIFAR: Levels = {
     "gaussian_noise": (.04, .06, .08, .09, .10),

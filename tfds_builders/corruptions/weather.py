@@ -8,8 +8,6 @@ own motion blur (see `blur`).
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import numpy as np
 
 from tfds_builders.corruptions import blur
@@ -17,7 +15,7 @@ from tfds_builders.corruptions import colour
 from tfds_builders.corruptions import texture
 
 
-def snow(pixels: np.ndarray, level: Tuple[float, ...], rng: np.random.Generator) -> np.ndarray:
+def snow(pixels: np.ndarray, level: tuple[float, ...], rng: np.random.Generator) -> np.ndarray:
   """Flakes that fall, and a whiter picture.
 
   Level: mean and deviation of the flakes, their magnification, the value below which there is none,
@@ -32,13 +30,13 @@ def snow(pixels: np.ndarray, level: Tuple[float, ...], rng: np.random.Generator)
   return left * pixels + (1.0 - left) * white + flakes + flakes[::-1, ::-1]
 
 
-def frost(pixels: np.ndarray, level: Tuple[float, float], rng: np.random.Generator) -> np.ndarray:
+def frost(pixels: np.ndarray, level: tuple[float, float], rng: np.random.Generator) -> np.ndarray:
   """Level: shares of the picture and of the ice."""
   height, width = pixels.shape[:2]
   return level[0] * pixels + level[1] * texture.crystals(height, width, rng)
 
 
-def fog(pixels: np.ndarray, level: Tuple[float, float], rng: np.random.Generator) -> np.ndarray:
+def fog(pixels: np.ndarray, level: tuple[float, float], rng: np.random.Generator) -> np.ndarray:
   """Level: how thick, and how fast its detail fades from scale to scale."""
   thick, decay = level
   brightest = pixels.max()

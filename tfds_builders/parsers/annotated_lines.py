@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -16,7 +16,7 @@ from tfds_builders.parsers import listed_images
 _LINE = re.compile(r"(\d+)\s*;\s*([^;]+?)\s*;\s*([^;]+?)\s*;?")
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]],
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, str]],
           num_classes: int) -> Iterator[example.Example]:
   """Yields the images in the order of their archives.
 
@@ -34,7 +34,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, st
 
 def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_images.Table:
   table: listed_images.Table = {}
-  names: Dict[int, str] = {}
+  names: dict[int, str] = {}
   for member, data in archives.members(path, lambda name: name.endswith(".txt")):
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
       if ";" not in line:
@@ -52,14 +52,14 @@ def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_imag
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, sets: Mapping[str, Tuple[str, str]], num_classes: int
+                  per_class: int, sets: Mapping[str, tuple[str, str]], num_classes: int
                   ) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del file_names, class_names
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for place, (file, (lines_file, split)) in enumerate(sets.items()):
-    members: Dict[str, bytes] = {}
-    lines: List[str] = []
+    members: dict[str, bytes] = {}
+    lines: list[str] = []
     each = per_class + 2 * (place == 0)
     for index in range(num_classes * each):
       label = index % num_classes

@@ -14,7 +14,7 @@ import os
 import re
 import stat
 import tarfile
-from typing import IO, Callable, Iterator, Tuple, Union, cast
+from typing import IO, Callable, Iterator, cast
 import zipfile
 import zlib
 
@@ -32,7 +32,7 @@ _OPENERS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\x00", lzma.open), (b"BZh", bz2
 _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
            NotImplementedError)
 
-Member = Tuple[str, bytes]
+Member = tuple[str, bytes]
 
 
 @contextlib.contextmanager
@@ -49,7 +49,7 @@ def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
         "damaged: get it again (delete this copy first), then build again.") from error
 
 
-def open_content(path: Union[str, os.PathLike]) -> IO[bytes]:
+def open_content(path: str | os.PathLike) -> IO[bytes]:
   """Opens the file, decompressed if it is gzip, xz or bzip2."""
   with open(path, "rb") as stream:
     magic = stream.read(6)

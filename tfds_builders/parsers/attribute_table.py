@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence, Tuple, cast
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tfds_builders.parsers import listed_images
 from tfds_builders.parsers import mat_files
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, names: Tuple[str, str], values: Tuple[str, str],
+def parse(paths: Mapping[str, pathlib.Path], *, names: tuple[str, str], values: tuple[str, str],
           num_attributes: int, folder: str) -> Iterator[example.Example]:
   """Yields the images in the order of their archive, all in one pool.
 
@@ -48,18 +48,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, names: Tuple[str, str], values: 
   yield from listed_images.join(archive_paths, pattern, table, unlisted=False)
 
 
-def _variable(text: Tuple[str, bytes], name: str, squeeze: bool = False) -> np.ndarray:
+def _variable(text: tuple[str, bytes], name: str, squeeze: bool = False) -> np.ndarray:
   where, data = text
   return np.asarray(mat_files.read(data, where, [name], squeeze=squeeze)[name])
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, names: Tuple[str, str], values: Tuple[str, str],
+                  per_class: int, names: tuple[str, str], values: tuple[str, str],
                   num_attributes: int, folder: str) -> Mapping[str, int]:
   """Writes tiny archives of this layout, images first; returns counts by source split."""
   del class_names
   count = per_class * num_attributes
-  members: Dict[str, bytes] = {"top/readme.txt": b"not an image"}
+  members: dict[str, bytes] = {"top/readme.txt": b"not an image"}
   image_names = []
   numbers = np.zeros((count, num_attributes))
   for index in range(count):

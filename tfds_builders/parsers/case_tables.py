@@ -12,7 +12,7 @@ import csv
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from absl import logging
 
@@ -47,8 +47,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
   """
   texts = listed_images.find_texts(paths, {**tables, info: ""})
   of_case = _images_by_case(*texts[info])
-  table: Dict[str, _Image] = {}
-  missing: List[str] = []
+  table: dict[str, _Image] = {}
+  missing: list[str] = []
   for name, split in tables.items():
     where, data = texts[name]
     for case, pathology in _cases(where, data).items():
@@ -73,7 +73,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
                           name, group=one.patient)
 
 
-def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[Tuple[str, ...]]:
+def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
   """The cells of these columns, row by row, empty ones included."""
   text = data.decode("utf-8-sig", "replace").replace("\0", "")
   reader = csv.DictReader(io.StringIO(text, newline=""))
@@ -85,9 +85,9 @@ def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[Tuple[str
     yield tuple((row[column] or "").strip() for column in columns)
 
 
-def _cases(where: str, data: bytes) -> Dict[str, str]:
+def _cases(where: str, data: bytes) -> dict[str, str]:
   """Case -> pathology of its first abnormality."""
-  found: Dict[str, str] = {}
+  found: dict[str, str] = {}
   rows = _rows(where, data, ("image file path", "pathology"))
   for number, (path, pathology) in enumerate(rows, start=1):
     if not path or not pathology:
@@ -97,9 +97,9 @@ def _cases(where: str, data: bytes) -> Dict[str, str]:
   return found
 
 
-def _images_by_case(where: str, data: bytes) -> Dict[str, List[str]]:
+def _images_by_case(where: str, data: bytes) -> dict[str, list[str]]:
   """Case -> the ends of the names of its images, "SERIES/NAME.jpg", as the table has them."""
-  found: Dict[str, List[str]] = {}
+  found: dict[str, list[str]] = {}
   for path, case in _rows(where, data, ("image_path", "PatientID")):
     key = "/".join(path.split("/")[-2:])
     if key not in found.setdefault(case, []):
@@ -108,7 +108,7 @@ def _images_by_case(where: str, data: bytes) -> Dict[str, List[str]]:
 
 
 def _in_order(paths: Sequence[pathlib.Path],
-              keys: Sequence[str]) -> Iterator[Tuple[str, str, bytes]]:
+              keys: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
   """(key, where it lies, content) of images, in the order of the keys.
 
   The archive's directory is read once for each _AT_ONCE images, which a zip does not mind.
@@ -119,12 +119,12 @@ def _in_order(paths: Sequence[pathlib.Path],
     match = pattern.search(name)
     return match[1] if match else ""
 
-  now: Set[str] = set()
+  now: set[str] = set()
   for start in range(0, len(keys), _AT_ONCE):
     batch = keys[start:start + _AT_ONCE]
     now.clear()
     now.update(batch)
-    held: Dict[str, Tuple[str, bytes]] = {}
+    held: dict[str, tuple[str, bytes]] = {}
     for path in paths:
       for name, data in archives.members(path, lambda name: key_of(name) in now):
         if key_of(name) in held:
@@ -150,8 +150,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   head = "patient_id,abnormality id,pathology,subtlety,image file path"
   texts = {name: [head] for name in tables}
   rows = ["file_path,image_path,PatientID,SeriesDescription"]
-  members: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  members: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   for number, (table, label) in enumerate(
       (table, label) for label in class_names for _ in range(per_class) for table in tables):
     patient, side = f"P_{number // 2:05d}", ("LEFT", "RIGHT")[number % 2]

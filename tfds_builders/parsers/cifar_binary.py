@@ -35,7 +35,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, batches: Mapping[str, str], labe
   size = label_bytes + _PIXELS
   for path in paths.values():
     missing = set(batches)
-    for name, data in archives.members(path, wanted=lambda name: archives.base_name(name) in batches):
+    for name, data in archives.members(
+        path, wanted=lambda name: archives.base_name(name) in batches):
       missing.discard(archives.base_name(name))
       if not data or len(data) % size:
         raise errors.DataError(f"{path}, member {name!r} has {len(data)} bytes, not a multiple of "

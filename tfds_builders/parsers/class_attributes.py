@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -50,7 +50,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_attributes: int) -> Iterator
 
 
 def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
-                 ) -> Tuple[Dict[str, Tuple[int, ...]], Dict[str, str]]:
+                 ) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
   """(attributes by class, split by class)."""
   texts = {name: (where, data.decode("utf-8", "replace"))
            for name, (where, data) in listed_images.find_texts(paths, _TABLES).items()}
@@ -63,7 +63,7 @@ def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
                            f"{num_attributes}. The archive is damaged: get it again.")
   attributes = {name: tuple(index for index, value in enumerate(row) if value == "1")
                 for name, row in zip(names, rows)}
-  split_of: Dict[str, str] = {}
+  split_of: dict[str, str] = {}
   for table, split in (("trainclasses.txt", splits.TRAIN), ("testclasses.txt", splits.TEST)):
     for name in texts[table][1].split():
       if name not in attributes or name in split_of:
@@ -80,8 +80,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   top, count, each = "Animals_with_Attributes2", num_attributes, 2
   names = [f"animal+{index:02d}" for index in range(count)]
   num_train = count - count // 5
-  rows: List[str] = []
-  members: Dict[str, bytes] = {f"{top}/predicates.txt": "\n".join(class_names).encode()}
+  rows: list[str] = []
+  members: dict[str, bytes] = {f"{top}/predicates.txt": "\n".join(class_names).encode()}
   for index, name in enumerate(names):
     shown = {index, 7 * index % count}
     if index >= num_train:  # Every attribute is met in both splits.

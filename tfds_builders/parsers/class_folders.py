@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Iterator, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import splits as splits_lib
 from tfds_builders.parsers import example
@@ -22,7 +22,7 @@ _POOLED = {splits_lib.POOL: splits_lib.POOL}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str,
-          split_folders: Optional[Mapping[str, str]] = None,
+          split_folders: Mapping[str, str] | None = None,
           ignore: str = "(?!)") -> Iterator[example.Example]:
   """Yields the images under the part of their name that the template matches, less the extension.
 
@@ -45,7 +45,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str,
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, template: str,
-                  split_folders: Optional[Mapping[str, str]] = None,
+                  split_folders: Mapping[str, str] | None = None,
                   ignore: str = "(?!)") -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   del ignore

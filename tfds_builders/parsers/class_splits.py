@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 import pathlib
-from typing import Dict, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import class_folders
@@ -28,8 +28,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, split_folders: Ma
     classes: number of classes of each split.
     images_per_class: as it says.
   """
-  split_of: Dict[str, str] = {}
-  counts: Dict[str, int] = collections.Counter()
+  split_of: dict[str, str] = {}
+  counts: dict[str, int] = collections.Counter()
   for one in class_folders.parse(paths, template=template, split_folders=split_folders):
     label = str(one.label)
     if split_of.setdefault(label, one.split) != one.split:

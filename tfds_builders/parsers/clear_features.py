@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, kind: str
                              "images. Get the archive again; the smaller ones hold images only.")
 
 
-def _by_id(content: Any, match: Any, where: str) -> List[Tuple[clear_listing.Entry, np.ndarray]]:
+def _by_id(content: Any, match: Any, where: str) -> list[tuple[clear_listing.Entry, np.ndarray]]:
   if not isinstance(content, dict):
     raise errors.DataError(f"{where} holds a {type(content).__name__}; vectors by id were "
                            "expected.")
@@ -68,8 +68,8 @@ def _by_id(content: Any, match: Any, where: str) -> List[Tuple[clear_listing.Ent
            _vector(value, where)) for identity, value in content.items()]
 
 
-def _by_place(content: Any, entries: List[clear_listing.Entry], where: str
-              ) -> List[Tuple[clear_listing.Entry, np.ndarray]]:
+def _by_place(content: Any, entries: list[clear_listing.Entry], where: str
+              ) -> list[tuple[clear_listing.Entry, np.ndarray]]:
   try:
     vectors, labels = content
     fits = vectors.ndim == 2 and len(vectors) == len(labels) == len(entries)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Mapping, NamedTuple
 
 from absl import logging
 
@@ -52,8 +52,8 @@ class Listing(NamedTuple):
     metadata: image -> what is known of it; {} in the first edition.
   """
 
-  buckets: Mapping[int, List[Entry]]
-  features: Mapping[Entry, Dict[str, Any]]
+  buckets: Mapping[int, list[Entry]]
+  features: Mapping[Entry, dict[str, Any]]
   metadata: Mapping[Entry, Mapping[str, Any]]
 
 
@@ -80,7 +80,7 @@ def read(path: pathlib.Path, edition: str) -> Listing:
   return found
 
 
-def check_class_names(path: pathlib.Path, data: bytes) -> List[str]:
+def check_class_names(path: pathlib.Path, data: bytes) -> list[str]:
   """The lines of class_names.txt, which give classes their ids."""
   names = data.decode("utf-8", "replace").split()
   if names != sorted(names):
@@ -102,8 +102,8 @@ def _present(path: pathlib.Path) -> Listing:
   def wanted(name: str) -> bool:
     return bool(_METADATA.search(name) or _CLASS_NAMES.search(name))
 
-  names: List[str] = []
-  metadata: Dict[Entry, Mapping[str, Any]] = {}
+  names: list[str] = []
+  metadata: dict[Entry, Mapping[str, Any]] = {}
   for name, data in archives.members(path, wanted, _TABLE_BYTES):
     match = _METADATA.search(name)
     if match is None:
@@ -127,9 +127,9 @@ def _first(path: pathlib.Path) -> Listing:
   def wanted(name: str) -> bool:
     return bool(_LIST.search(name) or _TEST_PLACES.search(name) or _CLASS_NAMES.search(name))
 
-  names: List[str] = []
-  entries: List[Entry] = []
-  tests: Dict[Tuple[int, int], List[int]] = {}
+  names: list[str] = []
+  entries: list[Entry] = []
+  tests: dict[tuple[int, int], list[int]] = {}
   for name, data in archives.members(path, wanted, _TABLE_BYTES):
     listed, places = _LIST.search(name), _TEST_PLACES.search(name)
     if listed:
@@ -142,12 +142,12 @@ def _first(path: pathlib.Path) -> Listing:
   return _listing(entries, tests, {})
 
 
-def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
+def _listing(entries: list[Entry], tests: Mapping[tuple[int, int], list[int]],
              metadata: Mapping[Entry, Mapping[str, Any]]) -> Listing:
-  buckets: Dict[int, List[Entry]] = {}
+  buckets: dict[int, list[Entry]] = {}
   for one in entries:
     buckets.setdefault(one.bucket, []).append(one)
-  features: Dict[Entry, Dict[str, Any]] = {}
+  features: dict[Entry, dict[str, Any]] = {}
   for bucket, members in buckets.items():
     found = clear_splits.features(len(members))
     for seed in clear_splits.SEEDS:
@@ -159,7 +159,7 @@ def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
   return Listing(buckets, features, metadata)
 
 
-def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> List[Entry]:
+def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> list[Entry]:
   """The lines "labeled_images/<bucket>/<class>/<id>.jpg <class id>" of one list."""
   found = []
   for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
@@ -174,7 +174,7 @@ def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> List[Ent
   return found
 
 
-def _places(path: pathlib.Path, name: str, data: bytes) -> List[int]:
+def _places(path: pathlib.Path, name: str, data: bytes) -> list[int]:
   found = _json(path, name, data)
   if not isinstance(found, list) or not all(isinstance(place, int) for place in found):
     raise errors.DataError(f"{path}, member {name!r} is no list of places.")
@@ -196,7 +196,7 @@ def _json(path: pathlib.Path, name: str, data: bytes) -> Any:
                            ) from error
 
 
-def _check_labels(path: pathlib.Path, names: List[str], entries: List[Entry]) -> None:
+def _check_labels(path: pathlib.Path, names: list[str], entries: list[Entry]) -> None:
   unknown = sorted({one.label for one in entries} - set(names)) if names else []
   if unknown:
     raise errors.DataError(f"{path}: classes {unknown[:5]} are not in its class_names.txt. It is "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import clear_splits
 from tfds_builders import errors
@@ -38,8 +38,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[st
           extra={**features, **_features(facts)})
 
 
-def _features(facts: Mapping[str, Any]) -> Dict[str, Any]:
-  found: Dict[str, Any] = {ours: str(facts.get(theirs) or "") for ours, theirs in TEXTS.items()}
+def _features(facts: Mapping[str, Any]) -> dict[str, Any]:
+  found: dict[str, Any] = {ours: str(facts.get(theirs) or "") for ours, theirs in TEXTS.items()}
   try:
     found["uploaded"] = int(float(facts.get("DATE_UPLOADED") or -1))
   except (TypeError, ValueError, OverflowError):

@@ -8,7 +8,7 @@ import json
 import math
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -26,10 +26,10 @@ class _Box(NamedTuple):
   id: int
   rank: int  # In the table, whose order is not that of photographs.
   label: int
-  sides: Tuple[float, float, float, float]  # Left, top, width, height.
+  sides: tuple[float, float, float, float]  # Left, top, width, height.
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, str]],
+def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, tuple[str, str]],
           min_side: int, crowds: bool = False, by_photo: bool = True,
           numbered: bool = False) -> Iterator[example.Example]:
   """Yields the crops, photograph by photograph in the order of the archives.
@@ -67,11 +67,11 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, 
                              f"such as {min(missing):012d}.jpg. It is incomplete: get it again.")
 
 
-def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[Tuple[str, Any]]
-           ) -> Dict[int, List[_Box]]:
+def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[tuple[str, Any]]
+           ) -> dict[int, list[_Box]]:
   """The boxes that count, by photograph."""
   del where
-  found: Dict[int, List[_Box]] = {}
+  found: dict[int, list[_Box]] = {}
   for rank, one in enumerate(entry for part, entry in entries if part == "annotations"):
     left, top, width, height = (float(side) for side in one["bbox"])
     if not all(map(math.isfinite, (left, top, width, height))):
@@ -102,18 +102,18 @@ def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, photos: Mapping[str, Tuple[str, str]], min_side: int,
+                  per_class: int, photos: Mapping[str, tuple[str, str]], min_side: int,
                   crowds: bool = False, by_photo: bool = True,
                   numbered: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del by_photo, numbered
   number = 0
-  tables: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  tables: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   categories = [{"id": label + 1, "name": name} for label, name in enumerate(class_names)]
   for file, (ending, split) in photos.items():
-    members: Dict[str, bytes] = {}
-    boxes: List[Dict[str, Any]] = []
+    members: dict[str, bytes] = {}
+    boxes: list[dict[str, Any]] = []
     num_crowds = 0
     for label in list(range(len(class_names))) * per_class:
       number += 1

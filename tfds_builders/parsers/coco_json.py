@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import json.decoder
 import pathlib
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Tuple
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 30
 
 
 def tables(paths: Mapping[str, pathlib.Path], endings: Iterable[str], take: Callable[..., Any]
-           ) -> Dict[str, Any]:
+           ) -> dict[str, Any]:
   """What `take` makes of the tables whose names end like this.
 
   Args:
@@ -30,7 +30,7 @@ def tables(paths: Mapping[str, pathlib.Path], endings: Iterable[str], take: Call
       TypeError or ValueError, which becomes a DataError here.
   """
   endings = list(endings)
-  found: Dict[str, Any] = {}
+  found: dict[str, Any] = {}
   for path in paths.values():
     for name, data in archives.members(
         path, lambda name: any(name.endswith(ending) for ending in endings), MAX_BYTES):
@@ -48,7 +48,7 @@ def tables(paths: Mapping[str, pathlib.Path], endings: Iterable[str], take: Call
   return found
 
 
-def entries(text: str) -> Iterator[Tuple[str, Any]]:
+def entries(text: str) -> Iterator[tuple[str, Any]]:
   """(key, element) of every list in a JSON object, in the text's order; all else is skipped."""
   decoder = json.JSONDecoder()
   skip = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import pathlib
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tfds_builders.parsers import one_domain
 
 def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],
           level_set: str, domain: str, kinds: Sequence[str] = corrupt.KINDS,
-          side: Optional[int] = None) -> Iterator[example.Example]:
+          side: int | None = None) -> Iterator[example.Example]:
   """Yields every test image len(kinds) x 5 times, as PNG.
 
   The key KIND/SEVERITY/KEY ends in that of the clean image, from which its random numbers come.
@@ -44,7 +44,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
             extra={"domain": domain.format(kind=kind), "severity": severity})
 
 
-def decoded(data: bytes, where: str, side: Optional[int] = None) -> np.ndarray:
+def decoded(data: bytes, where: str, side: int | None = None) -> np.ndarray:
   """JPEG or PNG -> uint8 [H, W, 3], cut to `side` if it is given."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   try:
@@ -65,7 +65,7 @@ def decoded(data: bytes, where: str, side: Optional[int] = None) -> np.ndarray:
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, parser: str, parser_args: Mapping[str, Any], level_set: str,
                   domain: str, kinds: Sequence[str] = corrupt.KINDS,
-                  side: Optional[int] = None) -> Mapping[str, int]:
+                  side: int | None = None) -> Mapping[str, int]:
   """Writes one clean image a class; returns the number of corrupted ones."""
   del per_class, level_set, side
   counts = one_domain.write_fixture(directory, file_names, class_names, per_class=1, parser=parser,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, image: str, counts: Mapping[str,
     yield from listed_images.join([path], re.compile(image), entries, unlisted=False)
 
 
-def bin_edges(counts: Sequence[int], num_bins: int) -> List[int]:
+def bin_edges(counts: Sequence[int], num_bins: int) -> list[int]:
   """The highest count of each bin but the last.
 
   The i-th is the last count at which fewer than i / num_bins of the images have been seen; -1 if
@@ -78,12 +78,12 @@ def bin_of(count: int, edges: Sequence[int]) -> int:
 
 
 def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
-                 parts: Mapping[str, Any]) -> Dict[str, Counted]:
+                 parts: Mapping[str, Any]) -> dict[str, Counted]:
   """One pass for all that is no image."""
   lists = parts.get("lists", {})
   per_image = re.compile(counts.get("lines") or counts.get("points") or "(?!)")
-  numbers: Dict[str, int] = {}
-  split_of: Dict[str, str] = {}
+  numbers: dict[str, int] = {}
+  split_of: dict[str, str] = {}
   found = set()
 
   def wanted(name: str) -> bool:
@@ -115,7 +115,7 @@ def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
   return {key: Counted(split_of[key], count) for key, count in numbers.items()}
 
 
-def _read_list(data: bytes, where: str, split: str, split_of: Dict[str, str]) -> None:
+def _read_list(data: bytes, where: str, split: str, split_of: dict[str, str]) -> None:
   for line in data.decode("ascii", "replace").split():
     key = archives.stem(line)
     if split_of.setdefault(key, split) != split:
@@ -177,7 +177,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   return result
 
 
-def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> Dict[str, bytes]:
+def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> dict[str, bytes]:
   """A film: its first frames hold every count as often as the others."""
   array = np.array([index % 60 + (index >= num_first) for index in range(size)])[:, None]
   members = {"top/frames/readme.txt": b"no image"}
@@ -187,9 +187,9 @@ def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> Dict[str, b
   return members
 
 
-def _folder(place: int, name: str, size: int, in_lines: bool) -> Dict[str, bytes]:
+def _folder(place: int, name: str, size: int, in_lines: bool) -> dict[str, bytes]:
   """One list with its images and text files, or one folder of images and MATLAB files."""
-  members: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {}
   keys = []
   for index in range(size):
     picture = fixtures.jpeg((4, 4, 3), index + place * size)

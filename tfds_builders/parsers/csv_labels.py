@@ -6,20 +6,20 @@ from __future__ import annotations
 import csv
 import io
 import pathlib
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Iterator, Mapping, Sequence, Union
 
 from tfds_builders import errors
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
 
-Label = Union[example.Label, Tuple[example.Label, ...]]
+Label = Union[example.Label, tuple[example.Label, ...]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: str, image: str,
-          flags: Optional[Sequence[Tuple[str, str]]] = None, otherwise: str = "",
-          joined: Optional[Tuple[str, str]] = None,
-          lists: Optional[Mapping[str, str]] = None) -> Iterator[example.Example]:
+          flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
+          joined: tuple[str, str] | None = None,
+          lists: Mapping[str, str] | None = None) -> Iterator[example.Example]:
   """Yields the images that the tables name, in the order of the archives.
 
   Args:
@@ -34,7 +34,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
   """
   texts = listed_images.find_texts(paths, {**tables, **(lists or {})})
   split_of = _splits(texts, lists or {})
-  found: Dict[str, listed_images.Entry] = {}
+  found: dict[str, listed_images.Entry] = {}
   for name, split in tables.items():
     where, data = texts[name]
     for number, row in enumerate(_rows(where, data, key, flags, joined), start=2):
@@ -49,7 +49,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
   yield from listed_images.join(packed, pattern, found, unlisted=False)
 
 
-def _rows(where: str, data: bytes, key: str, flags, joined) -> List[Dict[str, str]]:
+def _rows(where: str, data: bytes, key: str, flags, joined) -> list[dict[str, str]]:
   reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
   needed = {key, *(column for column, _ in flags or ()), *((joined[0],) if joined else ())}
   lacking = sorted(needed - set(reader.fieldnames or ()))
@@ -63,8 +63,8 @@ def _rows(where: str, data: bytes, key: str, flags, joined) -> List[Dict[str, st
   return rows
 
 
-def _splits(texts, lists: Mapping[str, str]) -> Dict[str, str]:
-  found: Dict[str, str] = {}
+def _splits(texts, lists: Mapping[str, str]) -> dict[str, str]:
+  found: dict[str, str] = {}
   for name, split in lists.items():
     where, data = texts[name]
     for line in data.decode("utf-8", "replace").split():
@@ -86,17 +86,17 @@ def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Label:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, tables: Mapping[str, str], key: str, image: str,
-                  flags: Optional[Sequence[Tuple[str, str]]] = None, otherwise: str = "",
-                  joined: Optional[Tuple[str, str]] = None,
-                  lists: Optional[Mapping[str, str]] = None) -> Mapping[str, int]:
+                  flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
+                  joined: tuple[str, str] | None = None,
+                  lists: Mapping[str, str] | None = None) -> Mapping[str, int]:
   """Writes tiny archives and tables of this layout; returns the examples by source split."""
   del otherwise
-  texts: Dict[str, List[str]] = {name: [] for name in (*tables, *(lists or {}))}
+  texts: dict[str, list[str]] = {name: [] for name in (*tables, *(lists or {}))}
   columns = [key, *(column for column, _ in flags or ()), *((joined[0],) if joined else ())]
   for name in tables:
     texts[name].append(",".join(columns))
-  pictures: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  pictures: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   groups = list((lists or tables).items())
   for name, split in groups:
     table = name if name in tables else next(iter(tables))

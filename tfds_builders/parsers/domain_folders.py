@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import splits
 from tfds_builders.parsers import example
@@ -40,7 +40,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, domains: Mapping[
       if re.fullmatch(skip, fields["item"]):
         continue
       key = match.group("key").rsplit(".", 1)[0]
-      extra: Dict[str, Any] = {"domain": domains[file].format(**fields)}
+      extra: dict[str, Any] = {"domain": domains[file].format(**fields)}
       if "severity" in fields:
         extra["severity"] = int(fields["severity"])
       yield example.Example(

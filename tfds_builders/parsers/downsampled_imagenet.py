@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import io
 import pathlib
-from typing import IO, Dict, Iterator, Mapping, Sequence, Tuple
+from typing import IO, Iterator, Mapping, Sequence
 import zipfile
 
 import numpy as np
@@ -38,7 +38,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, images_per_class: int,
     side: pixels of a side.
   """
   split_of = [split for split, count in classes.items() for _ in range(count)]
-  taken: Dict[int, int] = collections.Counter()
+  taken: dict[int, int] = collections.Counter()
   for path in paths.values():
     labels = _labels(path, len(split_of))
     for number, pixels in zip(labels.tolist(), _rows(path, len(labels), 3 * side * side)):
@@ -84,7 +84,7 @@ def _rows(path: pathlib.Path, num_rows: int, width: int) -> Iterator[np.ndarray]
         yield from np.frombuffer(block, np.uint8).reshape(count, width)
 
 
-def _check_header(stream: IO[bytes], path: pathlib.Path, shape: Tuple[int, int]) -> None:
+def _check_header(stream: IO[bytes], path: pathlib.Path, shape: tuple[int, int]) -> None:
   try:
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0,

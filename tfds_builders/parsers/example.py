@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import collections
 import hashlib
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Mapping, NamedTuple, Union
 
 import numpy as np
 
@@ -28,11 +28,11 @@ class Example(NamedTuple):
 
   split: str
   key: str
-  label: Union[Label, Tuple[Label, ...]]
+  label: Label | tuple[Label, ...]
   image: bytes
   where: str
-  group: Optional[str] = None
-  extra: Optional[Mapping[str, Any]] = None
+  group: str | None = None
+  extra: Mapping[str, Any] | None = None
 
 
 class PixelKeys:
@@ -44,9 +44,9 @@ class PixelKeys:
   """
 
   def __init__(self):
-    self._seen: Dict[str, int] = collections.Counter()
+    self._seen: dict[str, int] = collections.Counter()
 
-  def __call__(self, split: str, pixels: np.ndarray) -> Tuple[str, str]:
+  def __call__(self, split: str, pixels: np.ndarray) -> tuple[str, str]:
     """pixels: uint8 [H, W] or [H, W, C] -> (key, group)."""
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     digest = hashlib.sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()[:16]

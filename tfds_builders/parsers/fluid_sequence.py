@@ -16,7 +16,7 @@ import io
 import pathlib
 import re
 import tarfile
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
         f"such as {sorted(wanted)[:3]}. A sequence with gaps is another one: add what is missing.")
 
 
-def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> Dict[str, List[_Step]]:
+def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[str, list[_Step]]:
   """Base name -> the steps at which this image is delivered."""
   names = image_arrays.load(archives.read_content(sequence_path), f"{sequence_path}")
   if names.ndim != 1 or names.dtype.kind != "U":
@@ -79,8 +79,8 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> Dict[s
   labels = image_arrays.check_labels(
       image_arrays.load(archives.read_content(label_path), f"{label_path}"), len(names),
       f"{label_path}")
-  steps: Dict[str, List[_Step]] = collections.defaultdict(list)
-  label_of: Dict[str, int] = {}
+  steps: dict[str, list[_Step]] = collections.defaultdict(list)
+  label_of: dict[str, int] = {}
   for position, (name, label) in enumerate(zip(names.tolist(), labels.tolist())):
     *folders, base = name.split("/")
     match = re.match(r"(n\d+)_", base)
@@ -97,7 +97,7 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> Dict[s
   return steps
 
 
-def _images(path: pathlib.Path, wanted: Set[str]) -> Iterator[Tuple[str, bytes]]:
+def _images(path: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
   """Members whose base name is wanted, also those of the tars of wanted classes."""
   wnids = {name.split("_", 1)[0] for name in wanted}
 
@@ -112,8 +112,8 @@ def _images(path: pathlib.Path, wanted: Set[str]) -> Iterator[Tuple[str, bytes]]
       yield name, data
 
 
-def _nested(path: pathlib.Path, name: str, data: bytes, wanted: Set[str]
-            ) -> Iterator[Tuple[str, bytes]]:
+def _nested(path: pathlib.Path, name: str, data: bytes, wanted: set[str]
+            ) -> Iterator[tuple[str, bytes]]:
   with archives.named_errors(path, name), tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
     for info in tar:
       if info.isfile() and archives.base_name(info.name) in wanted:
@@ -127,8 +127,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes a tiny sequence and its images, a quarter of the classes base ones; returns its size."""
   labels = np.random.Generator(np.random.PCG64(0)).permutation(
       np.repeat(np.arange(len(class_names)), per_class))
-  places: List[str] = []
-  members: Dict[str, Dict[str, bytes]] = collections.defaultdict(dict)
+  places: list[str] = []
+  members: dict[str, dict[str, bytes]] = collections.defaultdict(dict)
   for position, label in enumerate(labels.tolist()):
     wnid, base = f"n{10**7 + label:08d}", f"n{10**7 + label:08d}_{position}.JPEG"
     places.append(f"{_BASE_FOLDER if label % 4 == 0 else 'S9/sequence9'}/{wnid}/{base}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Set, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -33,8 +33,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, folders: Mapping[str, str],
   tables = _read_tables(paths, folders, merge_tables)
   pattern = re.compile(rf"(?:^|/)({'|'.join(map(re.escape, folders))})/([^/]+)$")
   missing = {(folder, name) for folder, table in tables.items() for name in table}
-  unlabelled: List[str] = []
-  seen: Set[Tuple[bytes, int]] = set()
+  unlabelled: list[str] = []
+  seen: set[tuple[bytes, int]] = set()
   for path in paths.values():
     for member, data in archives.members(path, lambda name: bool(pattern.search(name))):
       match = pattern.search(member)
@@ -59,12 +59,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, folders: Mapping[str, str],
         "archive is incomplete or another edition: get it again.")
 
 
-def _read_tables(paths, folders: Mapping[str, str], merge: bool) -> Dict[str, Dict[str, int]]:
+def _read_tables(paths, folders: Mapping[str, str], merge: bool) -> dict[str, dict[str, int]]:
   texts = listed_images.find_texts(paths, dict.fromkeys(folders.values(), ""))
-  tables: Dict[str, Dict[str, int]] = {}
+  tables: dict[str, dict[str, int]] = {}
   for folder, ending in folders.items():
     where, data = texts[ending]
-    table: Dict[str, int] = {}
+    table: dict[str, int] = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
       if not line.strip():
         continue
@@ -88,7 +88,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   Every folder numbers its images from 0, with other labels.
   """
   del merge_tables  # No image has a copy.
-  members: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {}
   count = per_class * len(class_names)
   for number, (folder, table) in enumerate(folders.items()):
     lines = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import struct
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, str]
                              "as a zip.) Get the file of this name from the publisher.")
 
 
-def _records(data: bytes, where: str) -> Iterator[Tuple[str, np.ndarray]]:
+def _records(data: bytes, where: str) -> Iterator[tuple[str, np.ndarray]]:
   """(character, uint8 [H, W] with ink bright)."""
   place = 0
   while place < len(data):
@@ -80,9 +80,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, sets: Mapping[str, str]) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del per_class
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   rng = np.random.Generator(np.random.PCG64(0))
-  codes: List[bytes] = []
+  codes: list[bytes] = []
   for index in range(10**4):  # The first level ends with a few empty cells.
     if not _character(code(index)).startswith("0x"):
       codes.append(code(index))

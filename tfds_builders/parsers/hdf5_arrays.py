@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence, Set, Tuple
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
   """
   import h5py  # pylint: disable=g-import-not-at-top
   keys = example.PixelKeys()
-  seen: Set[Tuple[str, bytes, int]] = set()
+  seen: set[tuple[str, bytes, int]] = set()
   for name, split in parts.items():
     domain = next(domain for domain in domains if name.startswith(domain))
     try:
@@ -55,7 +55,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
       ) from error
 
 
-def _read(file: Any, path: pathlib.Path) -> Iterator[Tuple[np.ndarray, int]]:
+def _read(file: Any, path: pathlib.Path) -> Iterator[tuple[np.ndarray, int]]:
   """Yields (uint8 [H, W, 3] with red first, label)."""
   arrays = [_array(file, name, path) for name in ("images", "labels")]
   pixels, labels = arrays

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from absl import logging
 import numpy as np
@@ -28,7 +28,7 @@ _NAME = re.compile(
     r"(?:^|/)(?P<subject>\d{2})/frame_(?P<frame>\d{5})_(?P<kind>rgb\.png|pose\.txt)$")
 _ANGLES = 3
 
-Frame = Tuple[str, str]
+Frame = tuple[str, str]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
@@ -90,9 +90,9 @@ def _kind(name: str) -> str:
   return match["kind"] if match else ""
 
 
-def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, np.ndarray]:
+def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> dict[Frame, np.ndarray]:
   """The three angles in degrees, float64 [3], by frame."""
-  matrices: Dict[Frame, List[List[float]]] = {}
+  matrices: dict[Frame, list[list[float]]] = {}
   for name, data in archives.members(path, lambda name: _kind(name) == "pose.txt"):
     match = _NAME.search(name)
     assert match is not None
@@ -125,7 +125,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   del class_names, per_class, bins_from
   each = 2 * num_bins
-  members: Dict[str, bytes] = {"faces_0/readme.txt": b"no frame"}
+  members: dict[str, bytes] = {"faces_0/readme.txt": b"no frame"}
   for subject in sorted(number for numbers in subjects.values() for number in numbers):
     for item in range(each):
       stem = f"faces_0/{subject:02d}/frame_{item + 3:05d}"

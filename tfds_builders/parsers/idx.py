@@ -8,7 +8,7 @@ import math
 import os
 import pathlib
 import struct
-from typing import Iterator, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _UINT8 = 8
 _MAX_BYTES = 4 << 30
 
 # Source split -> names of its file of images and its file of labels.
-Parts = Mapping[str, Tuple[str, str]]
+Parts = Mapping[str, tuple[str, str]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import pathlib
-from typing import Iterator, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tfds_builders.parsers import images
 _MAX_BYTES = 512 << 20
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, Tuple[str, str]],
+def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, tuple[str, str]],
           domain: str) -> Iterator[example.Example]:
   """Yields the images as PNG; labels are the stored numbers, keys the places in the arrays.
 
@@ -82,7 +82,7 @@ def check_labels(labels: np.ndarray, num_images: int, where: str) -> np.ndarray:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, parts: Mapping[str, Tuple[str, str]], domain: str
+                  per_class: int, parts: Mapping[str, tuple[str, str]], domain: str
                   ) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names, domain  # They are those of `parts`.

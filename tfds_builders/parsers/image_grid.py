@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import pathlib
-from typing import Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tfds_builders.parsers import images
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
-          parts: Sequence[Tuple[str, int]]) -> Iterator[example.Example]:
+          parts: Sequence[tuple[str, int]]) -> Iterator[example.Example]:
   """Yields side x side patches of each file, without overlap; the file's name is the label.
 
   Args:
@@ -55,11 +55,11 @@ def _read(path: pathlib.Path) -> np.ndarray:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, dataset: str, side: int,
-                  parts: Sequence[Tuple[str, int]]) -> Mapping[str, int]:
+                  parts: Sequence[tuple[str, int]]) -> Mapping[str, int]:
   """Writes tiny pictures of this layout; returns the number of examples by source split."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   del class_names, per_class, dataset
   for seed, name in enumerate(file_names):
     Image.fromarray(fixtures.pixels((side * 4 + 1, side * 4), seed)).save(directory / name, "GIF")
-  counts: List[Tuple[str, int]] = [(split, num * len(file_names)) for split, num in parts]
+  counts: list[tuple[str, int]] = [(split, num * len(file_names)) for split, num in parts]
   return dict(counts)

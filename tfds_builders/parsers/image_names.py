@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits as splits_lib
@@ -24,12 +24,12 @@ _POOLED = {splits_lib.POOL: splits_lib.POOL}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Sequence[str],
-          label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
-          split_folders: Optional[Mapping[str, str]] = None,
-          split_files: Optional[Mapping[str, str]] = None,
-          fields: Optional[Mapping[str, str]] = None,
-          renamed: Optional[Mapping[str, str]] = None,
-          test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
+          label: str = "{label}", labels: Mapping[str, str] | None = None,
+          split_folders: Mapping[str, str] | None = None,
+          split_files: Mapping[str, str] | None = None,
+          fields: Mapping[str, str] | None = None,
+          renamed: Mapping[str, str] | None = None,
+          test_numbers: Mapping[str, Sequence[int]] | None = None,
           ignore: str = "(?!)", others: bool = False) -> Iterator[example.Example]:
   """Yields the images whose names end like the template, in the order of files and archives.
 
@@ -76,12 +76,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, template: str, extensions: Sequence[str],
-                  label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
-                  split_folders: Optional[Mapping[str, str]] = None,
-                  split_files: Optional[Mapping[str, str]] = None,
-                  fields: Optional[Mapping[str, str]] = None,
-                  renamed: Optional[Mapping[str, str]] = None,
-                  test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
+                  label: str = "{label}", labels: Mapping[str, str] | None = None,
+                  split_folders: Mapping[str, str] | None = None,
+                  split_files: Mapping[str, str] | None = None,
+                  fields: Mapping[str, str] | None = None,
+                  renamed: Mapping[str, str] | None = None,
+                  test_numbers: Mapping[str, Sequence[int]] | None = None,
                   ignore: str = "(?!)", others: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split.
 
@@ -89,8 +89,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """
   del ignore, renamed
   texts = [_named(text, (fields or {}).get("label")) for text in labels or class_names]
-  counts: Dict[str, int] = {}
-  members: Dict[str, Dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
+  counts: dict[str, int] = {}
+  members: dict[str, dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
   folders = split_folders or _POOLED
   seed = 0
   for position, text in enumerate(texts):
@@ -117,7 +117,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   return counts
 
 
-def _named(text: str, pattern: Optional[str]) -> str:
+def _named(text: str, pattern: str | None) -> str:
   """A class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
   letters = "p" + text.translate(str.maketrans("0123456789", "abcdefghij"))
   choices = (text, letters, f"{text:>03}.x{text}")

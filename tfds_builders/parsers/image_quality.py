@@ -11,7 +11,7 @@ import collections
 import math
 import pathlib
 import re
-from typing import Callable, Dict, Iterator, List, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def _split(key: str, held_out: HeldOut) -> str:
   return splits.TRAIN if held_out else splits.POOL
 
 
-def _edges(scores: Sequence[float], num_bins: int) -> List[float]:
+def _edges(scores: Sequence[float], num_bins: int) -> list[float]:
   """The lowest score of each bin but the first; equal scores are in the same bin."""
   ordered = sorted(scores)
   if len(ordered) < num_bins:
@@ -77,9 +77,9 @@ def _edges(scores: Sequence[float], num_bins: int) -> List[float]:
   return [ordered[index * size] for index in range(1, num_bins)]
 
 
-def _read_scores(path: pathlib.Path, wanted: str, named: bool) -> Dict[str, float]:
+def _read_scores(path: pathlib.Path, wanted: str, named: bool) -> dict[str, float]:
   """Score by key. Without names in the table, the archive is asked for those of the images."""
-  names: List[str] = []
+  names: list[str] = []
 
   def is_table(name: str) -> bool:
     match = _IMAGE.search(name)
@@ -130,9 +130,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   named: bool = True) -> Mapping[str, int]:
   """Writes a tiny archive of this layout, a zip whatever it is called; returns counts by split."""
   del class_names, per_class, num_bins
-  members: Dict[str, bytes] = {}
-  counts: Dict[str, int] = collections.Counter()
-  lines: List[str] = []
+  members: dict[str, bytes] = {}
+  counts: dict[str, int] = collections.Counter()
+  lines: list[str] = []
   for reference in range(1, 26):
     members[f"reference_images/I{reference:02d}.BMP"] = b"never read"
     for distortion in (1, 2):

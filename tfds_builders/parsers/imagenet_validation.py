@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -55,9 +55,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
                            f"labels; missing: {missing}, ... The archive is incomplete.")
 
 
-def _read_kit(path: pathlib.Path) -> List[str]:
+def _read_kit(path: pathlib.Path) -> list[str]:
   """The WordNet id of each validation image, in the order of their numbers."""
-  found: Dict[str, bytes] = {
+  found: dict[str, bytes] = {
       archives.base_name(name): data for name, data in archives.members(
           path, lambda name: archives.base_name(name) in (_TRUTH, _META))}
   for name in (_TRUTH, _META):

@@ -7,7 +7,7 @@ import functools
 import io
 import re
 import struct
-from typing import Any, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Sequence
 import zlib
 
 import numpy as np
@@ -84,7 +84,7 @@ def read_pnm(data: bytes, where: str) -> np.ndarray:
   return np.frombuffer(body, np.uint8).reshape(height, width, channels)
 
 
-def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Dict[int, str]:
+def unreadable(encoded_images: Sequence[tuple[bytes, str]], channels: int) -> dict[int, str]:
   """The images that TensorFlow will not decode when the data set is read: {index: where and why}.
 
   Args:

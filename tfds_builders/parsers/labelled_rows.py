@@ -7,7 +7,7 @@ A table is a file of its own or a member of an archive.
 from __future__ import annotations
 
 import pathlib
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tfds_builders.parsers import listed_images
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height: int, width: int,
-          stored_channels: int, channels: int, separator: Optional[str] = None,
+          stored_channels: int, channels: int, separator: str | None = None,
           header_lines: int = 0, first_label: int = 1) -> Iterator[example.Example]:
   """Yields the images as PNG.
 
@@ -53,7 +53,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height
                             group)
 
 
-def _values(line: bytes, separator: Optional[str], count: int, where: str) -> np.ndarray:
+def _values(line: bytes, separator: str | None, count: int, where: str) -> np.ndarray:
   """int64 [count]."""
   fields = line.split(separator.encode() if separator else None)
   if len(fields) != count:
@@ -67,13 +67,13 @@ def _values(line: bytes, separator: Optional[str], count: int, where: str) -> np
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, parts: Mapping[str, str], height: int, width: int,
-                  stored_channels: int, channels: int, separator: Optional[str] = None,
+                  stored_channels: int, channels: int, separator: str | None = None,
                   header_lines: int = 0, first_label: int = 1) -> Mapping[str, int]:
   """Writes tiny tables of this layout; returns the number of examples by source split."""
   del channels
-  members: Dict[str, bytes] = {"readme.txt": b"no table", "other_table.csv": b"1,2,3\n"}
+  members: dict[str, bytes] = {"readme.txt": b"no table", "other_table.csv": b"1,2,3\n"}
   for part, name in enumerate(parts):
-    lines: List[str] = ["header"] * header_lines
+    lines: list[str] = ["header"] * header_lines
     for index in range(per_class * len(class_names)):
       pixels = fixtures.pixels((height * width * stored_channels,), seed=index + part * 100000)
       label = index % len(class_names) + first_label

@@ -6,7 +6,7 @@ from __future__ import annotations
 import collections
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -19,7 +19,7 @@ _IMAGE = re.compile(r"(?i)(?:^|/)(?P<key>(?P<label>[^/]+)/[^/]+)\.jpe?g$")
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
-          last: Sequence[Tuple[str, int]]) -> Iterator[example.Example]:
+          last: Sequence[tuple[str, int]]) -> Iterator[example.Example]:
   """Yields the images of all classes that are large enough.
 
   Args:
@@ -39,9 +39,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
 
 
 def _held_out(path: pathlib.Path, min_images: int,
-              last: Sequence[Tuple[str, int]]) -> Dict[str, str]:
+              last: Sequence[tuple[str, int]]) -> dict[str, str]:
   """Key -> source split, of the images that are kept."""
-  keys: Dict[str, List[str]] = collections.defaultdict(list)
+  keys: dict[str, list[str]] = collections.defaultdict(list)
 
   def remember(name: str) -> bool:
     match = _IMAGE.search(name)
@@ -51,7 +51,7 @@ def _held_out(path: pathlib.Path, min_images: int,
 
   for _ in archives.members(path, remember):
     pass
-  found: Dict[str, str] = {}
+  found: dict[str, str] = {}
   for names in keys.values():
     if len(names) < min_images:
       continue
@@ -68,7 +68,7 @@ def _held_out(path: pathlib.Path, min_images: int,
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, min_images: int,
-                  last: Sequence[Tuple[str, int]]) -> Mapping[str, int]:
+                  last: Sequence[tuple[str, int]]) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   members = {"top/README": b"no image"}
   num = max(per_class, min_images)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bz2
 import pathlib
-from typing import Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names  # They are those of `parts`.
   for part, name in enumerate(parts):
-    lines: List[str] = []
+    lines: list[str] = []
     for index in range(per_class * len(class_names)):
       pixels = fixtures.pixels((height * width,), seed=index + part * 100000)
       values = low + pixels * ((high - low) / 255)

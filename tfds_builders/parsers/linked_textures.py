@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
                              f"{lacking[:2]}. It is incomplete: get it again.")
 
 
-def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, List[str]]
+def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, list[str]]
            ) -> Iterator[archives.Member]:
   """The wanted files of one inner archive."""
   with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
@@ -70,9 +70,9 @@ def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, List[str]
       yield name, stream.read()
 
 
-def _decompressed(path: pathlib.Path, folder: pathlib.Path) -> List[pathlib.Path]:
+def _decompressed(path: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
   """The inner archives as tar files in `folder`."""
-  made: List[pathlib.Path] = []
+  made: list[pathlib.Path] = []
   left = _MAX_BYTES
   for name, data in archives.members(path, lambda name: name.endswith((".tar.Z", ".tar")),
                                      nested.MAX_INNER_BYTES):
@@ -112,10 +112,10 @@ def _unpacked(source: pathlib.Path, where: str, max_bytes: int) -> pathlib.Path:
   return target
 
 
-def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> Dict[str, List[str]]:
+def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> dict[str, list[str]]:
   """File -> the names under Reference that lead to it."""
-  links: Dict[str, str] = {}
-  references: List[str] = []
+  links: dict[str, str] = {}
+  references: list[str] = []
   for tar in tars:
     with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
       for info in archive:
@@ -125,7 +125,7 @@ def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> Dict[str, List
           links[name] = _plain(posixpath.join(start, info.linkname))
         if _REFERENCE.search(name) and not info.isdir():
           references.append(name)
-  wanted: Dict[str, List[str]] = {}
+  wanted: dict[str, list[str]] = {}
   for reference in references:
     target, steps = reference, 0
     while target in links and steps < 10:  # Links in a circle lead nowhere.
@@ -144,8 +144,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   root = "VisionTexture/VisTex/Images"
-  files: Dict[str, bytes] = {}
-  links: Dict[str, str] = {}
+  files: dict[str, bytes] = {}
+  links: dict[str, str] = {}
   for label in class_names:
     for item in range(per_class):
       seed = len(files)
@@ -178,7 +178,7 @@ def _add(archive: tarfile.TarFile, name: str, value) -> None:
 
 def compressed(data: bytes) -> bytes:
   """A valid .Z file without compression: 9-bit literals, the table cleared before it grows."""
-  codes: List[int] = []
+  codes: list[int] = []
   for first in range(0, len(data), 247):  # 247 literals and a clear: 31 groups of 8 codes.
     codes += [*data[first:first + 247], 256]
   bits = (np.array(codes, np.uint16)[:, None] >> np.arange(9)) & 1

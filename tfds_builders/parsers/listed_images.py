@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from absl import logging
 
@@ -29,11 +29,11 @@ class Entry(NamedTuple):
   label: example.Label
 
 
-Table = Dict[str, Entry]
+Table = dict[str, Entry]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: str, image: str,
-          keep: Optional[Mapping[str, str]] = None, header_lines: int = 0,
+          keep: Mapping[str, str] | None = None, header_lines: int = 0,
           unlisted: bool = False, max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the images that the lists name, in the order of the archives.
 
@@ -68,7 +68,7 @@ def join(paths: Sequence[pathlib.Path], pattern: re.Pattern[str], table: Mapping
     max_missing: how many entries may have no image.
   """
   missing = set(table)
-  extra: List[str] = []
+  extra: list[str] = []
 
   def wanted(name: str) -> bool:
     match = pattern.search(name)
@@ -127,14 +127,14 @@ def _read_lists(paths, lists, pattern, shared, keep, header_lines) -> Table:
 
 
 def find_texts(paths: Mapping[str, pathlib.Path],
-               endings: Mapping[str, str]) -> Dict[str, Tuple[str, bytes]]:
+               endings: Mapping[str, str]) -> dict[str, tuple[str, bytes]]:
   """Finds the files or members whose names end like this: {ending: (where it is, content)}."""
-  found: Dict[str, Tuple[str, bytes]] = {}
+  found: dict[str, tuple[str, bytes]] = {}
   for file_name, path in paths.items():
     if file_name in endings:
       found[file_name] = str(path), archives.read_content(path)
 
-  def ending_of(name: str) -> Optional[str]:
+  def ending_of(name: str) -> str | None:
     return next((e for e in endings if name == e or name.endswith("/" + e)), None)
 
   # The smallest archive first: lists that have an archive of their own spare a pass over the rest.
@@ -176,7 +176,7 @@ def _read_list(data: bytes, where: str, split: str, pattern, shared, keep, heade
   return table
 
 
-def _shared(line: str, image: str) -> List[str]:
+def _shared(line: str, image: str) -> list[str]:
   """The fields that tie a line to an image, in the order in which they stand in its name."""
   return [field for field in templates.fields(image) if field in templates.fields(line)]
 
@@ -188,15 +188,15 @@ def name_pattern(image: str, shared: Sequence[str]) -> re.Pattern[str]:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, lists: Mapping[str, str], line: str, image: str,
-                  keep: Optional[Mapping[str, str]] = None, header_lines: int = 0,
+                  keep: Mapping[str, str] | None = None, header_lines: int = 0,
                   unlisted: bool = False, max_missing: int = 0) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split.
 
   Lists are files of their own if they are named so; else they lie in the last archive.
   """
   counts = {}
-  members: Dict[str, bytes] = {"top/README": b"not an image"}
-  texts: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {"top/README": b"not an image"}
+  texts: dict[str, bytes] = {}
   for name, split in lists.items():
     lines = ["a\theader"] * header_lines
     for label in (label for label in class_names for _ in range(per_class)):

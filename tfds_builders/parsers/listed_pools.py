@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Set
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -48,9 +48,9 @@ def _item(text: str) -> str:
   return re.sub(r"(?:\.image)?(?:\.png)?$", "", text.strip().replace("\\", "/").rsplit("/", 1)[-1])
 
 
-def _lists(path: pathlib.Path, label: str) -> List[Set[str]]:
+def _lists(path: pathlib.Path, label: str) -> list[set[str]]:
   """The items on the training list and on the test list."""
-  found: Dict[str, Set[str]] = {}
+  found: dict[str, set[str]] = {}
   for name, data in archives.members(
       path, lambda name: bool(re.search(rf"(?:^|/){label}_(train|test)\.txt$", name))):
     lines = data.decode("utf-8", "replace").splitlines()
@@ -71,8 +71,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   seed = 0
   for file in file_names:
     label = labels[file]
-    lists: Dict[str, List[str]] = {"train": [], "test": []}
-    members: Dict[str, bytes] = {}
+    lists: dict[str, list[str]] = {"train": [], "test": []}
+    members: dict[str, bytes] = {}
     for item in range(per_class):
       seed += 1
       name = f"{label[:-1]}_{item:03d}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.parsers import mat_files
 
-Arrays = Mapping[str, Tuple[str, str]]
+Arrays = Mapping[str, tuple[str, str]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
-          names: Tuple[str, str], side: int,
-          left_dark: Optional[str] = None) -> Iterator[example.Example]:
+          names: tuple[str, str], side: int,
+          left_dark: str | None = None) -> Iterator[example.Example]:
   """Yields square images of two values as black and white PNG; labels are class names.
 
   Args:
@@ -55,14 +55,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
                             f"{paths[table]}, {data_name}, row {index}", group)
 
 
-def _parts(split: str, count: int, left_dark: Optional[str]) -> Sequence[str]:
+def _parts(split: str, count: int, left_dark: str | None) -> Sequence[str]:
   """The source split of each row; "train" and "dev" of the one that the defect is in."""
   if left_dark != split:
     return [split] * count
   return [split if part == "train" else part for part in paper_draws.TRAIN_DEV.assign(count)]
 
 
-def _class_names(path: pathlib.Path, variable: str) -> List[str]:
+def _class_names(path: pathlib.Path, variable: str) -> list[str]:
   cells = mat_files.read(archives.read_content(path), str(path), [variable], squeeze=True)[variable]
   names = [str(name) for name in np.atleast_1d(cells).ravel()]
   if len(set(names)) != len(names):
@@ -82,12 +82,12 @@ def _check(where: str, data: np.ndarray, labels: np.ndarray, side: int, num_clas
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, table: str, arrays: Arrays, names: Tuple[str, str], side: int,
-                  left_dark: Optional[str] = None) -> Mapping[str, int]:
+                  per_class: int, table: str, arrays: Arrays, names: tuple[str, str], side: int,
+                  left_dark: str | None = None) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names  # They are `table` and that of `names`.
-  content: Dict[str, Any] = {}
-  counts: Dict[str, int] = {}
+  content: dict[str, Any] = {}
+  counts: dict[str, int] = {}
   for number, (split, (data_name, labels_name)) in enumerate(arrays.items()):
     size = per_class * len(class_names)
     content[data_name] = fixtures.pixels((size, side * side), seed=number) // 128

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import io
-from typing import Any, Dict, Sequence
+from typing import Any, Sequence
 
 from tfds_builders import errors
 
 
-def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False) -> Dict[str, Any]:
+def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False) -> dict[str, Any]:
   """The variables `names` of a file; DataError if it is damaged or lacks one of them.
 
   Args:
@@ -35,7 +35,7 @@ def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False
   return {name: found[name] for name in names}
 
 
-def packed(variables: Dict[str, Any]) -> bytes:
+def packed(variables: dict[str, Any]) -> bytes:
   """A MATLAB file of these variables, for fixtures."""
   import scipy.io  # pylint: disable=g-import-not-at-top
   buffer = io.BytesIO()

@@ -8,7 +8,7 @@ image numbers for each split, where images of one class have consecutive numbers
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -23,9 +23,9 @@ _MAX_BYTES = 64 << 20  # A table is small; what it unpacks to is bounded by noth
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
-          structures: Optional[Mapping[str, str]] = None,
-          split_values: Optional[Mapping[int, str]] = None,
-          numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+          structures: Mapping[str, str] | None = None,
+          split_values: Mapping[int, str] | None = None,
+          numbers: Mapping[str, str] | None = None, number_format: str = "{}",
           images_per_class: int = 1) -> Iterator[example.Example]:
   """Yields the images in the order of the archives; labels are class ids.
 
@@ -53,7 +53,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
   yield from listed_images.join(archives_, pattern, entries, unlisted=False)
 
 
-def _variables(path: pathlib.Path, names: Sequence[str]) -> Dict[str, Any]:
+def _variables(path: pathlib.Path, names: Sequence[str]) -> dict[str, Any]:
   return mat_files.read(archives.read_content(path, _MAX_BYTES), str(path), names, squeeze=True)
 
 
@@ -95,9 +95,9 @@ def _add(table: listed_images.Table, key: str, entry: listed_images.Entry, path)
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, table: str, image: str,
-                  structures: Optional[Mapping[str, str]] = None,
-                  split_values: Optional[Mapping[int, str]] = None,
-                  numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+                  structures: Mapping[str, str] | None = None,
+                  split_values: Mapping[int, str] | None = None,
+                  numbers: Mapping[str, str] | None = None, number_format: str = "{}",
                   images_per_class: int = 1) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split.
 
@@ -105,7 +105,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """
   sources = list((split_values or {}).values()) or list((numbers or {}).values())
   per_class = max(per_class, len(sources)) if structures else images_per_class
-  names: List[str] = []
+  names: list[str] = []
   members = {"top/README": b"not an image"}
   rows, by_split = [], {split: [] for split in sources}  # type: ignore[var-annotated]
   for label in range(1, len(class_names) + 1):
@@ -121,7 +121,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     dtype = [(structures[field], object) for field in ("name", "split", "label")]
     array = np.array([(name, np.uint8(values[at]), np.uint8(label)) for name, at, label in rows],
                      dtype)
-    content: Dict[str, Any] = {structures["array"]: array, "class_names": np.array(class_names)}
+    content: dict[str, Any] = {structures["array"]: array, "class_names": np.array(class_names)}
   else:
     content = {variable: np.array(by_split[split]) for variable, split in (numbers or {}).items()}
   for name in file_names:

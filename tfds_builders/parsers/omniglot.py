@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -46,8 +46,8 @@ def _is_drawing(name: str) -> bool:
   return _NAME.search(name) is not None
 
 
-def _class_names(paths: Mapping[str, pathlib.Path]) -> List[str]:
-  found: Dict[str, pathlib.Path] = {}
+def _class_names(paths: Mapping[str, pathlib.Path]) -> list[str]:
+  found: dict[str, pathlib.Path] = {}
   for path in paths.values():
     matches = map(_NAME.search, archives.names(path))
     names = {match["label"] for match in matches if match}
@@ -62,14 +62,14 @@ def _class_names(paths: Mapping[str, pathlib.Path]) -> List[str]:
   return sorted(found)
 
 
-def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) -> Dict[str, str]:
+def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) -> dict[str, str]:
   """Class -> split."""
   if len(names) != sum(num_classes.values()):
     raise errors.DataError(f"The archives hold {len(names)} characters, expected "
                            f"{sum(num_classes.values())}: one is incomplete. Get them again.")
   order = np.arange(len(names))
   np.random.RandomState(seed).shuffle(order)
-  split_of: Dict[str, str] = {}
+  split_of: dict[str, str] = {}
   first = 0
   for split, count in num_classes.items():
     split_of.update((names[place], split) for place in order[first:first + count])
@@ -82,7 +82,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes two tiny archives of this layout; returns the number of examples by source split."""
   del seed
   background, evaluation = file_names
-  members: Dict[str, Dict[str, bytes]] = {background: {}, evaluation: {}}
+  members: dict[str, dict[str, bytes]] = {background: {}, evaluation: {}}
   for index in range(len(class_names)):
     file = background if index % 5 else evaluation
     folder = f"Script_{index % 30}/character{index // 30 + 1:02d}"

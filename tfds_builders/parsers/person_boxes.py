@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -29,8 +29,8 @@ _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 class _Person(NamedTuple):
   number: int  # Of the object in its photograph, from 1, as the lists of actions count.
-  box: Tuple[int, int, int, int]  # Left, top, right, bottom; from 0, the ends exclusive.
-  actions: Tuple[str, ...]
+  box: tuple[int, int, int, int]  # Left, top, right, bottom; from 0, the ends exclusive.
+  actions: tuple[str, ...]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, name: str, split: str, listed: Sequence[str],
@@ -67,13 +67,13 @@ def parse(paths: Mapping[str, pathlib.Path], *, name: str, split: str, listed: S
 
 
 def _read_annotations(path: pathlib.Path, name: str, listed: Sequence[str],
-                      actions: Sequence[str]) -> Dict[str, List[_Person]]:
+                      actions: Sequence[str]) -> dict[str, list[_Person]]:
   """The people in each photograph that the lists name."""
   lists = re.compile(rf"(?:^|/)ImageSets/Action/({'|'.join(map(re.escape, listed))})_"
                      rf"{re.escape(name)}\.txt$")
-  photos: Set[str] = set()
-  seen: Set[str] = set()
-  documents: Dict[str, Tuple[str, bytes]] = {}
+  photos: set[str] = set()
+  seen: set[str] = set()
+  documents: dict[str, tuple[str, bytes]] = {}
   for member, data in archives.members(
       path, lambda member: bool(lists.search(member) or _ANNOTATION.search(member))):
     found, document = lists.search(member), _ANNOTATION.search(member)
@@ -91,7 +91,7 @@ def _read_annotations(path: pathlib.Path, name: str, listed: Sequence[str],
   return {photo: _people(*documents[photo], actions) for photo in sorted(photos)}
 
 
-def _read_list(data: bytes, where: str) -> Set[str]:
+def _read_list(data: bytes, where: str) -> set[str]:
   photos = set()
   for number, line in enumerate(data.decode("ascii", "replace").splitlines(), start=1):
     fields = line.split()
@@ -102,7 +102,7 @@ def _read_list(data: bytes, where: str) -> Set[str]:
   return photos
 
 
-def _people(where: str, data: bytes, actions: Sequence[str]) -> List[_Person]:
+def _people(where: str, data: bytes, actions: Sequence[str]) -> list[_Person]:
   """Objects with flags for actions; others are not annotated for this task."""
   found = []
   for number, one in enumerate(_document(data, where).findall("object"), start=1):
@@ -122,7 +122,7 @@ def _people(where: str, data: bytes, actions: Sequence[str]) -> List[_Person]:
   return found
 
 
-def _box(one: ElementTree.Element, where: str) -> Tuple[int, int, int, int]:
+def _box(one: ElementTree.Element, where: str) -> tuple[int, int, int, int]:
   texts = [one.findtext(f"bndbox/{side}") or "" for side in _SIDES]
   try:
     left, top, right, bottom = (int(float(text)) for text in texts)
@@ -152,7 +152,7 @@ def _document(data: bytes, where: str) -> ElementTree.Element:
     raise errors.DataError(f"{where} is no XML document: {error}. Get it again.") from error
 
 
-def _crops(data: bytes, people: Sequence[_Person], where: str) -> List[bytes]:
+def _crops(data: bytes, people: Sequence[_Person], where: str) -> list[bytes]:
   """PNG crops of a photograph; a photograph that does not decode comes back as it is."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   try:

@@ -11,7 +11,7 @@ import os
 import pathlib
 import shutil
 import subprocess
-from typing import Callable, Iterator, List, Tuple
+from typing import Callable, Iterator
 
 from tfds_builders import errors
 
@@ -24,7 +24,7 @@ _PROGRAMS = {
 
 
 def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True,
-            max_bytes: int = 256 << 20) -> Iterator[Tuple[str, bytes]]:
+            max_bytes: int = 256 << 20) -> Iterator[tuple[str, bytes]]:
   """Yields (name, content) of the wanted files, in the order in which they are stored.
 
   Raises:
@@ -50,7 +50,7 @@ def _program(path: os.PathLike) -> str:
   return found
 
 
-def _names(program: str, path: os.PathLike) -> List[str]:
+def _names(program: str, path: os.PathLike) -> list[str]:
   text = _run(program, 0, path, "", 64 << 20).decode("utf-8", "replace")
   lines = text.splitlines()
   if program == "7z":

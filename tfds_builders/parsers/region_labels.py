@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple, cast
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 from absl import logging
 import numpy as np
@@ -26,7 +26,7 @@ _LABELS = re.compile(r"(?:^|/)\d+/labels\.txt$")
 _IMAGE = re.compile(r"(?:^|/)(\d+)/images/(\d+)\.jpg$")
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]], words: str,
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, str]], words: str,
           num_words: int, annotations: str, last_only: bool = False,
           max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the images of the sets in the order of the archives; labels are numbers from 0.
@@ -42,7 +42,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, st
   """
   texts = listed_images.find_texts(paths, {words: "", **dict.fromkeys(sets, "")})
   _check_words(*texts[words], num_words)
-  split_of: Dict[int, str] = {}
+  split_of: dict[int, str] = {}
   for ending, (variable, split) in sets.items():
     for number in _numbers(*texts[ending], variable):
       if split_of.setdefault(number, split) != split:
@@ -89,7 +89,7 @@ def _check_words(where: str, data: bytes, num_words: int) -> None:
                            "order, were expected. It is damaged or of another edition.")
 
 
-def _numbers(where: str, data: bytes, variable: str) -> List[int]:
+def _numbers(where: str, data: bytes, variable: str) -> list[int]:
   values = np.atleast_1d(mat_files.read(data, where, [variable], squeeze=True)[variable]).ravel()
   if values.dtype.kind not in "iuf" or not len(values) or (values != values.astype(int)).any():
     raise errors.DataError(f"{where} has {values.dtype} {values.shape} in {variable}; the numbers "
@@ -98,13 +98,13 @@ def _numbers(where: str, data: bytes, variable: str) -> List[int]:
 
 
 def _read_regions(paths: Mapping[str, pathlib.Path], annotations: str,
-                  num_words: int) -> Dict[int, List[int]]:
+                  num_words: int) -> dict[int, list[int]]:
   """Image -> the labels of its regions, from 0, in the order of their table."""
-  found: Dict[int, List[int]] = {}
+  found: dict[int, list[int]] = {}
   for path in paths.values():
     for name, data in archives.members(path, lambda name: bool(
         _LABELS.search(name) and annotations in name.split("/"))):
-      table: Dict[int, List[int]] = {}
+      table: dict[int, list[int]] = {}
       for number, line in enumerate(data.decode("ascii", "replace").splitlines(), start=1):
         if not line.strip():
           continue
@@ -118,7 +118,7 @@ def _read_regions(paths: Mapping[str, pathlib.Path], annotations: str,
   return found
 
 
-def _region(line: str, where: str, num_words: int) -> Tuple[int, int]:
+def _region(line: str, where: str, num_words: int) -> tuple[int, int]:
   """(image, label)."""
   try:
     image, _, label = (int(float(field)) for field in line.split())
@@ -131,7 +131,7 @@ def _region(line: str, where: str, num_words: int) -> Tuple[int, int]:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, sets: Mapping[str, Tuple[str, str]], words: str, num_words: int,
+                  per_class: int, sets: Mapping[str, tuple[str, str]], words: str, num_words: int,
                   annotations: str, last_only: bool = False,
                   max_missing: int = 0) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
@@ -140,9 +140,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   of all images beside the tables, too.
   """
   del class_names, last_only, max_missing
-  numbers: Dict[str, List[int]] = {ending: [] for ending in sets}
-  tables: Dict[str, List[str]] = {}
-  members: Dict[str, bytes] = {}
+  numbers: dict[str, list[int]] = {ending: [] for ending in sets}
+  tables: dict[str, list[str]] = {}
+  members: dict[str, bytes] = {}
   total = per_class * num_words
   for number in range(1, len(sets) * total + 3):
     folder = f"{number % 3:02d}"
@@ -163,7 +163,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     members[f"{top}/{ending}"] = mat_files.packed(
         {variable: cast(Any, np.array(numbers[ending])[:, None])})
   fixtures.write_archive(directory / file_names[0], members)
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for _, split in sets.values():
     counts[split] = counts.get(split, 0) + total
   return counts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence, Set
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -35,7 +35,7 @@ def parse(paths: Mapping[str, pathlib.Path], *,
         part["template"], {"domain": templates.one_of(part["domains"]),
                            "label": templates.one_of(part["classes"])},
         extensions=("jpg", "jpeg", "png"))
-    found: Set[str] = set()
+    found: set[str] = set()
     for name, data in archives.members(path, functools.partial(_matches, pattern)):
       match = pattern.search(name)
       assert match is not None
@@ -58,10 +58,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, parts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del file_names, class_names  # They are those of `parts`.
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   seed = 0
   for file_name, part in parts.items():
-    members: Dict[str, bytes] = {"top/README": b"not an image"}
+    members: dict[str, bytes] = {"top/README": b"not an image"}
     for domain, split in part["domains"].items():
       for label in [*part["classes"], "257.clutter"]:
         for index in range(per_class):

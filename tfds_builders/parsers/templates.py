@@ -7,7 +7,7 @@ A field in braces matches a part of a name; all other characters match themselve
 from __future__ import annotations
 
 import re
-from typing import Any, Collection, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Collection, Iterable, Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -17,7 +17,7 @@ PIECE = "[^/]+"  # A part of a name without a slash, as long as possible.
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
-def fields(template: str) -> List[str]:
+def fields(template: str) -> list[str]:
   """The names of the fields, in the order of the template."""
   return _FIELD.findall(template)
 
@@ -27,8 +27,8 @@ def one_of(names: Iterable[str]) -> str:
   return "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))
 
 
-def expression(template: str, matches: Optional[Mapping[str, str]] = None, *, other: str = PIECE,
-               named: Optional[Collection[str]] = None) -> str:
+def expression(template: str, matches: Mapping[str, str] | None = None, *, other: str = PIECE,
+               named: Collection[str] | None = None) -> str:
   """The regular expression of a template, with a named group for each field.
 
   Args:
@@ -47,7 +47,7 @@ def expression(template: str, matches: Optional[Mapping[str, str]] = None, *, ot
   return out
 
 
-def ending(template: str, matches: Optional[Mapping[str, str]] = None, *, other: str = PIECE,
+def ending(template: str, matches: Mapping[str, str] | None = None, *, other: str = PIECE,
            extensions: Sequence[str] = ()) -> re.Pattern[str]:
   """The pattern of names that end like the template; folders before it do not matter.
 
@@ -70,7 +70,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
 
 def matching(path: Any, pattern: re.Pattern[str], template: str, *, images: re.Pattern[str],
              ignore: re.Pattern[str], others: bool = False
-             ) -> Iterator[Tuple[re.Match[str], str, bytes]]:
+             ) -> Iterator[tuple[re.Match[str], str, bytes]]:
   """Yields (match, where, content) of the images of an archive whose names match a pattern.
 
   Args:
@@ -85,7 +85,7 @@ def matching(path: Any, pattern: re.Pattern[str], template: str, *, images: re.P
     errors.DataError: no image matches, or one does not and `others` is false.
   """
   num_matched = 0
-  unmatched: List[str] = []
+  unmatched: list[str] = []
   for name, data in archives.members(path, lambda name: images.search(name) is not None):
     if ignore.search(name):
       continue

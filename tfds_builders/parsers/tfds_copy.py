@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, Iterator, Mapping, Tuple
+from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tfds_builders.rows import row as row_lib
 
 
 def parts(wanted: row_lib.TfdsSet,
-          builders: Mapping[str, Any]) -> Tuple[Callable[[], Iterator[example.Example]], ...]:
+          builders: Mapping[str, Any]) -> tuple[Callable[[], Iterator[example.Example]], ...]:
   """One part for each prepared builder (TFDS name -> builder)."""
   return tuple(functools.partial(parse, builder, wanted, name)
                for name, builder in builders.items())
@@ -74,14 +74,14 @@ def _label(value: Any) -> Any:
 
 
 def write_fixture(data_dir: Any, wanted: row_lib.TfdsSet, *, num_classes: int,
-                  per_class: int) -> Dict[str, int]:
+                  per_class: int) -> dict[str, int]:
   """Prepares tiny copies of TFDS's own data sets in `data_dir`, by their own classes.
 
   Returns:
     The number of examples by source split.
   """
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for name in wanted.names:
     builder = tfds.builder(name, data_dir=data_dir)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -31,9 +31,9 @@ def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
 
 
 def _parse_one(path: pathlib.Path) -> Iterator[example.Example]:
-  labels: Dict[str, str] = {}  # Validation file -> wnid.
-  waiting: Dict[str, bytes] = {}  # Validation images that were met before their table: some 20 MB.
-  wnids: List[str] = []
+  labels: dict[str, str] = {}  # Validation file -> wnid.
+  waiting: dict[str, bytes] = {}  # Validation images that were met before their table: some 20 MB.
+  wnids: list[str] = []
   seen = set()
   for name, data in archives.members(path, wanted=lambda n: any(p.search(n) for p in _WANTED)):
     where = f"{path}, member {name!r}"
@@ -55,7 +55,7 @@ def _parse_one(path: pathlib.Path) -> Iterator[example.Example]:
                           images.encoded(data, where), where)
 
 
-def _read_table(data: bytes, where: str) -> Dict[str, str]:
+def _read_table(data: bytes, where: str) -> dict[str, str]:
   labels = {}
   for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
     fields = line.split("\t")
@@ -85,8 +85,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   wnids = [f"n{100 + i:08d}" for i in reversed(range(len(class_names)))]
   top = "tiny-imagenet-200"
-  members: Dict[str, bytes] = {}
-  table: List[str] = []
+  members: dict[str, bytes] = {}
+  table: list[str] = []
   for wnid in wnids:
     for item in range(per_class):
       name = f"{top}/train/{wnid}/images/{wnid}_{item}.JPEG"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import pickletools
 import struct
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Callable, Mapping, NamedTuple
 import zipfile
 import zlib
 
@@ -49,8 +49,8 @@ class _Tensor(NamedTuple):
 
   storage: _Storage
   offset: int
-  shape: Tuple[int, ...]
-  strides: Tuple[int, ...]
+  shape: tuple[int, ...]
+  strides: tuple[int, ...]
 
 
 def load(data: bytes, where: str) -> Any:
@@ -92,9 +92,9 @@ def _from_stream(data: bytes) -> Any:
   _interpret(stream)  # The version of the protocol.
   _interpret(stream)  # Byte order and sizes of the machine that wrote it.
   value = _interpret(stream)
-  sizes: Dict[str, _Storage] = {}
+  sizes: dict[str, _Storage] = {}
   _replaced(value, lambda tensor: sizes.setdefault(tensor.storage.key, tensor.storage), {})
-  found: Dict[str, bytes] = {}
+  found: dict[str, bytes] = {}
   for key in _interpret(stream):
     count, = struct.unpack("<q", stream.read(8))
     item = np.dtype(sizes[key].dtype).itemsize
@@ -104,8 +104,8 @@ def _from_stream(data: bytes) -> Any:
 
 def _interpret(stream: io.BytesIO) -> Any:
   """Follows one pickle up to its end; tensors come out as `_Tensor`."""
-  stack: List[Any] = []
-  memo: Dict[int, Any] = {}
+  stack: list[Any] = []
+  memo: dict[int, Any] = {}
   argument: Any
   for opcode, argument, _ in pickletools.genops(stream):
     name = opcode.name
@@ -136,7 +136,7 @@ _PUSH: Mapping[str, Callable[[Any], Any]] = {
                     lambda value: value)}
 
 
-def _pop_mark(stack: List[Any]) -> List[Any]:
+def _pop_mark(stack: list[Any]) -> list[Any]:
   """What stands above the last mark, which goes, too."""
   place = max(index for index, value in enumerate(stack) if value is _MARK)
   values = stack[place + 1:]
@@ -144,7 +144,7 @@ def _pop_mark(stack: List[Any]) -> List[Any]:
   return values
 
 
-def _pop(stack: List[Any], count: int) -> Tuple[Any, ...]:
+def _pop(stack: list[Any], count: int) -> tuple[Any, ...]:
   if len(stack) < count:
     raise ValueError("the pickle takes more than there is")
   values = tuple(stack[-count:])
@@ -152,19 +152,19 @@ def _pop(stack: List[Any], count: int) -> Tuple[Any, ...]:
   return values
 
 
-def _set_items(stack: List[Any], values: Any) -> None:
+def _set_items(stack: list[Any], values: Any) -> None:
   if not isinstance(stack[-1], dict):
     raise errors.DataError(f"It sets items of a {type(stack[-1]).__name__}.")
   stack[-1].update(zip(values[::2], values[1::2]))
 
 
-def _extend(stack: List[Any], values: Any) -> None:
+def _extend(stack: list[Any], values: Any) -> None:
   if not isinstance(stack[-1], list):
     raise errors.DataError(f"It appends to a {type(stack[-1]).__name__}.")
   stack[-1].extend(values)
 
 
-def _reduce(stack: List[Any]) -> None:
+def _reduce(stack: list[Any]) -> None:
   """The two calls that files of tensors make; no other is followed, and none is made."""
   function, arguments = _pop(stack, 2)
   called = function.name if isinstance(function, _Global) else function
@@ -179,7 +179,7 @@ def _reduce(stack: List[Any]) -> None:
     raise errors.DataError(f"It would call {called!r}; files that run code are not read.")
 
 
-def _persistent(stack: List[Any]) -> None:
+def _persistent(stack: list[Any]) -> None:
   identity, = _pop(stack, 1)
   kind, storage, key, _, size = identity[:5]
   name = storage.name.split(" ")[-1] if isinstance(storage, _Global) else ""
@@ -188,7 +188,7 @@ def _persistent(stack: List[Any]) -> None:
   stack.append(_Storage(_DTYPES[name], str(key), int(size)))
 
 
-_STACK: Mapping[str, Callable[[List[Any]], None]] = {
+_STACK: Mapping[str, Callable[[list[Any]], None]] = {
     "TUPLE": lambda stack: stack.append(tuple(_pop_mark(stack))),
     "TUPLE1": lambda stack: stack.append(_pop(stack, 1)),
     "TUPLE2": lambda stack: stack.append(_pop(stack, 2)),
@@ -210,7 +210,7 @@ def _filled(value: Any, read: Callable[[str], bytes]) -> Any:
   return _replaced(value, lambda tensor: _array(tensor, read(tensor.storage.key)), {})
 
 
-def _replaced(value: Any, replace: Callable[[_Tensor], Any], done: Dict[int, Any]) -> Any:
+def _replaced(value: Any, replace: Callable[[_Tensor], Any], done: dict[int, Any]) -> Any:
   """The structure with `replace` of each tensor; what stands in it often is made once (`done`)."""
   if id(value) in done:
     return done[id(value)]

@@ -7,7 +7,7 @@ import csv
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -68,9 +68,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del file_names
   top = "GTSRB"
-  members: Dict[str, bytes] = {}
-  tests: Dict[str, bytes] = {f"{top}/Final_Test/Images/GT-final_test.test.csv": b"not read"}
-  lines: List[str] = ["Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"]
+  members: dict[str, bytes] = {}
+  tests: dict[str, bytes] = {f"{top}/Final_Test/Images/GT-final_test.test.csv": b"not read"}
+  lines: list[str] = ["Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"]
   for label in range(len(class_names)):
     folder = f"{top}/Final_Training/Images/{label:05d}"
     members[f"{folder}/GT-{label:05d}.csv"] = b"not read"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -25,7 +25,7 @@ LAST = "last"  # The class whose list comes last in the archive wins: its order 
 _VALUES = ("1", "0", "-1")
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]], image: str,
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, str]], image: str,
           several: str = DROP) -> Iterator[example.Example]:
   """Yields the images that show one class, in the order of the archives.
 
@@ -46,11 +46,11 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, st
     yield from listed_images.join([path], pattern, table, unlisted=True)
 
 
-def _read_classes(path: pathlib.Path, name: str) -> Dict[str, List[str]]:
+def _read_classes(path: pathlib.Path, name: str) -> dict[str, list[str]]:
   """The classes that each image shows, in the order in which their lists lie in the archive."""
   pattern = re.compile(rf"(?:^|/)ImageSets/(?:Main/)?(?P<label>[^/]+)_{re.escape(name)}\.txt$")
-  shown: Dict[str, List[str]] = {}
-  lengths: Dict[str, int] = {}
+  shown: dict[str, list[str]] = {}
+  lengths: dict[str, int] = {}
   for member, data in archives.members(path, lambda member: bool(pattern.search(member))):
     match = pattern.search(member)
     assert match is not None
@@ -75,14 +75,14 @@ def _read_classes(path: pathlib.Path, name: str) -> Dict[str, List[str]]:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, sets: Mapping[str, Tuple[str, str]], image: str,
+                  per_class: int, sets: Mapping[str, tuple[str, str]], image: str,
                   several: str = DROP) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   total = 0
   for file_name in file_names:
     name, split = sets[file_name]
-    shown: Dict[str, Sequence[str]] = {}
+    shown: dict[str, Sequence[str]] = {}
     for label in (label for label in class_names for _ in range(per_class)):
       total += 1
       shown[f"{total:06d}"] = (label,)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -54,8 +54,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, side: int,
                              "get it again.")
 
 
-def _read_lists(path: pathlib.Path, surest: str) -> Dict[str, bool]:
-  labels: Dict[str, bool] = {}
+def _read_lists(path: pathlib.Path, surest: str) -> dict[str, bool]:
+  labels: dict[str, bool] = {}
   for name, data in archives.members(path, lambda name: bool(_LIST.search(name))):
     match = _LIST.search(name)
     assert match is not None
@@ -75,7 +75,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   Images are as large as real ones and nearly black, and only 24.
   """
   count = min(per_class * len(class_names), 24)
-  members: Dict[str, bytes] = {"package/README": b"nothing"}
+  members: dict[str, bytes] = {"package/README": b"nothing"}
   for number in range(1, count + 1):
     pixels = np.zeros((side, side), np.uint8)
     pixels[0, :5] = fixtures.pixels((5,), seed=number)

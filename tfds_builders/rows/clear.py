@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from tfds_builders import clear_splits
 from tfds_builders.parsers import clear_features
@@ -34,7 +34,7 @@ _SUMS = ("The known MD5 sums were taken from the former host; the present copy m
          "does, build from a mirror that you trust.")
 
 # md5 as published by users of the former host; sha256 and sizes by the present one.
-_FILES: Dict[str, File] = {file.name: file for file in (
+_FILES: dict[str, File] = {file.name: file for file in (
     File("clear10-train-image-only.zip", f"{_HOST}/clear10-train-image-only.zip",
          checksums=("md5:5171f720810d60b471c308dee595d430",)),
     File("clear10-test.zip", f"{_HOST}/clear10-test.zip",
@@ -55,20 +55,20 @@ _FILES: Dict[str, File] = {file.name: file for file in (
 _FIRST_EDITION = {"clear10": "clear10-public.zip", "clear100": "clear100-workshop-avalanche.zip"}
 
 
-def _splits(with_tests: bool) -> Dict[str, Dict[str, float]]:
+def _splits(with_tests: bool) -> dict[str, dict[str, float]]:
   names = [clear_listing.split_name(bucket, is_test) for is_test in (False, True)[:1 + with_tests]
            for bucket in range(clear_listing.NUM_BUCKETS)]
   return {name: {name: 1.0} for name in names}
 
 
-def _layout(parser: Any, names: Tuple[str, ...], notes: str = "", edition: Optional[str] = None,
+def _layout(parser: Any, names: tuple[str, ...], notes: str = "", edition: str | None = None,
             **args: Any) -> Layout:
   files = tuple(_FILES.get(name, File(name)) for name in names)
   return Layout(parser, files=files, notes=notes,
                 args={"edition": edition or clear_listing.PRESENT, **args})
 
 
-def _row(name: str, title: str, family: str, layouts: List[Layout], notes: str,
+def _row(name: str, title: str, family: str, layouts: list[Layout], notes: str,
          **facts: Any) -> Row:
   with_tests = any("tests" in layout.args for layout in layouts)
   made = _splits(with_tests)
@@ -80,12 +80,12 @@ def _row(name: str, title: str, family: str, layouts: List[Layout], notes: str,
       notes=f"{notes} {_IID} {_SUMS}", citation=_CITATION, **facts)
 
 
-def _rows(family: str, label: str) -> Tuple[Row, ...]:
+def _rows(family: str, label: str) -> tuple[Row, ...]:
   small, full, test = (f"{family}-train-image-only.zip", f"{family}-train.zip",
                        f"{family}-test.zip")
   first = _FIRST_EDITION[family]
   unlabelled = f"{family}-bucket-0.zip"
-  tests: Dict[str, Any] = {"tests": (test,)}
+  tests: dict[str, Any] = {"tests": (test,)}
   kinds = ("moco_b0", "moco_imagenet", "byol_imagenet", "imagenet")
   features = {kind: [_layout(clear_features, (first,), edition=clear_listing.FIRST, kind=kind)]
               for kind in (kinds if family == "clear10" else kinds[:1])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Mapping
 
 from tfds_builders import paper_draws
 from tfds_builders import splits
@@ -29,10 +29,10 @@ class File:
   """
 
   name: str
-  url: Optional[str] = None
-  checksums: Tuple[str, ...] = ()
-  content_checksums: Tuple[str, ...] = ()
-  size: Optional[int] = None
+  url: str | None = None
+  checksums: tuple[str, ...] = ()
+  content_checksums: tuple[str, ...] = ()
+  size: int | None = None
 
   @property
   def downloadable(self) -> bool:
@@ -55,7 +55,7 @@ class Layout:
   """
 
   parser: types.ModuleType
-  files: Tuple[File, ...]
+  files: tuple[File, ...]
   args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   num_examples: Mapping[str, int] = dataclasses.field(default_factory=dict)
   notes: str = ""
@@ -67,7 +67,7 @@ class Layout:
     return all(file.downloadable for file in self.files)
 
   @property
-  def size_bytes(self) -> Optional[int]:
+  def size_bytes(self) -> int | None:
     """As published; None if one of the files has no known size."""
     sizes = [file.size for file in self.files if file.size is not None]
     return sum(sizes) if len(sizes) == len(self.files) else None
@@ -88,18 +88,18 @@ class TfdsSet:
     manual: what a user must fetch by hand, and where it goes.
   """
 
-  names: Tuple[str, ...]
+  names: tuple[str, ...]
   splits: Mapping[str, str]
   label: str = "label"
-  key: Optional[str] = None
-  split_by: Optional[str] = None
-  split_values: Mapping[str, Mapping[str, Tuple[int, ...]]] = dataclasses.field(
+  key: str | None = None
+  split_by: str | None = None
+  split_values: Mapping[str, Mapping[str, tuple[int, ...]]] = dataclasses.field(
       default_factory=dict)
   sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
   manual: str = ""
 
   @property
-  def features(self) -> Tuple[str, ...]:
+  def features(self) -> tuple[str, ...]:
     """The features that are read."""
     return tuple(name for name in ("image", self.label, self.key, self.split_by) if name)
 
@@ -124,10 +124,10 @@ class Compat:
 
   notes: str
   args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-  splits: Optional[Mapping[str, Mapping[str, float]]] = None
-  num_classes: Optional[int] = None
-  paper: Optional[Mapping[str, Any]] = None
-  tfds: Optional[TfdsSet] = None
+  splits: Mapping[str, Mapping[str, float]] | None = None
+  num_classes: int | None = None
+  paper: Mapping[str, Any] | None = None
+  tfds: TfdsSet | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,27 +163,27 @@ class Row:
 
   name: str
   title: str
-  layouts: Tuple[Layout, ...]
+  layouts: tuple[Layout, ...]
   splits: Mapping[str, Mapping[str, float]]
   num_classes: int
   channels: int
   citation: str
   homepage: str
   kind: str = SINGLE_LABEL
-  class_names: Optional[Tuple[str, ...]] = None
-  tfds: Optional[TfdsSet] = None
+  class_names: tuple[str, ...] | None = None
+  tfds: TfdsSet | None = None
   notes: str = ""
   version: str = "1.0.0"
   licence: str = ""
-  paper_size: Optional[int] = None
+  paper_size: int | None = None
   paper: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   paper_order: str = STORED
-  compat: Optional[Compat] = None
+  compat: Compat | None = None
   unique: bool = True
   features: Mapping[str, str] = dataclasses.field(default_factory=dict)
   feature_size: int = 0
-  optional: Tuple[str, ...] = ()
-  base: Optional[Row] = None
+  optional: tuple[str, ...] = ()
+  base: Row | None = None
 
   @property
   def holds_images(self) -> bool:
@@ -199,7 +199,7 @@ class Row:
     return self.base is not None and bool(self.paper)
 
   @property
-  def split_names(self) -> Tuple[str, ...]:
+  def split_names(self) -> tuple[str, ...]:
     """Its splits: train, validation, test, then others in the order in which the rule names them.
 
     A variant that is drawn as in the paper has paper_train, paper_dev, paper_dev_test, paper_test.
@@ -212,12 +212,12 @@ class Row:
                                                 if name in splits.NAMES else len(splits.NAMES))))
 
   @property
-  def public_layout(self) -> Optional[Layout]:
+  def public_layout(self) -> Layout | None:
     """The first layout that can be downloaded without credentials."""
     return next((layout for layout in self.layouts if layout.downloadable), None)
 
 
-def variants(row: Row) -> Tuple[Row, ...]:
+def variants(row: Row) -> tuple[Row, ...]:
   """The row, and where it has them NAME_paper and NAME_paper_compat.
 
   NAME_paper: the same data in the reference's own draw. NAME_paper_compat: with the reference's

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Iterator, Tuple
+from typing import Iterator
 
 from tfds_builders.rows import row as row_lib
 
@@ -24,4 +24,4 @@ def _rows() -> Iterator[row_lib.Row]:
         yield importlib.import_module(module.name).ROW
 
 
-ROWS: Tuple[row_lib.Row, ...] = tuple(sorted(_rows(), key=lambda row: row.name))
+ROWS: tuple[row_lib.Row, ...] = tuple(sorted(_rows(), key=lambda row: row.name))
