@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Building on Apache Beam (extra `beam`): for sets that one machine would take days to prepare.
+"""Building on Apache Beam (extra `beam`), for data sets that take days on one machine.
 
   part of the source -> parse -> check images and labels -> split by the hash of the key
                      -> of equal images the last split keeps one -> records
 
 A part is a file if the layout's files can be read alone (`Layout.separate_files`), else the whole
-source: then one worker parses it, and all share the rest. The records are those of a build without
-Beam. What needs the order of the whole source (the reference's draw) is not to be had here.
+source: then one worker parses it, and all share the rest. Records equal those of a build without
+Beam. Draws that need the order of the whole source (the reference's) are not supported.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Checked = tuple[str, int, str, list[example.Label], Mapping[str, Any], bytes]
 
 
 class Build:
-  """The pipeline of one row; `split(name)` is what TFDS takes for a split.
+  """The pipeline of one row; `split(name)` returns what TFDS expects for a split.
 
-  Facts that are known only in the end are written by the pipeline to `facts_path`, and the digests
-  of the images beside it.
+  The pipeline writes facts that are known only at its end to `facts_path`, and the digests of the
+  images beside it.
   """
 
   def __init__(self, row: row_lib.Row, parts: Sequence[Part], expected: Mapping[str, int],
@@ -54,11 +54,11 @@ class Build:
     self._shared: dict[int, tuple[Any, Any]] = {}
 
   def split(self, name: str, finish: Callable[[row_lib.Row, spool.Record], Any]) -> beam.PTransform:
-    """What `finish` makes of the records of one split."""
+    """Returns the records of one split, each converted by `finish`."""
     return _Split(self, name, finish)
 
   def records(self, pipeline: Any) -> tuple[Any, Any]:
-    """(kept examples, facts) of a pipeline; made once, whatever number of splits asks."""
+    """Returns (kept examples, facts) of a pipeline; they are shared by all splits."""
     if id(pipeline) not in self._shared:
       row, expected, path = self.row, self._expected, self._path
       checked = (
@@ -92,7 +92,7 @@ class _Split(beam.PTransform):
   def expand(self, pipeline):
     kept, facts = self._build.records(pipeline.pipeline)
     row, name, finish = self._build.row, self._name, self._finish
-    # The facts are a side input, so nothing is written of a source that is not what it should be.
+    # The facts are a side input: nothing is written if the source fails its checks.
     return (kept | beam.Filter(lambda one: one[2] == name)
             | beam.Map(lambda one, found: finish(row, _record(row, one, found)),
                        beam.pvalue.AsSingleton(facts)))
@@ -113,7 +113,7 @@ def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any
 
 
 def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Checked]:
-  """Of copies of one image, those of the last split that has one."""
+  """Yields the copies of one image that are in the last of their splits."""
   if not row.unique:
     if len(copies) > 1:
       raise errors.DataError(f"{len(copies)} examples of {row.name} have the key {copies[0][0]!r}.")
@@ -125,7 +125,7 @@ def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Checked]:
 
 
 class _Tally(beam.CombineFn):
-  """(counts by source split, unreadable ones, class names)."""
+  """Combines (counts by source split, unreadable images, class names)."""
 
   def create_accumulator(self):
     return {}, [], set()

@@ -24,20 +24,20 @@ _STAND_INS: dict[str, row_lib.Row] = {}
 
 
 def names(variants: bool = False) -> list[str]:
-  """All names, sorted: "nevis/cifar10", ...; with `variants` also "nevis/cifar10_paper", ..."""
+  """Returns all names, sorted; with `variants`, "nevis/cifar10_paper" and the like, too."""
   return sorted(f"{family}/{row.name}" for family in FAMILIES
                 for row in (rows(family) if variants else FAMILIES[family]))
 
 
 def rows(family: str) -> tuple[row_lib.Row, ...]:
-  """The rows of a family, each with its variants: the configurations of its TFDS builder."""
+  """Returns the rows of a family with their variants: the configurations of its TFDS builder."""
   return tuple(_STAND_INS.get(f"{family}/{one.name}", one)
                for row in FAMILIES[family] for one in row_lib.variants(row))
 
 
 @contextlib.contextmanager
 def stand_in(family: str, row: row_lib.Row) -> Iterator[None]:
-  """Puts `row` in the place of the one of its name, for tests."""
+  """Replaces the row of the same name by `row`, for tests."""
   before = dict(_STAND_INS)
   _STAND_INS[f"{family}/{row.name}"] = row
   try:
@@ -48,7 +48,7 @@ def stand_in(family: str, row: row_lib.Row) -> Iterator[None]:
 
 
 def find(name: str) -> tuple[str, row_lib.Row]:
-  """The family and the row of "nevis/mnist"; DataError with the nearest names if there is none."""
+  """Returns the family and the row of "nevis/mnist"; DataError with similar names if none."""
   for family in FAMILIES:
     for row in rows(family):
       if name == f"{family}/{row.name}":

@@ -1,9 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Which images are the same: digests of their stored bytes.
+"""Detection of equal images by digests of their stored bytes.
 
-Sources that hold raw pixels are all encoded by `parsers.images.png`, so equal pixels of them are
-equal bytes; of sources that hold JPEG or PNG, copies of one file are found, and images that were
-encoded twice are not.
+Raw pixels are always encoded by `parsers.images.png`, so equal pixels are equal bytes. For sources
+of JPEG or PNG files, copies of a file are found; the same image encoded twice is not.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ FILE = "content_digests.npz"
 
 
 def digest(image: bytes) -> int:
-  """64 bits of the image's sha256: two of 1e7 images collide with a probability of 3e-6."""
+  """Returns 64 bits of the image's sha256; 1e7 images collide with a probability of 3e-6."""
   return int.from_bytes(hashlib.sha256(image).digest()[:8], "big")
 
 
 class Digests:
-  """Counts of every image by split; of several splits that hold one image, the last keeps it.
+  """Counts images by split; an image that occurs in several splits is kept in the last one.
 
-  Splits come in the order train, validation, test: what is tested on is never trained on.
+  Splits are ordered train, validation, test, so no test image is trained on.
   """
 
   def __init__(self, split_names: Sequence[str]):
@@ -35,7 +34,7 @@ class Digests:
     self._copies: dict[int, int] = {}  # Of images that occur more than once in their last split.
 
   def add(self, image: bytes, split: str) -> None:
-    """Takes one image of a split in."""
+    """Adds one image of a split."""
     key, rank = digest(image), self._rank[split]
     last = self._last.get(key)
     if last is None:
@@ -49,12 +48,12 @@ class Digests:
       self._copies[key] = self._copies.get(key, 1) + 1
 
   def held_by_later(self, image: bytes, split: str) -> bool:
-    """Whether a later split holds this image."""
+    """Returns whether a later split holds this image."""
     return self._last.get(digest(image), -1) > self._rank[split]
 
   @property
   def removed(self) -> dict[str, int]:
-    """How many images of each split are left out because a later one holds them."""
+    """The number of images of each split that are left out because a later split holds them."""
     return dict(self._removed)
 
   def save(self, directory, kept: Sequence[str]) -> None:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A family whose rows are domains: within a build, copies of an image are kept once."""
+"""A family whose rows are domains; a build keeps one copy of each image."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tfds_builders import row_builder
 
 
 class DomainBuilder(row_builder.RowBuilder, skip_registration=True):  # type: ignore[call-arg]
-  """Keeps of equal images (by the digest of their bytes) the one with the least id.
+  """Keeps one of several equal images (by the digest of their bytes), that with the least id.
 
-  How many are left out is in the metadata, "duplicates_removed".
+  The metadata "duplicates_removed" holds the number of images left out.
   """
 
   def _split_generators(self, dl_manager) -> dict[str, Any]:

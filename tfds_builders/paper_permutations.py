@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The draw by which the NEVIS'22 reference divides the training images of two counting sets.
+"""The split of the NEVIS'22 reference for the training images of two counting data sets.
 
-Like those of `paper_draws.py` it goes by position; unlike them, its parts have exact sizes.
+Like those of `paper_draws.py` it depends on positions; unlike them, its parts have exact sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Permuted:
   seed: int = 1
 
   def assign(self, num_examples: int) -> list[str]:
-    """The part of each of the examples, in the order in which they are enumerated."""
+    """Returns the part of each example, in the order of enumeration."""
     import numpy as np  # pylint: disable=g-import-not-at-top
     order = np.random.default_rng(self.seed).permutation(num_examples)
     parts = [""] * num_examples

@@ -70,7 +70,7 @@ def test_same_records_names_and_facts_as_without_beam(tmp_path):
     assert all(np.array_equal(one[split], two[split]) for split in ("train", "validation", "test"))
 
 
-def test_a_source_that_is_not_what_it_should_be_leaves_nothing(tmp_path):
+def test_a_source_that_fails_its_checks_leaves_nothing(tmp_path):
   with pytest.raises(Exception, match="2 of 120 images of olivetti_face cannot be decoded"):
     _build(tmp_path, _row(broken=True), "data", runner="DirectRunner")
   assert not list((tmp_path / "data").rglob("*record*"))

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Names, and the facts that every row must have."""
+"""Names of data sets, and the facts that every row must have."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_row_is_complete(row):
         assert int(value, 16) >= 0
 
 
-def test_rows_have_names_of_their_own():
+def test_row_names_are_unique():
   assert len({row.name for row in nevis.ROWS}) == len(nevis.ROWS)
 
 

@@ -2,8 +2,8 @@
 """A builder's memory does not grow with its archive.
 
 A 20 GiB archive scaled down by 50: an archive of 390 MB under bounds of 1 MB a spool file and 16
-MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may lie by half the archive over what
-TensorFlow alone takes; whatever held the images would lie over it.
+MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may exceed that of
+TensorFlow alone by half the archive; a builder that kept the images would exceed it.
 """
 
 import pathlib

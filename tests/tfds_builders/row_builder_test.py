@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Building: the order of an archive does not matter, and failures leave nothing behind."""
+"""Builds do not depend on the order of an archive, and failures leave nothing behind."""
 
 import dataclasses
 import random

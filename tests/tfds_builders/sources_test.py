@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Mirror first, then TFDS's own copy or a download; what is lacking is said in full."""
+"""Sources: the mirror, TFDS's own copy or a download, and messages about missing files."""
 
 import dataclasses
 import functools
@@ -83,14 +83,14 @@ def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
       pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
-  # It is kept aside, and the next build downloads anew.
+  # It is kept under another name, and the next build downloads again.
   kept, = (tmp_path / "a").rglob("*.refused")
   assert kept.read_bytes() == (folder / row.layouts[0].files[0].name).read_bytes()
   with testing.installed(_downloadable(row, url)):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
-def test_dead_link_says_all_that_helps(tmp_path, server):
+def test_a_dead_link_says_what_to_do(tmp_path, server):
   _, url = server
   row = _downloadable(semeion.ROW, url)
   with testing.installed(row, tmp_path), pytest.raises(errors.DataError) as caught:
@@ -101,7 +101,7 @@ def test_dead_link_says_all_that_helps(tmp_path, server):
     assert part in message, (part, message)
 
 
-def test_nothing_public_says_where_it_looked(tmp_path):
+def test_a_missing_source_says_where_it_was_searched(tmp_path):
   layout = dataclasses.replace(semeion.ROW.layouts[0],
                                files=(row_lib.File("semeion.data", "kaggle:a/b"),))
   with testing.installed(dataclasses.replace(semeion.ROW, layouts=(layout,))), \
@@ -123,7 +123,7 @@ def test_mirror_takes_the_first_layout_it_has_whole(tmp_path):
 
 
 def test_a_file_of_another_data_set_is_passed_over(tmp_path):
-  """MNIST's imitations use its file names: the content tells them apart."""
+  """Other data sets use MNIST's file names; their content differs."""
   row, _ = testing.write(mnist.ROW, mnist.ROW.layouts[0], tmp_path / "z")
   layout = row.layouts[0]
   files = tuple(dataclasses.replace(f, content_checksums=("sha256:" + sources.checksums.compute(

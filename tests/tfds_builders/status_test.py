@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""States, cheaply and without ever raising for what is missing."""
+"""States of data sets; missing data are not an error."""
 
 import dataclasses
 
@@ -67,7 +67,7 @@ def test_every_name_has_a_status(tmp_path):
     assert found.reason and found.command
 
 
-def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
+def test_a_missing_mirror_is_not_an_error(tmp_path, monkeypatch):
   monkeypatch.setenv("LIFELONG_MIRROR", str(tmp_path / "gone"))
   assert status.inspect("nevis/semeion", tmp_path).state == status.DOWNLOADABLE
 
@@ -77,7 +77,7 @@ def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
     (lambda folder: (folder / "dataset_info.json").write_text("{"), "dataset_info.json cannot be"),
     (lambda folder: (folder / "dataset_info.json").unlink(), "it has no dataset_info.json"),
 ])
-def test_a_spoilt_copy_is_not_prepared(tmp_path, spoil, reason):
+def test_a_damaged_copy_is_not_prepared(tmp_path, spoil, reason):
   row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")
   with testing.installed(row, tmp_path / "mirror"):
     tfds_builders.build("nevis/semeion", tmp_path)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pairs of archives: images, and text lines "<class number>;<file>;<class name>" (INTERACT)."""
+"""Archives of images and archives of lines "<class number>;<file>;<class name>" (INTERACT)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, st
 
   Args:
     paths: file name -> path.
-    sets: archive of images -> (archive of their lines, source split, which begins their keys).
-    num_classes: labels are the numbers less 1.
+    sets: archive of images -> (archive of their lines, source split); the split begins their keys.
+    num_classes: number of classes; labels are the class numbers less 1.
   """
   for file, (lines_file, split) in sets.items():
     table = _read_lines(paths[lines_file], split, num_classes)
@@ -38,10 +38,10 @@ def _read_lines(path: pathlib.Path, split: str, num_classes: int) -> listed_imag
   for member, data in archives.members(path, lambda name: name.endswith(".txt")):
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
       if ";" not in line:
-        continue  # Other texts lie beside the tables.
+        continue  # A line of another text.
       match = _LINE.fullmatch(line.strip())
       label = int(match[1]) if match else 0
-      entry = listed_images.Entry(split, label - 1)
+      entry = listed_images.ListEntry(split, label - 1)
       if (match is None or not 1 <= label <= num_classes
           or names.setdefault(label, match[3]) != match[3]
           or table.setdefault(archives.stem(match[2]), entry) != entry):

@@ -23,10 +23,10 @@ def parse(paths: Mapping[str, pathlib.Path], *, names: tuple[str, str], values: 
 
   Args:
     paths: file name -> path; tables and images may lie in any of them.
-    names: end of the name of the table of image names, and its variable.
-    values: the same of the table of values, [images, attributes]. What is not zero is a label.
+    names: (end of the name of the table of image names, its variable).
+    values: the same of the table of values, [images, attributes]; those that are not 0 are labels.
     num_attributes: columns of `values`.
-    folder: the images lie in it, under the names of the table.
+    folder: the folder of the images, which have the names of the table.
   """
   texts = listed_images.find_texts(paths, {names[0]: "", values[0]: ""})
   cells = _variable(texts[names[0]], names[1], squeeze=True)
@@ -42,7 +42,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, names: tuple[str, str], values: 
     key = name.rsplit(".", 1)[0]
     if key in table:
       raise errors.DataError(f"{texts[names[0]][0]} names {name!r} twice. It is damaged.")
-    table[key] = listed_images.Entry(splits.POOL, cast(Any, labels))
+    table[key] = listed_images.ListEntry(splits.POOL, cast(Any, labels))
   pattern = re.compile(rf"(?:^|/){re.escape(folder)}/(.+)\.jpg$")
   archive_paths = [path for name, path in paths.items() if name not in (names[0], values[0])]
   yield from listed_images.join(archive_paths, pattern, table, unlisted=False)

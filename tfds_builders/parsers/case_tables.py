@@ -24,7 +24,7 @@ from tfds_builders.parsers import images
 from tfds_builders.parsers import listed_images
 
 _CASE = re.compile(r"[^/]*_(P_\d+)_(?:LEFT|RIGHT)_[A-Z]+")
-_AT_ONCE = 64  # Images held in memory, to put them in the order of the tables; some MB each.
+_AT_ONCE = 64  # Images in memory while they are put in the order of the tables; a few MB each.
 
 
 class _Image(NamedTuple):
@@ -37,13 +37,13 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
           max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the full mammograms in the order of the tables; a patient is a group.
 
-  The label of an image is the pathology of the first of its abnormalities.
+  The label of an image is the pathology of its first abnormality.
 
   Args:
     paths: file name -> path; the images are `jpeg/SERIES/NAME.jpg`.
     tables: end of the name of a table of cases -> source split.
     info: end of the name of the table of images.
-    max_missing: how many cases may have no image.
+    max_missing: maximum number of cases without an image.
   """
   texts = listed_images.find_texts(paths, {**tables, info: ""})
   of_case = _images_by_case(*texts[info])
@@ -74,7 +74,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
 
 
 def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-  """The cells of these columns, row by row, empty ones included."""
+  """Yields the cells of these columns, row by row, empty ones included."""
   text = data.decode("utf-8-sig", "replace").replace("\0", "")
   reader = csv.DictReader(io.StringIO(text, newline=""))
   lacking = sorted(set(columns) - set(reader.fieldnames or ()))
@@ -86,7 +86,7 @@ def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[tuple[str
 
 
 def _cases(where: str, data: bytes) -> dict[str, str]:
-  """Case -> pathology of its first abnormality."""
+  """Returns case -> pathology of its first abnormality."""
   found: dict[str, str] = {}
   rows = _rows(where, data, ("image file path", "pathology"))
   for number, (path, pathology) in enumerate(rows, start=1):
@@ -98,7 +98,7 @@ def _cases(where: str, data: bytes) -> dict[str, str]:
 
 
 def _images_by_case(where: str, data: bytes) -> dict[str, list[str]]:
-  """Case -> the ends of the names of its images, "SERIES/NAME.jpg", as the table has them."""
+  """Returns case -> the ends of the names of its images, "SERIES/NAME.jpg"."""
   found: dict[str, list[str]] = {}
   for path, case in _rows(where, data, ("image_path", "PatientID")):
     key = "/".join(path.split("/")[-2:])
@@ -109,9 +109,9 @@ def _images_by_case(where: str, data: bytes) -> dict[str, list[str]]:
 
 def _in_order(paths: Sequence[pathlib.Path],
               keys: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
-  """(key, where it lies, content) of images, in the order of the keys.
+  """Yields (key, location, content) of images, in the order of the keys.
 
-  The archive's directory is read once for each _AT_ONCE images, which a zip does not mind.
+  The archive's directory is read once for each _AT_ONCE images, which is cheap for a zip.
   """
   pattern = re.compile(r"(?:^|/)jpeg/([^/]+/[^/]+)$")
 
@@ -145,7 +145,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   max_missing: int = 0) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
 
-  Each case has a crop and a mask, too, and every third one two abnormalities.
+  Each case also has a crop and a mask; every third case has two abnormalities.
   """
   head = "patient_id,abnormality id,pathology,subtlety,image file path"
   texts = {name: [head] for name in tables}
@@ -161,7 +161,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
       name = f"jpeg/1.3.6.{number}.{len(rows)}/1-{number:03d}.jpg"
       rows.append(f"CBIS-DDSM/dicom/x.dcm,CBIS-DDSM/{name},{case}{suffix},{kind}")
       members[name] = b"not read" if suffix else fixtures.jpeg((6, 5, 1), number)
-    # Cells end in line breaks in places, as published.
+    # Some cells end in line breaks, as published.
     texts[table].append(f'{patient},1,{label},4,"{case}/1.3.6/1.3.7/000000.dcm\n"')
     if number % 3 == 0:
       texts[table].append(f"{patient},2,{class_names[0]},4,{case}/1.3.6/1.3.7/000000.dcm")

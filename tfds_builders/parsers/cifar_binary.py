@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The binary version of CIFAR: records of label byte(s) and 3 x 32 x 32 pixels, in a tar.
 
-The python version holds pickles, which can run any code when they are loaded: it is not read.
+The python version holds pickles, which can run any code when they are loaded; it is not read.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, batches: Mapping[str, str], labe
         yield example.Example(split, key, int(record[label_index]), images.png(image),
                               f"{path}, member {name!r}, record {index}", group)
     if missing:
-      raise errors.DataError(f"{path} lacks {sorted(missing)}: it is incomplete or another "
+      raise errors.DataError(f"{path} has no {sorted(missing)}: it is incomplete or another "
                              "version.")
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Images in class folders whose labels are the attributes of their class (Animals with Attributes).
 
-Tables: classes.txt with lines "<number> <name>", a matrix of zeros and ones with a line a class,
-and lists of the classes to train and to test on.
+Tables: classes.txt with lines "<number> <name>", a matrix of zeros and ones with one line per
+class, and lists of the training and the test classes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"(?:^|/)JPEGImages/(?P<label>[^/]+)/(?P<item>[^/]+)\.jpg$")
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, num_attributes: int) -> Iterator[example.Example]:
-  """Yields the images in the order of the archive; the classes of a split are not in the other.
+  """Yields the images in the order of the archive; splits share no class.
 
   Args:
     paths: file name -> path of one archive.
@@ -51,7 +51,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_attributes: int) -> Iterator
 
 def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
                  ) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
-  """(attributes by class, split by class)."""
+  """Returns (attributes by class, split by class)."""
   texts = {name: (where, data.decode("utf-8", "replace"))
            for name, (where, data) in listed_images.find_texts(paths, _TABLES).items()}
   names = [line.split()[-1] for line in texts["classes.txt"][1].splitlines() if line.strip()]
@@ -59,7 +59,7 @@ def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
   rows = [line.split() for line in text.splitlines() if line.strip()]
   if len(rows) != len(names) or any(
       len(row) != num_attributes or set(row) - {"0", "1"} for row in rows):
-    raise errors.DataError(f"{where} is no matrix of zeros and ones with {len(names)} lines of "
+    raise errors.DataError(f"{where} is not a matrix of zeros and ones with {len(names)} lines of "
                            f"{num_attributes}. The archive is damaged: get it again.")
   attributes = {name: tuple(index for index, value in enumerate(row) if value == "1")
                 for name, row in zip(names, rows)}
@@ -84,7 +84,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   members: dict[str, bytes] = {f"{top}/predicates.txt": "\n".join(class_names).encode()}
   for index, name in enumerate(names):
     shown = {index, 7 * index % count}
-    if index >= num_train:  # Every attribute is met in both splits.
+    if index >= num_train:  # Every attribute occurs in both splits.
       shown |= set(range(5 * (index - num_train), 5 * (index - num_train) + 5))
     else:
       shown |= {(index + num_train) % count}

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One archive of image files, where a template of the member names tells label and split.
+"""Archives of image files; a template of the member names gives label and split.
 
-`"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field stands for a
-piece of the name without a slash, and folders before the template do not matter.
+`"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field matches a
+piece of the name without a slash; any folders may come before the template.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _POOLED = {splits_lib.POOL: splits_lib.POOL}
 def parse(paths: Mapping[str, pathlib.Path], *, template: str,
           split_folders: Mapping[str, str] | None = None,
           ignore: str = "(?!)") -> Iterator[example.Example]:
-  """Yields the images under the part of their name that the template matches, less the extension.
+  """Yields the images; the key is the part of the name that the template matches, less extension.
 
   Args:
     paths: file name -> path; every file is read.
-    template: of member names, with {label}, {item} and perhaps {split}.
-    split_folders: folder name that {split} stands for -> source split; without it all is one pool.
-    ignore: regular expression of image files (whole names) that are no examples.
+    template: of member names, with {label}, {item} and optionally {split}.
+    split_folders: folder name that {split} matches -> source split. None: all images are one pool.
+    ignore: regular expression of image files (whole names) that are not examples.
   """
   split_folders = split_folders or _POOLED
   pattern = templates.ending(template, {"split": templates.one_of(split_folders)})

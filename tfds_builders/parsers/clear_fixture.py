@@ -22,12 +22,12 @@ _FEATURE_SIZE = 2048
 
 def write_images(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                  per_class: int, edition: str, tests: Sequence[str] = (),
-                 unlabelled: Sequence[str] = ()) -> Mapping[str, int]:
+                 unlabeled: Sequence[str] = ()) -> Mapping[str, int]:
   """Writes the archives; returns the number of examples by source split."""
-  del per_class  # One image of each class and bucket are many.
+  del per_class  # One image of each class and bucket is enough.
   counts: dict[str, int] = {}
   for name in file_names:
-    if name in unlabelled:
+    if name in unlabeled:
       members: dict[str, bytes] = {f"all_images/0/{item}.jpg": fixtures.jpeg((4, 4, 3), seed=item)
                                    for item in (11, 12, 13)}
       counts[clear_listing.split_name(0, False)] = len(members)
@@ -55,7 +55,7 @@ def write_features(directory: pathlib.Path, file_names: Sequence[str], class_nam
 
 
 def _names(class_names: Sequence[str]) -> list[str]:
-  """Sorted whatever their numbers, as class names are."""
+  """Returns class names that sort like their numbers."""
   return sorted(f"class_{name}" for name in class_names)
 
 
@@ -88,7 +88,7 @@ def _members(file: str, class_names: Sequence[str], edition: str) -> dict[str, b
 
 
 def _lists(bucket: int, places: Sequence[str]) -> dict[str, bytes]:
-  """The list of a bucket and the five released splits of it."""
+  """Returns the list of a bucket and its five released splits."""
   folder = "training_folder"
   members = {f"{folder}/filelists/{bucket}/all.txt": "\n".join(places).encode()}
   for seed in clear_splits.SEEDS:
@@ -113,7 +113,7 @@ def _features(class_names: Sequence[str], edition: str, kind: str) -> dict[str, 
 
 
 def torch_zip(value: Any) -> bytes:
-  """What `torch.save` writes of dictionaries, tuples, lists, texts, numbers and float arrays."""
+  """Returns the file of `torch.save` of dictionaries, tuples, lists, texts, numbers and arrays."""
   storages: list[bytes] = []
   body = b"\x80\x02" + _pickled(value, storages) + b"."
   stream = io.BytesIO()
@@ -126,7 +126,7 @@ def torch_zip(value: Any) -> bytes:
 
 
 def _pickled(value: Any, storages: list[bytes]) -> bytes:
-  """The opcodes, written by hand: torch is no part of this project."""
+  """Returns the opcodes, written directly: this project does not depend on torch."""
   def text(string: str) -> bytes:
     data = string.encode()
     return b"X" + struct.pack("<I", len(data)) + data

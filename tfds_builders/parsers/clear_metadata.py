@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What Flickr said of CLEAR's images: when they were uploaded, by whom, under which licence."""
+"""Flickr's metadata of CLEAR's images: time of upload, user, title and license."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DECLARED = {"uploaded": "int64", **dict.fromkeys(TEXTS, "text")}
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = ()
           ) -> Iterator[example.Example]:
-  """Yields one example for each labelled image, without the image.
+  """Yields one example for each labeled image, without the image.
 
-  `uploaded` is in seconds since 1970 (UTC), -1 if it is not known.
+  `uploaded` is in seconds since 1970 (UTC), -1 if unknown.
   """
   for file, path in paths.items():
     is_test = file in tests

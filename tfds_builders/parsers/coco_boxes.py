@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Boxes of COCO as images: every annotated object is cropped out and labelled by its category."""
+"""Boxes of COCO as images: every annotated object is cropped and labeled by its category."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PHOTO = re.compile(r"(?:^|/)(?P<id>\d{12})\.jpg$")
 
 class _Box(NamedTuple):
   id: int
-  rank: int  # In the table, whose order is not that of photographs.
+  rank: int  # Position in the table, whose order is not that of the photographs.
   label: int
   sides: tuple[float, float, float, float]  # Left, top, width, height.
 
@@ -40,9 +40,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, tuple[str, 
     paths: file name -> path.
     photos: archive of photographs -> (end of the name of its table, source split).
     min_side: smaller boxes (either side, in pixels) are left out.
-    crowds: whether boxes around groups of objects count.
+    crowds: whether boxes around groups of objects are examples.
     by_photo: whether the crops of one photograph are a group.
-    numbered: whether keys begin with the box's place in its table, and so sort in its order.
+    numbered: whether keys begin with the box's position in its table, to sort in its order.
   """
   others = {name: path for name, path in paths.items() if name not in photos}
   tables = coco_json.tables(others, [ending for ending, _ in photos.values()],
@@ -63,13 +63,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, tuple[str, 
         yield example.Example(split, f"{box.rank:07d}/{key}" if numbered else key, box.label, crop,
                               f"{where}, box {box.id}", f"{photo}" if by_photo else None)
     if missing:
-      raise errors.DataError(f"{paths[file]} lacks {len(missing)} of {len(boxes)} photographs, "
-                             f"such as {min(missing):012d}.jpg. It is incomplete: get it again.")
+      raise errors.DataError(f"{paths[file]} is missing {len(missing)} of {len(boxes)} "
+                             f"photographs, such as {min(missing):012d}.jpg. It is incomplete: get "
+                             "it again.")
 
 
 def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[tuple[str, Any]]
            ) -> dict[int, list[_Box]]:
-  """The boxes that count, by photograph."""
+  """Returns the boxes that are examples, by photograph."""
   del where
   found: dict[int, list[_Box]] = {}
   for rank, one in enumerate(entry for part, entry in entries if part == "annotations"):
@@ -83,7 +84,7 @@ def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[tuple[str,
 
 
 def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
-  """A PNG for each box; the photograph's own bytes if it does not decode, which is then counted."""
+  """Yields a PNG for each box, or the bytes of a photograph that does not decode."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   try:
     pixels = tf.io.decode_jpeg(data, channels=3).numpy()
@@ -96,7 +97,7 @@ def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
     columns = slice(max(0, round(left)), max(0, round(left + width)))
     crop = pixels[rows, columns]
     if not crop.size:
-      raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside of the photograph of "
+      raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside the photograph of "
                              f"{pixels.shape[1]} x {pixels.shape[0]} pixels.")
     yield images.png(np.ascontiguousarray(crop))
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Whole images whose class is in tables of COCO's format: that of an image's last annotation."""
+"""Whole images with tables in COCO's format: the class is that of the last annotation."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, images_file: str, tables: Mappin
     twice = sorted(set(found[ending]) & set(table))
     if twice:
       raise errors.DataError(f"{ending}: {len(twice)} images are in two splits: {twice[0]}, ...")
-    table.update((image, listed_images.Entry(split, name)) for image, name in found[ending].items())
+    table.update((image, listed_images.ListEntry(split, name))
+                 for image, name in found[ending].items())
   yield from listed_images.join([paths[images_file]], re.compile(r"(?:^|/)([^/]+)\.jpg$"), table,
                                 unlisted=True)
 
 
 def _labels(where: str, entries: Iterator[tuple[str, Any]]) -> dict[str, str]:
-  """Image -> name of the category of its last annotation."""
+  """Returns image -> name of the category of its last annotation."""
   del where
   names: dict[int, str] = {}
   categories: dict[str, int] = {}

@@ -13,7 +13,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
 
-Label = Union[example.Label, tuple[example.Label, ...]]
+Labels = Union[example.Label, tuple[example.Label, ...]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: str, image: str,
@@ -24,17 +24,17 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
 
   Args:
     paths: file name -> path.
-    tables: end of the name of a table -> source split (of no account where `lists` are given).
-    key: column that names the image, its extension left off.
+    tables: end of the name of a table -> source split (not used if `lists` are given).
+    key: column that names the image; the extension is removed.
     image: template of the end of an image's name, with {item}.
-    flags: (column, class name): the class whose column is 1; `otherwise` where none is.
+    flags: (column, class name): the class whose column is 1; `otherwise` if there is none.
     otherwise: the class of images without a flag.
     joined: (column, separator) of several class names in one cell, instead of flags.
-    lists: end of the name of a list of images, a line each -> source split.
+    lists: end of the name of a list of images, one per line -> source split.
   """
   texts = listed_images.find_texts(paths, {**tables, **(lists or {})})
   split_of = _splits(texts, lists or {})
-  found: dict[str, listed_images.Entry] = {}
+  found: dict[str, listed_images.ListEntry] = {}
   for name, split in tables.items():
     where, data = texts[name]
     for number, row in enumerate(_rows(where, data, key, flags, joined), start=2):
@@ -43,7 +43,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
         raise errors.DataError(f"{where}, line {number}: {row[key]!r} is in none of the lists "
                                f"{sorted(lists)}. Table and lists are of different editions.")
       label = _label(row, flags, otherwise, joined)
-      found[item] = listed_images.Entry(split_of.get(item, split), label)  # type: ignore[arg-type]
+      found[item] = listed_images.ListEntry(split_of.get(item, split), label)  # type: ignore[arg-type]
   pattern = listed_images.name_pattern(image, ["item"])
   packed = [path for name, path in paths.items() if name not in texts]
   yield from listed_images.join(packed, pattern, found, unlisted=False)
@@ -77,7 +77,7 @@ def _stem(name: str) -> str:
   return pathlib.PurePosixPath(name.strip()).stem if "." in name else name.strip()
 
 
-def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Label:
+def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Labels:
   if joined:
     return tuple(part.strip() for part in row[joined[0]].split(joined[1]))
   raised = [name for column, name in flags or () if float(row[column]) == 1.0]
@@ -118,7 +118,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
 
 
 def _write(directory, file_names, pictures, texts) -> None:
-  """Texts that are files stand alone; all else is spread over the archives."""
+  """Writes texts that are files, and the rest into the archives."""
   packed = [name for name in file_names if name not in texts]
   for name in set(file_names) & set(texts):
     (directory / name).write_bytes(texts[name])

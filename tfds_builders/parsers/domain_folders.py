@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Archives of images whose names tell label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
+"""Archives of images whose names give label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _PIECES = {"domain": "[a-z0-9_]+?", "severity": "[1-5]"}
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str, domains: Mapping[str, str],
           skip: str = "(?!)", numbers: bool = False) -> Iterator[example.Example]:
-  """Yields the images under the part of their name that the template matches, less the extension.
+  """Yields the images; the key is the part of the name that the template matches, less extension.
 
-  Keys begin with the archive's name if there are several.
+  Keys begin with the name of the archive if there are several archives.
 
   Args:
     paths: file name -> path; every file is read.
-    template: of the end of member names, with {label}, {item} and perhaps {domain}, {severity} and
-      others; folders before it do not matter.
-    domains: file name -> template of the feature "domain", perhaps with {domain}.
+    template: of the end of member names, with {label}, {item} and optionally {domain}, {severity}
+      and others; any folders may come before it.
+    domains: file name -> template of the feature "domain", optionally with {domain}.
     skip: regular expression of items that are left out.
     numbers: labels are numbers, not names.
   """

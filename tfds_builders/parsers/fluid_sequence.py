@@ -2,8 +2,8 @@
 """A published FLUID sequence: an array of image paths, one of labels, and the images.
 
 `sequenceN.npy` holds relative paths in the order of delivery, `all_labelsN.npy` the label of each.
-Base classes lie in a folder `1k_res`. The third published file, `class_mapN.npy`, is a pickle: it
-is neither read nor needed, for a path's base name begins with its class's WordNet id.
+Base classes are in a folder `1k_res`. The third published file, `class_mapN.npy`, is a pickle: it
+is neither read nor needed, because a path's base name begins with its class's WordNet id.
 
 Images are found by their base names (`n01440764_10026.JPEG`) in tar or zip archives, also in tars
 within a tar, as ImageNet is distributed.
@@ -29,7 +29,7 @@ from tfds_builders.parsers import images
 
 STREAM = "stream"
 _BASE_FOLDER = "1k_res"
-_CLASS_TAR_BYTES = 1 << 30  # The largest class of ImageNet-22K has some 300 MB.
+_CLASS_TAR_BYTES = 1 << 30  # The largest class of ImageNet-22K has about 300 MB.
 
 
 class _Step(NamedTuple):
@@ -41,12 +41,12 @@ class _Step(NamedTuple):
 
 def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: str
           ) -> Iterator[example.Example]:
-  """Yields the samples in the order of the archives; their feature "position" is that of delivery.
+  """Yields the samples in the order of the archives; the feature "position" is that of delivery.
 
   Args:
-    paths: file name -> path; all but the two that follow are archives of images.
-    sequence_file: the paths.
-    label_file: the labels.
+    paths: file name -> path; all but the next two are archives of images.
+    sequence_file: the file of the paths.
+    label_file: the file of the labels.
   """
   steps = _read_steps(paths[sequence_file], paths[label_file])
   wanted = set(steps)
@@ -67,15 +67,15 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
   if wanted:
     raise errors.DataError(
         f"{len(wanted)} of the {len(steps)} images of {sequence_file} are in none of the archives, "
-        f"such as {sorted(wanted)[:3]}. A sequence with gaps is another one: add what is missing.")
+        f"such as {sorted(wanted)[:3]}. The sequence must be complete: add the missing images.")
 
 
 def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[str, list[_Step]]:
-  """Base name -> the steps at which this image is delivered."""
+  """Returns base name -> the steps at which this image is delivered."""
   names = image_arrays.load(archives.read_content(sequence_path), f"{sequence_path}")
   if names.ndim != 1 or names.dtype.kind != "U":
-    raise errors.DataError(f"{sequence_path} holds {names.dtype} {names.shape}; one text a sample "
-                           "was expected.")
+    raise errors.DataError(f"{sequence_path} holds {names.dtype} {names.shape}; one text per "
+                           "sample was expected.")
   labels = image_arrays.check_labels(
       image_arrays.load(archives.read_content(label_path), f"{label_path}"), len(names),
       f"{label_path}")
@@ -98,7 +98,7 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[s
 
 
 def _images(path: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
-  """Members whose base name is wanted, also those of the tars of wanted classes."""
+  """Yields members whose base name is wanted, also those in the tars of wanted classes."""
   wnids = {name.split("_", 1)[0] for name in wanted}
 
   def reads(name: str) -> bool:
@@ -124,7 +124,7 @@ def _nested(path: pathlib.Path, name: str, data: bytes, wanted: set[str]
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, sequence_file: str, label_file: str) -> Mapping[str, int]:
-  """Writes a tiny sequence and its images, a quarter of the classes base ones; returns its size."""
+  """Writes a tiny sequence, a quarter of its classes base classes; returns its size."""
   labels = np.random.Generator(np.random.PCG64(0)).permutation(
       np.repeat(np.arange(len(class_names)), per_class))
   places: list[str] = []

@@ -2,7 +2,7 @@
 """Handwritten characters in .gnt files (CASIA-HWDB): binary records, many files in a zip.
 
 A record: its length (uint32), two bytes of GB2312 code, width and height (uint16), all little-
-endian, and width x height grey values, ink dark. Images are inverted here: the background is 0.
+endian, and width x height gray values with dark ink. Images are inverted: the background is 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, str]
 
 
 def _records(data: bytes, where: str) -> Iterator[tuple[str, np.ndarray]]:
-  """(character, uint8 [H, W] with ink bright)."""
+  """Yields (character, uint8 [H, W] with bright ink)."""
   place = 0
   while place < len(data):
     if place + _HEAD.size > len(data):
@@ -62,7 +62,7 @@ def _records(data: bytes, where: str) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _character(code: bytes) -> str:
-  """The character of a code; one byte may be padded by a zero. Unknown codes keep their numbers."""
+  """Returns the character of a code; a single byte is padded by a zero. Unknown codes: "0x..."."""
   try:
     character = code.rstrip(b"\x00").decode("gb2312")
   except UnicodeDecodeError:
@@ -71,7 +71,7 @@ def _character(code: bytes) -> str:
 
 
 def code(index: int) -> bytes:
-  """The `index`-th of the 6,763 characters of GB2312's two levels, for fixtures."""
+  """Returns the `index`-th of the 6,763 characters of GB2312's two levels, for fixtures."""
   row, cell = divmod(index, 94)
   return bytes([0xB0 + row, 0xA1 + cell])
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One large grey picture a class, cut into a grid of patches: the patches are the examples."""
+"""One large gray picture per class, cut into a grid of patches, which are the examples."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
 
   Args:
     paths: file name -> path of a picture.
-    dataset: whose hash orders the patches of a picture.
-    side: patches in a row and in a column; pixels that do not divide are left over.
-    parts: (source split, how many patches of each picture), in the order of the hash.
+    dataset: name of the data set; its hash orders the patches of a picture.
+    side: patches in a row and in a column; remaining pixels are not used.
+    parts: (source split, number of patches of each picture), in the order of the hash.
   """
   for file_name, path in paths.items():
     label = file_name.rsplit(".", 1)[0]
@@ -45,7 +45,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
 
 
 def _read(path: pathlib.Path) -> np.ndarray:
-  """uint8 [H, W]."""
+  """Reads a picture as uint8 [H, W]."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   with archives.named_errors(path):
     data = archives.read_content(path)

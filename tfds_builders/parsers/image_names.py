@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One or more archives of images whose names, more than their folders, tell label and split.
+"""Archives of images whose names give label and split in a form that needs more than a folder.
 
-Where `class_folders` takes the label as it stands in a template, here it may be several pieces of
-the name, be known by the beginning of a folder, and be renamed; and an archive may be a split.
+In `class_folders` the label is one field of the template. Here it may be several pieces of the
+name, be given by the beginning of a folder, and be renamed; and an archive may be a split.
 """
 
 from __future__ import annotations
@@ -35,19 +35,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
 
   Args:
     paths: file name -> path.
-    template: of the end of a name less its extension. Fields stand for a piece without a slash,
-      as short as can be, but {rest} for whatever follows.
-    extensions: that images have ("jpg"); capital letters are as good.
-    label: how the label is made of the fields.
-    labels: what {label} may be -> class name; None: anything, as it stands.
-    split_folders: what {split} may be -> source split; without it all is one pool.
-    split_files: file name -> source split; then {split} has no place in the template.
-    fields: field -> regular expression of what it stands for, where a piece is not enough.
-    renamed: label -> another, for the few that have two names.
-    test_numbers: label -> values of {number} that are of the source split "test"; the others are of
-      "train".
-    ignore: regular expression, found anywhere in the names of images that are no examples.
-    others: whether further images that do not fit the template are in order.
+    template: of the end of a name less its extension. Fields match a piece without a slash, as
+      short as possible; {rest} matches anything.
+    extensions: that images have ("jpg"), in small or capital letters.
+    label: template of the label, with fields of `template`.
+    labels: value of {label} -> class name; None: {label} is the class name.
+    split_folders: value of {split} -> source split; None: all images are one pool.
+    split_files: file name -> source split; the template then has no {split}.
+    fields: field -> regular expression of its values, for fields that are not one piece.
+    renamed: label -> another, for labels that have two names.
+    test_numbers: label -> values of {number} in the source split "test"; the others are in "train".
+    ignore: regular expression, searched for in the names of images that are not examples.
+    others: whether images that do not match the template are allowed.
   """
   choices = {field: templates.one_of(known)
              for field, known in (("label", labels), ("split", split_folders)) if known}
@@ -85,7 +84,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   ignore: str = "(?!)", others: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split.
 
-  Files that are splits hold all classes each; else the classes are divided among the files.
+  Each file that is a split has all classes; otherwise the classes are divided among the files.
   """
   del ignore, renamed
   texts = [_named(text, (fields or {}).get("label")) for text in labels or class_names]
@@ -118,14 +117,14 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
 
 
 def _named(text: str, pattern: str | None) -> str:
-  """A class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
+  """Returns a class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
   letters = "p" + text.translate(str.maketrans("0123456789", "abcdefghij"))
   choices = (text, letters, f"{text:>03}.x{text}")
   return next(one for one in choices if pattern is None or re.fullmatch(pattern, one))
 
 
 def _pieces(label: str, text: str) -> Mapping[str, str]:
-  """The fields of which `label` makes this text, or as good as it."""
+  """Returns fields for which the template `label` gives this text."""
   fields = templates.fields(label)
   match = re.fullmatch(templates.expression(label), text)
   if fields == ["label"] or match is None:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Class folders of which the last images, by name, are held out, and small classes are left out."""
+"""Class folders; the last images of each class are held out, and small classes left out."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
 
   Args:
     paths: file name -> path; every file is read twice, the first time for its names only.
-    min_images: that a class needs to be kept.
-    last: (source split, how many) from the end backwards: (("test", 2), ("validation", 1)) holds
-      out the last two images for test and the one before them for validation; the rest is "train".
+    min_images: minimum size of a class; smaller classes are left out.
+    last: (source split, number of images) from the end backwards: (("test", 2),
+      ("validation", 1)) holds out the last two images for test and the one before them for
+      validation; the rest is "train".
   """
   for path in paths.values():
     held_out = _held_out(path, min_images, last)
@@ -40,7 +41,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
 
 def _held_out(path: pathlib.Path, min_images: int,
               last: Sequence[tuple[str, int]]) -> dict[str, str]:
-  """Key -> source split, of the images that are kept."""
+  """Returns key -> source split of the images that are kept."""
   keys: dict[str, list[str]] = collections.defaultdict(list)
 
   def remember(name: str) -> bool:

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Images in archives, and text lists that name them with their split and perhaps their label.
+"""Images in archives, and text lists that name them with their split and optionally their label.
 
 Lines and names of images are given by templates: `"{label}/{item}.jpg"` reads `apple_pie/100.jpg`.
-What both templates have in common ties a line to its image and becomes its key, here
-`apple_pie/100`. Lists lie in the archive, in another one, or are files of their own.
+The fields that both templates have connect a line to its image and become its key, here
+`apple_pie/100`. Lists are in the archive of the images, in another archive, or separate files.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tfds_builders.parsers import images
 from tfds_builders.parsers import templates
 
 
-class Entry(NamedTuple):
-  """What a table says of one image."""
+class ListEntry(NamedTuple):
+  """The split and the label of one image."""
 
   split: str
   label: example.Label
 
 
-Table = dict[str, Entry]
+Table = dict[str, ListEntry]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: str, image: str,
@@ -39,13 +39,13 @@ def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: 
 
   Args:
     paths: file name -> path.
-    lists: end of the name of a list -> source split. An image in two lists is kept in the later.
-    line: template of a line, with {label}, {item} and perhaps others.
-    image: template of the end of an image's name, with {item} and perhaps {label}.
-    keep: field of a line -> the value without which the line does not count.
-    header_lines: at the top of each list.
-    unlisted: whether images that no list names are in order (they are left out).
-    max_missing: how many of the listed images may be missing.
+    lists: end of the name of a list -> source split. An image in two lists belongs to the later.
+    line: template of a line, with {label}, {item} and optionally others.
+    image: template of the end of an image's name, with {item} and optionally {label}.
+    keep: field of a line -> the value that it must have; other lines are skipped.
+    header_lines: number of lines to skip at the top of each list.
+    unlisted: whether images that no list names are allowed (they are left out).
+    max_missing: maximum number of listed images that may be missing.
   """
   line_pattern = re.compile(templates.expression(line, other=r"[^\t]+?"))
   table = _read_lists(paths, lists, line_pattern, _shared(line, image), keep or {},
@@ -56,16 +56,16 @@ def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: 
                   unlisted=unlisted, max_missing=max_missing)
 
 
-def join(paths: Sequence[pathlib.Path], pattern: re.Pattern[str], table: Mapping[str, Entry], *,
+def join(paths: Sequence[pathlib.Path], pattern: re.Pattern[str], table: Mapping[str, ListEntry], *,
          unlisted: bool, max_missing: int = 0) -> Iterator[example.Example]:
-  """Yields the images whose key is in the table; DataError if one of either side stands alone.
+  """Yields the images whose key is in the table; DataError unless images and table agree.
 
   Args:
     paths: archives.
-    pattern: of an image's name; its groups, joined by slashes, are the key.
-    table: what is known of each key.
-    unlisted: whether images without an entry are in order.
-    max_missing: how many entries may have no image.
+    pattern: of the names of images; its groups, joined by slashes, are the key.
+    table: key -> split and label.
+    unlisted: whether images without an entry are allowed.
+    max_missing: maximum number of entries without an image.
   """
   missing = set(table)
   extra: list[str] = []
@@ -107,7 +107,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def _read_lists(paths, lists, pattern, shared, keep, header_lines) -> Table:
-  """Reads all lists; a later list wins where two name the same image."""
+  """Reads all lists; if two name the same image, the later is used."""
   texts = find_texts(paths, lists)
   table: Table = {}
   moved = 0
@@ -128,7 +128,7 @@ def _read_lists(paths, lists, pattern, shared, keep, header_lines) -> Table:
 
 def find_texts(paths: Mapping[str, pathlib.Path],
                endings: Mapping[str, str]) -> dict[str, tuple[str, bytes]]:
-  """Finds the files or members whose names end like this: {ending: (where it is, content)}."""
+  """Returns the files or members with these endings: {ending: (location, content)}."""
   found: dict[str, tuple[str, bytes]] = {}
   for file_name, path in paths.items():
     if file_name in endings:
@@ -137,7 +137,7 @@ def find_texts(paths: Mapping[str, pathlib.Path],
   def ending_of(name: str) -> str | None:
     return next((e for e in endings if name == e or name.endswith("/" + e)), None)
 
-  # The smallest archive first: lists that have an archive of their own spare a pass over the rest.
+  # The smallest archive first: if it has all the lists, the others are not read.
   for file_name, path in sorted(paths.items(), key=lambda item: item[1].stat().st_size):
     if len(found) == len(endings):
       break
@@ -149,8 +149,8 @@ def find_texts(paths: Mapping[str, pathlib.Path],
         break
   lacking = sorted(set(endings) - set(found))
   if lacking:
-    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} lack the lists {lacking}: "
-                           "incomplete, or another edition. Get them again.")
+    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} are missing the lists "
+                           f"{lacking}: incomplete, or another edition. Get them again.")
   return found
 
 
@@ -163,13 +163,13 @@ def _read_list(data: bytes, where: str, split: str, pattern, shared, keep, heade
       continue
     match = pattern.fullmatch(text)
     if match is None:
-      raise errors.DataError(f"{where}, line {number} is no {pattern.pattern!r}: {text[:60]!r}. "
-                             "The list is damaged or of another edition.")
+      raise errors.DataError(f"{where}, line {number} does not match {pattern.pattern!r}: "
+                             f"{text[:60]!r}. The list is damaged or of another edition.")
     fields = match.groupdict()
     if any(fields[field] != value for field, value in keep.items()):
       continue
     key = "/".join(fields[field] for field in shared)
-    entry = Entry(split, fields["label"])
+    entry = ListEntry(split, fields["label"])
     if table.setdefault(key, entry) != entry:
       raise errors.DataError(f"{where}, line {number} gives {key!r} the label {entry.label!r}, an "
                              f"earlier line {table[key].label!r}. The list is damaged.")
@@ -177,12 +177,12 @@ def _read_list(data: bytes, where: str, split: str, pattern, shared, keep, heade
 
 
 def _shared(line: str, image: str) -> list[str]:
-  """The fields that tie a line to an image, in the order in which they stand in its name."""
+  """Returns the fields that connect a line to an image, in the order of the image's name."""
   return [field for field in templates.fields(image) if field in templates.fields(line)]
 
 
 def name_pattern(image: str, shared: Sequence[str]) -> re.Pattern[str]:
-  """Of names that end like the template; the shared fields are its groups."""
+  """Returns the pattern of names that end like the template; its groups are the shared fields."""
   return re.compile(f"(?:^|/){templates.expression(image, named=shared)}$")
 
 
@@ -192,7 +192,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   unlisted: bool = False, max_missing: int = 0) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split.
 
-  Lists are files of their own if they are named so; else they lie in the last archive.
+  Lists are separate files if `file_names` has them, otherwise members of the last archive.
   """
   counts = {}
   members: dict[str, bytes] = {"top/README": b"not an image"}
@@ -204,7 +204,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
       members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
       lines.append(templates.filled(line, {"flag": "1", **fields}))
     counts[split] = per_class * len(class_names)
-    if "flag" in templates.fields(line):  # One image a list that was looked at and found wrong.
+    if "flag" in templates.fields(line):  # One image per list is flagged as wrong.
       fields = {"label": class_names[0], "item": f"{split}_rejected"}
       members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
       lines.append(templates.filled(line, {**fields, "flag": "0"}))

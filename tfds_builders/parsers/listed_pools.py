@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One archive a class, each with its images and a list of those to train and to test on (ig02)."""
+"""One archive per class, each with its images, a training and a test list (ig02)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tfds_builders.parsers import images
 
 def parse(paths: Mapping[str, pathlib.Path], *, labels: Mapping[str, str], ending: str,
           pooled: bool = False) -> Iterator[example.Example]:
-  """Yields the images: those on a test list are test images, all others training images.
+  """Yields the images: those in a test list are test images, all others training images.
 
   Args:
     paths: file name -> path.
     labels: file name -> class; the lists are named <class>_train.txt and <class>_test.txt.
-    ending: of the names of images; what is before it is the name that lists know.
-    pooled: all in one pool, the images of the training lists first, archive by archive.
+    ending: of the names of images; the lists have the name before it.
+    pooled: all images are one pool, those of the training lists first, archive by archive.
   """
   listed = {file: _lists(paths[file], label) for file, label in labels.items()}
   for on_train_list in ((True, False) if pooled else (None,)):
@@ -39,17 +39,17 @@ def parse(paths: Mapping[str, pathlib.Path], *, labels: Mapping[str, str], endin
         where = f"{path}, member {name!r}"
         yield example.Example(split, f"{label}/{item}", label, images.encoded(data, where), where)
       if missing:
-        raise errors.DataError(f"{path} lacks {len(missing)} images of its lists, such as "
+        raise errors.DataError(f"{path} is missing {len(missing)} images of its lists, such as "
                                f"{min(missing)}{ending}. It is incomplete: get it again.")
 
 
 def _item(text: str) -> str:
-  """The bare name of an image, whatever folders and endings a list gives it."""
+  """Returns the name of an image without the folders and endings that a list gives it."""
   return re.sub(r"(?:\.image)?(?:\.png)?$", "", text.strip().replace("\\", "/").rsplit("/", 1)[-1])
 
 
 def _lists(path: pathlib.Path, label: str) -> list[set[str]]:
-  """The items on the training list and on the test list."""
+  """Returns the items of the training list and of the test list."""
   found: dict[str, set[str]] = {}
   for name, data in archives.members(
       path, lambda name: bool(re.search(rf"(?:^|/){label}_(train|test)\.txt$", name))):

@@ -28,13 +28,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
     paths: file name -> path.
     table: the file with the images.
     arrays: source split -> the variables of its images, [N, side * side], column by column, 0 or
-      1; and of its labels from 1, N of them.
+      1; and of its labels [N], from 1.
     names: the file and the variable with the names of the classes.
     side: of the images.
-    left_dark: the defect of the NEVIS'22 reference. It scales this split in place, once for each
-      reading of it, so that what it trains on is stored as 0 and 1 and looks black; and it leaves
-      all images transposed. What it trains on is drawn here as it draws, and the source splits are
-      this one less "dev", "dev", and the others.
+    left_dark: the defect of the NEVIS'22 reference. It scales this split in place at each reading,
+      so its training images are stored as 0 and 1 and look black; and it leaves all images
+      transposed. Its draw is reproduced: "dev" is taken out of this source split.
   """
   classes = _class_names(paths[names[0]], names[1])
   variables = [variable for pair in arrays.values() for variable in pair]
@@ -56,7 +55,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
 
 
 def _parts(split: str, count: int, left_dark: str | None) -> Sequence[str]:
-  """The source split of each row; "train" and "dev" of the one that the defect is in."""
+  """Returns the source split of each row; "train" and "dev" for the split with the defect."""
   if left_dark != split:
     return [split] * count
   return [split if part == "train" else part for part in paper_draws.TRAIN_DEV.assign(count)]
@@ -77,7 +76,7 @@ def _check(where: str, data: np.ndarray, labels: np.ndarray, side: int, num_clas
   if not np.isin(data, (0, 1)).all():
     raise errors.DataError(f"{where} has values other than 0 and 1. It is of another edition.")
   if not (np.isin(labels, np.arange(1, num_classes + 1))).all():
-    raise errors.DataError(f"{where} has labels outside of 1 to {num_classes}, the number of "
+    raise errors.DataError(f"{where} has labels outside 1 to {num_classes}, the number of "
                            "class names. One of the files is of another edition: get both again.")
 
 
@@ -85,7 +84,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, table: str, arrays: Arrays, names: tuple[str, str], side: int,
                   left_dark: str | None = None) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
-  del file_names  # They are `table` and that of `names`.
+  del file_names  # They are `table` and the file in `names`.
   content: dict[str, Any] = {}
   counts: dict[str, int] = {}
   for number, (split, (data_name, labels_name)) in enumerate(arrays.items()):

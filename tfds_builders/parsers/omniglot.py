@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Omniglot's two original archives as one pool of characters, divided by character.
 
-A class is "Alphabet/characterNN"; the classes of both archives are sorted, shuffled once with a
-fixed seed of the benchmark's own, and cut into training, validation and test classes, so alphabets
+A class is "Alphabet/characterNN"; the classes of both archives are sorted, shuffled once with the
+benchmark's seed, and cut into training, validation and test classes, so alphabets
 are mixed. Drawings are 105 x 105 PNG images, black ink on white, stored as they are.
 """
 
@@ -30,8 +30,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_classes: Mapping[str, int], 
 
   Args:
     paths: file name -> path; every file is read.
-    num_classes: of each split, in the order in which the shuffled classes are cut.
-    seed: of that shuffle (NumPy's RandomState, whose stream is frozen).
+    num_classes: number of classes of each split, in the order of the shuffled classes.
+    seed: of the shuffle by NumPy's RandomState, whose stream does not change.
   """
   split_of = _divided(_class_names(paths), num_classes, seed)
   for path in paths.values():
@@ -63,7 +63,7 @@ def _class_names(paths: Mapping[str, pathlib.Path]) -> list[str]:
 
 
 def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) -> dict[str, str]:
-  """Class -> split."""
+  """Returns class -> split."""
   if len(names) != sum(num_classes.values()):
     raise errors.DataError(f"The archives hold {len(names)} characters, expected "
                            f"{sum(num_classes.values())}: one is incomplete. Get them again.")

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Chars74K: images of characters in folders SampleNNN of several kinds, all in one pool."""
+"""Chars74K: images of characters in folders SampleNNN of several kinds, as one pool."""
 
 from __future__ import annotations
 

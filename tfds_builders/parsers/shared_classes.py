@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Folders of classes in several archives or domains, of which only some classes count.
+"""Class folders in several archives or domains, of which some classes are used.
 
-Domains name the same class in different ways ("back_pack", "003.backpack"); here it has one name.
+Domains have different names for the same class ("back_pack", "003.backpack").
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tfds_builders.parsers import templates
 
 def parse(paths: Mapping[str, pathlib.Path], *,
           parts: Mapping[str, Mapping[str, Any]]) -> Iterator[example.Example]:
-  """Yields the images of the named classes under the part of their name that the template matches.
+  """Yields the images of these classes; the key is what the template matches.
 
   Args:
     paths: file name -> path.
     parts: file name -> {"template": of the end of an image's name without its extension, with
-      {domain}, {label} and {item}; "domains": folder that {domain} stands for -> source split;
-      "classes": folder that {label} stands for -> class name}. Other folders do not count.
+      {domain}, {label} and {item}; "domains": folder that {domain} matches -> source split;
+      "classes": folder that {label} matches -> class name}. Other folders are not read.
   """
   for file_name, part in parts.items():
     path = paths[file_name]

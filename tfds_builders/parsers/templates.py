@@ -18,18 +18,18 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def fields(template: str) -> list[str]:
-  """The names of the fields, in the order of the template."""
+  """Returns the names of the fields, in the order of the template."""
   return _FIELD.findall(template)
 
 
 def one_of(names: Iterable[str]) -> str:
-  """The expression of any of these names, the longest first: one may begin like another."""
+  """Returns an expression that matches any of these names, the longest first."""
   return "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))
 
 
 def expression(template: str, matches: Mapping[str, str] | None = None, *, other: str = PIECE,
                named: Collection[str] | None = None) -> str:
-  """The regular expression of a template, with a named group for each field.
+  """Returns the regular expression of a template, with a named group for each field.
 
   Args:
     template: with fields in braces.
@@ -49,7 +49,7 @@ def expression(template: str, matches: Mapping[str, str] | None = None, *, other
 
 def ending(template: str, matches: Mapping[str, str] | None = None, *, other: str = PIECE,
            extensions: Sequence[str] = ()) -> re.Pattern[str]:
-  """The pattern of names that end like the template; folders before it do not matter.
+  """Returns the pattern of names that end like the template; any folders may come before it.
 
   Args:
     template, matches, other: as in `expression`.
@@ -64,7 +64,7 @@ def ending(template: str, matches: Mapping[str, str] | None = None, *, other: st
 
 
 def filled(template: str, values: Mapping[str, Any]) -> str:
-  """The template with its values; fields without one become "a"."""
+  """Fills the template with values; fields without a value become "a"."""
   return template.format_map({**dict.fromkeys(fields(template), "a"), **values})
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Tiny ImageNet: `train/<wnid>/images/<wnid>_<i>.JPEG`, and `val/images` with a table of labels.
 
-The test images have no labels and are not read. Folders above `train` and `val` do not matter.
+The test images have no labels and are not read. Any folders may be above `train` and `val`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _WANTED = (_TRAIN, _VAL, _TABLE, _WNIDS)
 
 
 def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
-  """Yields train images as `train`, labelled validation images as `test`; labels are wnids."""
+  """Yields train images as `train`, labeled validation images as `test`; labels are wnids."""
   for path in paths.values():
     yield from _parse_one(path)
 
 
 def _parse_one(path: pathlib.Path) -> Iterator[example.Example]:
   labels: dict[str, str] = {}  # Validation file -> wnid.
-  waiting: dict[str, bytes] = {}  # Validation images that were met before their table: some 20 MB.
+  waiting: dict[str, bytes] = {}  # Validation images that come before their table: about 20 MB.
   wnids: list[str] = []
   seen = set()
   for name, data in archives.members(path, wanted=lambda n: any(p.search(n) for p in _WANTED)):
@@ -68,7 +68,7 @@ def _read_table(data: bytes, where: str) -> dict[str, str]:
 def _check(path, labels, waiting, wnids, seen) -> None:
   if not labels or not wnids:
     lacking = [n for n, v in (("val/val_annotations.txt", labels), ("wnids.txt", wnids)) if not v]
-    raise errors.DataError(f"{path} lacks {' and '.join(lacking)}: it is incomplete, or not Tiny "
+    raise errors.DataError(f"{path} has no {' and '.join(lacking)}: it is incomplete, or not Tiny "
                            "ImageNet as published.")
   lone = sorted(set(labels) ^ set(waiting))
   if lone:

@@ -25,8 +25,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, train: str, test: str, table: st
           ) -> Iterator[example.Example]:
   """Yields the training images in the order of their archive, then the test images.
 
-  A sign was photographed many times in passing; the frames of one pass, which are named
-  NNNNN_MMMMM.ppm by track and frame, are a group.
+  Files are named NNNNN_MMMMM.ppm by track and frame. The frames of a track, which show the same
+  sign, are a group.
 
   Args:
     paths: file name -> path.
@@ -59,7 +59,7 @@ def _read_table(path: pathlib.Path) -> listed_images.Table:
       if not file or not (label or "").isdigit():
         raise errors.DataError(f"{path}, member {name!r}, line {number} has no Filename and "
                                f"ClassId: {dict(row)}. Get the archive of classes (GT) again.")
-      found[file.rsplit(".", 1)[0]] = listed_images.Entry(splits.TEST, int(label or 0))
+      found[file.rsplit(".", 1)[0]] = listed_images.ListEntry(splits.TEST, int(label or 0))
   return found
 
 

@@ -25,12 +25,12 @@ _LIST = re.compile(r"(?:^|/)GroundTruths/([^/]+)\.lxyr$")
 
 def parse(paths: Mapping[str, pathlib.Path], *, side: int,
           surest: str = "1") -> Iterator[example.Example]:
-  """Yields whole images as grey PNG, all in one pool; label 1: there is a volcano for sure.
+  """Yields whole images as gray PNG, as one pool; label 1: there is a definite volcano.
 
   Args:
     paths: file name -> path.
     side: of the square images.
-    surest: the confidence that makes a volcano.
+    surest: the confidence of a definite volcano.
   """
   for path in paths.values():
     labels = _read_lists(path, surest)
@@ -49,7 +49,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, side: int,
       pixels = np.frombuffer(data, np.uint8).reshape(side, side)
       yield example.Example(splits.POOL, key, int(labels[key]), images.png(pixels), where)
     if missing or not labels:
-      raise errors.DataError(f"{path} has {len(labels)} lists of volcanoes and lacks the images of "
+      raise errors.DataError(f"{path} has {len(labels)} lists of volcanoes and no images of "
                              f"{len(missing)}, such as {sorted(missing)[:3]}. It is incomplete: "
                              "get it again.")
 
@@ -72,7 +72,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, side: int, surest: str = "1") -> Mapping[str, int]:
   """Writes a small archive of this layout; returns the number of examples by source split.
 
-  Images are as large as real ones and nearly black, and only 24.
+  At most 24 images, as large as real ones and nearly black.
   """
   count = min(per_class * len(class_names), 24)
   members: dict[str, bytes] = {"package/README": b"nothing"}

@@ -76,7 +76,7 @@ def _row(name: str, title: str, family: str, layouts: list[Layout], notes: str,
   return Row(
       name, title=title, layouts=tuple(layouts), splits=made, optional=optional, channels=3,
       num_classes={"clear10": 11, "clear100": 100}[family], unique=False,
-      homepage="https://clear-benchmark.github.io", licence="CC BY 4.0 (as the host says)",
+      homepage="https://clear-benchmark.github.io", license="CC BY 4.0 (as the host says)",
       notes=f"{notes} {_IID} {_SUMS}", citation=_CITATION, **facts)
 
 
@@ -84,7 +84,7 @@ def _rows(family: str, label: str) -> tuple[Row, ...]:
   small, full, test = (f"{family}-train-image-only.zip", f"{family}-train.zip",
                        f"{family}-test.zip")
   first = _FIRST_EDITION[family]
-  unlabelled = f"{family}-bucket-0.zip"
+  unlabeled = f"{family}-bucket-0.zip"
   tests: dict[str, Any] = {"tests": (test,)}
   kinds = ("moco_b0", "moco_imagenet", "byol_imagenet", "imagenet")
   features = {kind: [_layout(clear_features, (first,), edition=clear_listing.FIRST, kind=kind)]
@@ -92,15 +92,16 @@ def _rows(family: str, label: str) -> tuple[Row, ...]:
   features["moco_b0"].insert(0, _layout(clear_features, (full,), kind="moco_b0"))
   images = _row(
       "images", f"{label}: images", family,
-      [_layout(clear_images, (small, test, unlabelled), **tests, unlabelled=(unlabelled,),
+      [_layout(clear_images, (small, test, unlabeled), **tests, unlabeled=(unlabeled,),
                notes="With images of bucket 0 that were fetched one by one and packed by hand."),
        _layout(clear_images, (small, test), **tests),
        _layout(clear_images, (full, test), **tests),
        _layout(clear_images, (first,), edition=clear_listing.FIRST,
                notes="The first edition, without test images.")],
-      "`bucket_00` is what the archive has of it: nothing in CLEAR-10, labelled images in some "
-      "editions of CLEAR-100; unlabelled images (label -1) if they are given as all_images/0/*.jpg "
-      "in a zip of your own. `test_bucket_*` are the released test images, where they are given.",
+      "`bucket_00` is what the archive has of it: nothing in CLEAR-10, labeled images in some "
+      "editions of CLEAR-100; unlabeled images (label -1) if they are given as "
+      "all_images/0/*.jpg in a separate zip. `test_bucket_*` are the released test images, where "
+      "they are given.",
       features=clear_splits.DECLARED)
   metadata = _row(
       "metadata", f"{label}: what Flickr says of the images", family,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a row of facts holds. No code that reads data belongs here."""
+"""The fields of a row: the facts of one data set. Code that reads data is in the parsers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MULTI_LABEL = "multi_label"
 
 @dataclasses.dataclass(frozen=True)
 class File:
-  """One file of a source, known by its name.
+  """One file of a source, identified by its name.
 
   Attributes:
     name: the file's name, by which a mirror is searched.
-    url: where it is published; "kaggle:owner/name" for what needs Kaggle's credentials; None if
-      nowhere as it is.
-    checksums: accepted "sha256:..." or "md5:..." of the file. None listed: nothing to verify.
-    content_checksums: the same of what the file holds once decompressed; a copy that was
-      compressed again is still recognised by these.
+    url: where it is published; "kaggle:owner/name" if it needs Kaggle's credentials; None if
+      it is not published in this form.
+    checksums: accepted "sha256:..." or "md5:..." of the file. (): the file is not verified.
+    content_checksums: the same of its decompressed content; they identify a copy that was
+      compressed again.
     size: bytes, as published.
   """
 
@@ -45,13 +45,13 @@ class Layout:
 
   Attributes:
     parser: a module of `tfds_builders.parsers`.
-    files: all that the parser needs.
+    files: the files that the parser needs.
     args: keyword arguments of the parser.
     num_examples: examples by source split; a source with other counts is refused. {}: unknown.
     notes: what differs from the other layouts.
-    separate_files: each file can be parsed without the others (one worker a file on Beam).
+    separate_files: each file can be parsed without the others (one worker per file on Beam).
     built_from_real: whether this layout was built from the published archive, not only from a
-      small one made in its image.
+      small archive of the same layout.
   """
 
   parser: types.ModuleType
@@ -68,24 +68,24 @@ class Layout:
 
   @property
   def size_bytes(self) -> int | None:
-    """As published; None if one of the files has no known size."""
+    """The size as published; None if the size of a file is unknown."""
     sizes = [file.size for file in self.files if file.size is not None]
     return sum(sizes) if len(sizes) == len(self.files) else None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TfdsSet:
-  """A data set, or several that belong together, that TFDS builds itself.
+  """One or more data sets that TFDS builds itself.
 
   Attributes:
     names: as `tfds.builder` takes them: "caltech101:3.*.*".
     splits: split in TFDS -> source split.
     label: the feature that holds the class, a list of classes, or a dictionary of yes and no.
-    key: a feature that names an image within its split; None: a digest of its pixels does.
+    key: a feature that identifies an image within its split; None: use a digest of its pixels.
     split_by: a class feature that divides source splits further, by `split_values`.
     split_values: source split -> {source split: values of `split_by`}; others stay as they are.
     sources: name without version -> {source split: another}, where several sets differ.
-    manual: what a user must fetch by hand, and where it goes.
+    manual: the files that a user must fetch by hand, and the folder they belong to.
   """
 
   names: tuple[str, ...]
@@ -111,7 +111,7 @@ SORTED = "sorted"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compat:
-  """What brings a defect of the reference's data back, for numbers that depend on it.
+  """Settings that restore a defect of the reference's data, for comparable numbers.
 
   Attributes:
     args: arguments of the parser, over those of each layout.
@@ -136,7 +136,7 @@ class Row:
 
   Attributes:
     name: its name in the family: "mnist" in "nevis/mnist".
-    title: its name for people.
+    title: its full name.
     layouts: in order of preference.
     splits: a rule of `tfds_builders.splits`.
     num_classes: labels run from 0 to num_classes - 1.
@@ -146,18 +146,18 @@ class Row:
     tfds: the data set in TFDS that holds the same images, if any.
     notes: defects and differences from the reference that a user should know.
     version: raised whenever the records change.
-    licence: what is known of it, in a few words.
+    license: in a few words; "" if unknown.
     paper_size: "Size" in the paper's appendix L.
     paper: the reference's own draw of splits, by source split (`tfds_builders.paper_draws`).
     paper_order: how the reference enumerates the examples that it draws: STORED (as they lie in
       the archive) or SORTED (by name).
-    compat: a defect of the reference that can be had back; the row itself is without it.
+    compat: settings that restore a defect of the reference; the row itself does not have it.
     unique: an image that occurs in two splits is kept in the later one only.
     features: further features of a record, name -> "text", "int64", "float32" or "bool".
     feature_size: D of a data set of vectors: its records hold `feature`, float32 [D], instead of an
-      image; an example's `image` is then the vector's bytes. 0: images. NO_INPUT: neither, the
-      records are facts about examples of a sister configuration.
-    optional: splits that not every edition of the source has; left out where they are empty.
+      image; an example's `image` is then the vector's bytes. 0: images. NO_INPUT: neither; the
+      records are facts about examples of another configuration.
+    optional: splits that not all editions of the source have; left out if they are empty.
     base: the row of which this one is a variant.
   """
 
@@ -174,7 +174,7 @@ class Row:
   tfds: TfdsSet | None = None
   notes: str = ""
   version: str = "1.0.0"
-  licence: str = ""
+  license: str = ""
   paper_size: int | None = None
   paper: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   paper_order: str = STORED
@@ -218,10 +218,10 @@ class Row:
 
 
 def variants(row: Row) -> tuple[Row, ...]:
-  """The row, and where it has them NAME_paper and NAME_paper_compat.
+  """Returns the row and its variants NAME_paper and NAME_paper_compat, if it has them.
 
-  NAME_paper: the same data in the reference's own draw. NAME_paper_compat: with the reference's
-  defect, in its own draw where that can be reproduced.
+  NAME_paper: the same data in the splits of the reference. NAME_paper_compat: with the defect of
+  the reference, in its splits if they can be reproduced.
   """
   found = [row]
   if row.paper:

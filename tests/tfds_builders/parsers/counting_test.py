@@ -92,7 +92,7 @@ def test_a_file_of_points_an_image_and_folders(tmp_path):
     (_mall([1, 2, 3, 4, 5, -6]), _FILM, "has the count -6; only whole numbers"),
     (_mall([1, 2, 3, 4, 5, 6.5]), _FILM, "has the count 6.5; only whole numbers"),
     ({**_mall([1]), "m/mall_gt.mat": b"?"}, _FILM, "mall_gt.mat' cannot be read as a MATLAB file"),
-    ({"m/frames/seq_000001.jpg": _IMAGE}, _FILM, "or any counts: it is incomplete"),
+    ({"m/frames/seq_000001.jpg": _IMAGE}, _FILM, "or all counts: it is incomplete"),
     (_trancos(**{"test.txt": "1.jpg\n4.jpg\n"}), _LISTS, "image '1' of list 'training' too"),
     (_trancos(**{"test.txt": ""}), _LISTS, r"1 images have a count but no split, .* \['4'\]"),
     (_trancos(**{"test.txt": "4.jpg 5.jpg"}), _LISTS, r"a split but no count, such as \['5'\]"),

@@ -18,7 +18,7 @@ def _parse(directory, archives, **args):
       paths, **{"extensions": ("jpg",), **args})]
 
 
-def test_a_field_is_as_short_as_can_be(tmp_path):
+def test_a_field_is_as_short_as_possible(tmp_path):
   names = ["top/sea_fish-10.jpg", "sea_fish-1-b.JPG", "readme.txt"]
   assert _parse(tmp_path, {"a.zip": names}, template="{label}-{item}") == [
       ("all", "sea_fish-10", "sea_fish"), ("all", "sea_fish-1-b", "sea_fish")]

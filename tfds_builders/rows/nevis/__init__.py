@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """NEVIS'22: one module a data set, in a folder by the first letter of its name.
 
-"nevis/cifar10" is the `ROW` of `c/cifar10.py`. A name that is no identifier of Python gets an
-underscore in front, and one for each character that an identifier cannot have: "15-scenes" would
-be `s/_15_scenes.py`. The folder is that of the first letter. A new module is found by itself.
-`shared` holds what several rows have in common; fields are explained in `row.py`.
+"nevis/cifar10" is the `ROW` of `c/cifar10.py`; the folder is the first letter of the name. If a
+name is not a Python identifier, its module begins with an underscore, and characters that an
+identifier cannot have become underscores: "15-scenes" would be `s/_15_scenes.py`. New modules are
+found automatically. `shared` holds facts of several rows; `row.py` explains the fields.
 """
 
 from __future__ import annotations

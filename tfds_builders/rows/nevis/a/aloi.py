@@ -32,9 +32,9 @@ ROW = Row(
     channels=3,
     class_names=tuple(str(number) for number in range(1, 1001)),
     homepage="https://aloi.science.uva.nl/",
-    notes="Trained on changes of colour and view, tested on changes of illumination. The "
-          "reference's draw needs the order of the archives, which nobody recorded; it is not"
-          " reproduced.",
+    notes="Trained on changes of color and view, tested on changes of illumination. The "
+          "reference's draw needs the order of the archives, which is not recorded, so it is not "
+          "reproduced.",
     citation="""@article{geusebroek2005amsterdam,
   title={The Amsterdam library of object images},
   author={Geusebroek, Jan-Mark and Burghouts, Gertjan J and Smeulders, Arnold W M},

@@ -26,9 +26,9 @@ ROW = Row(
     num_classes=20,
     channels=1,
     homepage="https://sites.google.com/site/xiangbai/animaldataset",
-    notes="Class ids of the reference follow the order of a Python set and move from run to "
-          "run; here they follow the names. The reference's draw depends on how the system "
-          "lists a folder, and is not reproduced.",
+    notes="Class ids of the reference follow the order of a Python set and change from run to "
+          "run; here they follow the names. The reference's draw depends on the order of a "
+          "folder listing and is not reproduced.",
     citation="""@inproceedings{bai2009integrating,
   title={Integrating contour and skeleton for shape classification},
   author={Bai, Xiang and Liu, Wenyu and Tu, Zhuowen},

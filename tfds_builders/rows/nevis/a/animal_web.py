@@ -31,11 +31,10 @@ ROW = Row(
     num_classes=352,
     channels=3,
     homepage="https://fdmaproject.wordpress.com/author/fdmaproject/",
-    notes="The label is what stands before the first underscore of a name; among the 352 are "
-          "odd ones such as animal, uc, colo and monte. Reading the RAR archive needs bsdtar,"
-          " unrar or 7z; the same files packed as animal_web.tar.gz are read without. The "
-          "reference removes copies before it draws, in the order in which the system lists a"
-          " folder; its draw is not reproduced.",
+    notes="The label is the part of a name before the first underscore; the 352 labels include "
+          "animal, uc, colo and monte. Reading the RAR archive needs bsdtar, unrar or 7z; the "
+          "same files packed as animal_web.tar.gz need none of them. The reference removes "
+          "copies before it draws, in the order of a folder listing; its draw is not reproduced.",
     citation="""@inproceedings{khan2020animalweb,
   title={AnimalWeb: a large-scale hierarchical dataset of annotated animal faces},
   author={Khan, Muhammad Haris and McDonagh, John and Khan, Salman and others},

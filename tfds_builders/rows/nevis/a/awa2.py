@@ -27,7 +27,7 @@ ROW = Row(
     num_classes=85,
     channels=3,
     homepage="https://cvml.ist.ac.at/AwA2",
-    licence="licences of the single images, which all allow research",
+    license="licenses of the single images, which all allow research",
     notes="A zero-shot task: the ten test classes are not among the forty training classes, and "
           "all images of a class share one set of attributes.",
     citation="""@article{xian2018zero,

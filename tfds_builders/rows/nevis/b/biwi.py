@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import head_poses
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.row import MULTI_LABEL
 from tfds_builders.rows.row import Compat
 from tfds_builders.rows.row import File
@@ -24,7 +25,7 @@ ROW = Row(
                     "kaggle:kmader/biwi-kinect-head-pose-database",
                     ("md5:59d49d96e5719f248f6d66f8ff205569",)),),
         args={"num_bins": 5, "subjects": _BIWI_SUBJECTS, "bins_from": ("train", "dev")},
-        notes="Kaggle packs its archive again when it changes, and the sum changes with it."),),
+        notes=notes.KAGGLE_REPACKED),),
     splits={"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
             "dev_test": {splits.VALIDATION: 1.0}, "test": {splits.TEST: 1.0}},
     paper={name: paper_draws.whole(name) for name in paper_draws.NAMES},
@@ -33,7 +34,7 @@ ROW = Row(
     num_classes=15,
     channels=3,
     homepage="https://www.kaggle.com/datasets/kmader/biwi-kinect-head-pose-database",
-    licence="research use",
+    license="research use",
     notes="Three angles with five bins each; exactly one bin an angle. The angles are the "
           "reference's, whose names for them do not fit this camera. Bins hold equally many frames "
           "of the training subjects; in the reference of all, test subjects included. "

@@ -144,9 +144,9 @@ ROW = Row(
     channels=1,
     unique=False,
     homepage="http://www.ux.uis.no/~tranden/brodatz.html",
-    notes="Each picture is cut into 3 x 3 patches: six train, one validates, two test. Which is "
-          "drawn by a hash here, and from the order of the listed files in the reference, whose "
-          "draw is not reproduced. The paper's size, 672, is 6 x 112; there are 111 pictures.",
+    notes="Each picture is cut into 3 x 3 patches: six are train, one validation, two test. A "
+          "hash assigns them; the reference's draw depends on the order of the listed files and "
+          "is not reproduced. The paper's size, 672, is 6 x 112; there are 111 pictures.",
     citation="""@book{brodatz1966textures,
   title={Textures: a photographic album for artists and designers},
   author={Brodatz, Phil},

@@ -33,7 +33,7 @@ ROW = Row(
                  "squirrel", "rabbit", "skunk", "rodent", "badger", "deer", "car", "fox"),
     channels=3,
     homepage="https://lila.science/datasets/caltech-camera-traps",
-    licence="CDLA-Permissive-1.0",
+    license="CDLA-Permissive-1.0",
     notes="Cameras of the test set (trans) are in no other; an image has the class of its last "
           "annotation, as in the reference. LILA has moved its files since; if the links are dead, "
           "look there for files of these names.",

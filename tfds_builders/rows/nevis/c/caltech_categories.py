@@ -35,8 +35,8 @@ ROW = Row(
     channels=3,
     homepage="https://data.caltech.edu/",
     notes="Cars of 1999 and 2001, and motorbikes of 2001. The reference downloads an archive of "
-          "faces too and does not use it. Its draw goes by the order within the archives, 1999 "
-          "first, and is not reproduced.",
+          "faces too and does not use it. Its draw depends on the order within the archives, "
+          "1999 first, and is not reproduced.",
     citation="""@inproceedings{fergus2003object,
   title={Object class recognition by unsupervised scale-invariant learning},
   author={Fergus, Robert and Perona, Pietro and Zisserman, Andrew},

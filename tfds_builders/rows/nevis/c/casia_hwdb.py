@@ -30,10 +30,10 @@ ROW = Row(
     num_classes=3926,
     channels=1,
     homepage="http://www.nlpr.ia.ac.cn/databases/handwriting/Home.html",
-    licence="academic research",
+    license="academic research",
     notes="Class ids are the places of the characters in sorted order; in the reference they "
-          "change with Python's hash seed. 1,172,907 images in all. The reference's draw goes by "
-          "the order of sorted file names; it is not offered.",
+          "change with Python's hash seed. 1,172,907 images in all. The reference's draw depends "
+          "on the order of sorted file names; it is not offered.",
     citation="""@inproceedings{liu2011casia,
   title={{CASIA} online and offline {Chinese} handwriting databases},
   author={Liu, Cheng-Lin and Yin, Fei and Wang, Da-Han and Wang, Qiu-Feng},

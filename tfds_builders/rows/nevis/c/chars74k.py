@@ -32,10 +32,10 @@ ROW = Row(
     class_names=tuple(string.digits + string.ascii_uppercase + string.ascii_lowercase),
     channels=3,
     homepage="http://www.ee.surrey.ac.uk/CVSSP/demos/chars74k",
-    licence="research use",
+    license="research use",
     notes="Characters of photographs, of a tablet and of fonts in one pool. The reference reads "
           "the official lists first; the order in which it takes the three kinds changes with "
-          "Python's hash seed, so its draw cannot be had again.",
+          "Python's hash seed, so its draw cannot be reproduced.",
     citation="""@inproceedings{decampos2009character,
   title={Character recognition in natural images},
   author={de Campos, Te{\\'o}filo E. and Babu, Bodla Rakesh and Varma, Manik},

@@ -34,7 +34,7 @@ ROW = Row(
     num_classes=90,
     channels=3,
     homepage="https://cocodataset.org",
-    licence="annotations CC BY 4.0; images under Flickr's terms",
+    license="annotations CC BY 4.0; images under Flickr's terms",
     notes="A crop for each annotated object, with sides rounded to whole pixels; boxes "
           "with a side below 16 are left out, as in the reference, and boxes around crowds, "
           "which it keeps. 80 of the 90 labels are used. Crops of one photograph are in one "

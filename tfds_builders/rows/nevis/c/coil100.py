@@ -26,8 +26,8 @@ ROW = Row(
     num_classes=100,
     channels=3,
     homepage="http://www.cs.columbia.edu/CAVE/software/softlib/coil-100.php",
-    notes="Split by angle of view (72 views, 5 degrees apart): ten views to train, five to "
-          "validate, 57 to test. The paper's size, 6,120, is not what its code does (1,000).",
+    notes="Split by angle of view (72 views, 5 degrees apart): ten views are train, five "
+          "validation, 57 test. The paper's size is 6,120, but its code uses 1,000 images.",
     citation="""@techreport{nene1996columbia,
   title={Columbia object image library (COIL-100)},
   author={Nene, Sameer A and Nayar, Shree K and Murase, Hiroshi},

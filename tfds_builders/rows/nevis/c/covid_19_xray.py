@@ -27,10 +27,9 @@ ROW = Row(
     channels=1,
     class_names=_FINDINGS,
     homepage="https://www.kaggle.com/datasets/tawsifurrahman/covid19-radiography-database",
-    notes="Newer editions hold the images in a subfolder, with masks beside them: they are "
-          "another layout. Kaggle packs its archive again when it changes, and the sum "
-          "changes with it. The reference removes copies before it draws; its draw is not "
-          "reproduced.",
+    notes="Newer editions hold the images in a subfolder, with masks beside them, which is "
+          "another layout. Kaggle repacks its archives from time to time, which changes their "
+          "checksums. The reference removes copies before it draws; its draw is not reproduced.",
     citation="""@article{chowdhury2020can,
   title={Can AI help in screening viral and COVID-19 pneumonia?},
   author={Chowdhury, Muhammad E H and Rahman, Tawsifur and Khandakar, Amith and others},

@@ -32,8 +32,8 @@ ROW = Row(
     class_names=tuple(f"w-{writer:02d}" for writer in range(1, 51)),
     channels=1,
     homepage="http://www.cvc.uab.es/cvcmuscima/",
-    licence="CC BY-NC-SA 4.0",
-    notes="The grey pages, by partition 01 of the published set 2 ('independent'). All 50 writers "
+    license="CC BY-NC-SA 4.0",
+    notes="The gray pages, by partition 01 of the published set 2 ('independent'). All 50 writers "
           "copied the same 20 pages; train and validation are not kept apart by page, as in the "
           "reference.",
     citation="""@article{fornes2012cvc,

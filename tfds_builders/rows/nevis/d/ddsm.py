@@ -33,7 +33,7 @@ ROW = Row(
     class_names=("BENIGN", "MALIGNANT", "BENIGN_WITHOUT_CALLBACK"),
     channels=1,
     homepage="https://www.kaggle.com/datasets/awsaf49/cbis-ddsm-breast-cancer-image-dataset",
-    licence="CC BY 3.0 (the collection at TCIA)",
+    license="CC BY 3.0 (the collection at TCIA)",
     notes="Full mammograms of some 5,000 x 3,000 pixels; the official splits of masses and of "
           "calcifications, put together. An image with several abnormalities has the label of "
           "the first, as in the reference. Here images of one patient are not divided between "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import image_names
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -33,9 +34,8 @@ ROW = Row(
     num_classes=28,
     channels=1,
     homepage="http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html",
-    notes="28 people. Split by pose, as in the reference: 0, 2, 3, 4, 5 and 7 to train, 1 to "
-          "validate, 6 and 8 to test. Kaggle packs its archive again when it changes, and the"
-          " sum changes with it.",
+    notes="28 people. Split by pose, as in the reference: 0, 2, 3, 4, 5 and 7 are train, 1 "
+          "validation, 6 and 8 test. " + notes.KAGGLE_REPACKED,
     citation="""@article{georghiades2001few,
   title={From few to many: illumination cone models for face recognition},
   author={Georghiades, Athinodoros S and Belhumeur, Peter N and Kriegman, David J},

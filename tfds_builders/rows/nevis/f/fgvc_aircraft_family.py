@@ -29,7 +29,7 @@ ROW = Row(
     num_classes=70,
     channels=3,
     homepage="https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/",
-    licence="non-commercial research",
+    license="non-commercial research",
     notes="The strip with the photographer's name, the last 20 lines of each image, is left in, as "
           "in the reference.",
     citation="""@article{maji2013fine,

@@ -29,7 +29,7 @@ ROW = Row(
     num_classes=101,
     channels=3,
     homepage="https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/",
-    licence="scientific fair use; the images are foodspotting.com's",
+    license="scientific fair use; the images are foodspotting.com's",
     notes="The training images were never cleaned; the test images were. The size that the paper "
           "gives is the whole official training split, of which the reference keeps 85 %.",
     citation="""@inproceedings{bossard2014food,

@@ -28,17 +28,16 @@ ROW = Row(
     compat=Compat(
         args={"keep": {}},
         paper=paper_rules.TRAIN_TEST,
-        notes="People were asked whether an image shows the dish it is filed under; here, as in "
-              "the reference, their answer is ignored, so that about a fifth of the labels, in "
-              "test too, are known to be wrong."),
+        notes="The result of the verification is ignored, as in the reference, so about a fifth "
+              "of the labels, also in test, are known to be wrong."),
     paper_size=45032,
     num_classes=101,
     channels=3,
     homepage="https://kuanghuei.github.io/Food-101N/",
-    notes="Only images that were looked at (verified_train.tsv; verified_val.tsv is test) and "
-          "found to show their dish: the reference ignores what was found. The 250,000 images "
-          "that nobody looked at are left out, as there. The paper's size is that of 52,867 images "
-          "by the reference's draw, one less than are listed: one may be missing.",
+    notes="Only images that were verified (verified_train.tsv; verified_val.tsv is test) and "
+          "found to show their dish; the reference ignores the result. The 250,000 images that "
+          "were not verified are left out, as in the reference. The paper's size is that of "
+          "52,867 images by the reference's draw, one less than are listed: one may be missing.",
     citation="""@inproceedings{lee2018cleannet,
   title={{CleanNet}: Transfer learning for scalable image classifier training with label noise},
   author={Lee, Kuang-Huei and He, Xiaodong and Zhang, Lei and Yang, Linjun},

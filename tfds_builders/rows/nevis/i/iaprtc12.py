@@ -38,8 +38,9 @@ ROW = Row(
               "last_only": True},
         splits=splits.POOLED,
         paper=paper_rules.POOLED,
-        notes="With defects of the reference: an image has the label of its last region only, and "
-              "the official training and validation sets are drawn anew, the test set unused."),
+        notes="With defects of the reference: an image has the label of its last region only, "
+              "and the official training and validation sets are divided again; the test set is "
+              "not used."),
     paper_order=SORTED,
     homepage="https://www.imageclef.org/SIAPRdata",
     notes="The labels of all regions of an image, in the official splits of its segmentation "

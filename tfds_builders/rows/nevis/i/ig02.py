@@ -32,8 +32,8 @@ ROW = Row(
     class_names=("bikes", "cars", "people"),
     channels=3,
     homepage="http://lear.inrialpes.fr/people/marszalek/data/ig02",
-    notes="The official test lists are the test split; the reference means to, but by a typing "
-          "error pools all images.",
+    notes="The official test lists are the test split; the reference intends this but pools all "
+          "images because of a typing error.",
     compat=Compat("The official lists are ignored: all images are one pool, with those of the "
                   "training lists first.", args={"pooled": True}, splits=splits.POOLED,
                   paper=paper_rules.POOLED),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tfds_builders import splits
-from tfds_builders.parsers import labelled_rows
+from tfds_builders.parsers import labeled_rows
 from tfds_builders.rows.nevis.shared import paper_rules
 from tfds_builders.rows.nevis.shared import uci
 from tfds_builders.rows.row import File
@@ -15,7 +15,7 @@ ROW = Row(
     "landsat",
     title="Statlog (Landsat Satellite)",
     layouts=(Layout(
-        labelled_rows,
+        labeled_rows,
         files=(File("sat.trn", uci.URL + "statlog/satimage/sat.trn",
                     ("md5:2c5ba2900da0183cab2c41fdb279fa5b",)),
                File("sat.tst", uci.URL + "statlog/satimage/sat.tst",
@@ -30,7 +30,7 @@ ROW = Row(
     class_names=("red soil", "cotton crop", "grey soil", "damp grey soil",
                  "soil with vegetation stubble", "mixture class", "very damp grey soil"),
     channels=3,
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     homepage="https://archive.ics.uci.edu/dataset/146/statlog+landsat+satellite",
     notes="3 x 3 pixels; the first three of four spectral bands are stored as red, green and blue. "
           "No image is of the mixture class.",

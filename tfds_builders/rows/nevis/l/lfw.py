@@ -23,8 +23,8 @@ ROW = Row(
     num_classes=423,
     channels=3,
     homepage="http://vis-www.cs.umass.edu/lfw/",
-    notes="The 423 people with five images or more (5,985 images); of each the last two test "
-          "and the one before them validates, by name. The paper's size, 11,248, is .85 of "
+    notes="The 423 people with five images or more (5,985 images); the last two of each person "
+          "by name are test, the one before them validation. The paper's size, 11,248, is .85 of "
           "all 13,233 images, which its code does not use. The publisher's link is reported "
           "dead: look for a copy of lfw.tgz.",
     citation="""@techreport{huang2007labeled,

@@ -24,8 +24,8 @@ ROW = Row(
     num_classes=423,
     channels=3,
     homepage="https://talhassner.github.io/home/projects/lfwa/",
-    notes="The 423 people with five images or more (5,985 images); of each the last two test "
-          "and the one before them validates, by name.",
+    notes="The 423 people with five images or more (5,985 images); the last two of each person "
+          "by name are test, the one before them validation.",
     citation="""@article{wolf2011effective,
   title={Effective unconstrained face recognition by combining multiple descriptors},
   author={Wolf, Lior and Hassner, Tal and Taigman, Yaniv},

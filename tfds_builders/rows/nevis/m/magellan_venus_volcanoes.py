@@ -26,7 +26,7 @@ ROW = Row(
     num_classes=2,
     class_names=("no volcano", "volcano"),
     channels=1,
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     homepage="https://archive.ics.uci.edu/dataset/103/volcanoes+on+venus+jartool+experiment",
     notes="Whole images of 1024 x 1024 pixels; of class 1 are those with a volcano that the "
           "experts are sure of (53 of 134).",

@@ -37,7 +37,7 @@ ROW = Row(
     homepage="https://personal.ie.cuhk.edu.hk/~ccloy/downloads_mall_dataset.html",
     notes="Labels are ten bins of the number of people, about equally frequent in training. The "
           "images are frames of one film: validation frames are drawn among the first 800, as in "
-          "the reference, and look like their neighbours.",
+          "the reference, and are similar to their neighbors.",
     citation="""@inproceedings{chen2012feature,
   title={Feature mining for localised crowd counting},
   author={Chen, Ke and Loy, Chen Change and Gong, Shaogang and Xiang, Tony},

@@ -45,7 +45,7 @@ ROW = Row(
     class_names=("melanoma", "seborrheic keratosis", "benign nevus"),
     channels=3,
     homepage="https://challenge.isic-archive.com/data/",
-    licence="CC0",
+    license="CC0",
     notes="The official splits. The reference divides the training images further by a permutation "
           "of positions, which is not reproduced.",
     citation="""@inproceedings{codella2018skin,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from tfds_builders import splits
 from tfds_builders.parsers import listed_images
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -23,7 +24,7 @@ ROW = Row(
                         ("md5:b5a8ee875edc974ab49f4cad3b8607da",)),),
             args=_INDOOR_ARGS,
             num_examples={splits.TRAIN: 5360, splits.TEST: 1340},
-            notes="Kaggle packs it again when it changes, and the sum changes with it."),
+            notes=notes.KAGGLE_REPACKED),
         Layout(
             listed_images,
             files=(File("indoorCVPR_09.tar",

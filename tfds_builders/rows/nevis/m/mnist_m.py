@@ -28,8 +28,9 @@ ROW = Row(
         args={"merge_tables": True},
         paper=paper_rules.POOLED,
         notes="The reference merges the label tables of the training and the test folder by file "
-              "name, so that about 9,000 training images have the label of a test image, and then "
-              "leaves out copies, which are told here by their files and there by their pixels."),
+              "name, so that about 9,000 training images have the label of a test image, and "
+              "then leaves out copies, which are detected by their files here and by their "
+              "pixels there."),
     paper_size=46111,
     num_classes=10,
     class_names=digits.CLASS_NAMES,

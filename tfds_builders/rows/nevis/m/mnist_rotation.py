@@ -24,14 +24,14 @@ ROW = Row(
     paper=paper_rules.TRAIN_TEST,
     compat=Compat(
         args={"rotated": (splits.TRAIN,)},
-        notes="The reference leaves the test digits upright. Its angles are those of a global "
-              "generator, other ones whenever the data are read, and are not reproduced."),
+        notes="The reference leaves the test digits upright. Its angles come from a global "
+              "generator and change with each reading of the data; they are not reproduced."),
     paper_size=51104,
     num_classes=10,
     class_names=digits.CLASS_NAMES,
     channels=1,
     homepage="http://yann.lecun.com/exdb/mnist/",
-    notes="Each digit is turned by a whole number of degrees that a hash of its pixels tells.",
+    notes="Each digit is rotated by whole degrees, given by a hash of its pixels.",
     citation="""@article{murugan2019so2,
   title={{SO(2)}-equivariance in neural networks using {Fourier} nonlinearity},
   author={Murugan, Muthuvel and Subrahmanyam, K. V.},

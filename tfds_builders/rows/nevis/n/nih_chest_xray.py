@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from tfds_builders import splits
 from tfds_builders.parsers import csv_labels
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.nevis.shared import paper_rules
 from tfds_builders.rows.row import MULTI_LABEL
 from tfds_builders.rows.row import SORTED
@@ -33,8 +34,7 @@ ROW = Row(
                  "Cardiomegaly", "Nodule", "Mass", "Hernia", "No Finding"),
     channels=1,
     homepage="https://nihcc.app.box.com/v/ChestXray-NIHCC",
-    notes="14 findings, and none; 112,120 images of about 45 GB. Kaggle packs its archive again "
-          "when it changes, and the sum changes with it.",
+    notes="14 findings and \"No Finding\"; 112,120 images of about 45 GB. " + notes.KAGGLE_REPACKED,
     citation="""@inproceedings{wang2017chestx,
   title={{ChestX-ray8}: hospital-scale chest X-ray database and benchmarks},
   author={Wang, Xiaosong and Peng, Yifan and Lu, Le and Lu, Zhiyong and Bagheri, Mohammadhadi and

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from tfds_builders import splits
 from tfds_builders.parsers import class_folders
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -20,7 +21,7 @@ ROW = Row(
             files=(File("notmnist.zip", "kaggle:jwjohnson314/notmnist",
                         ("md5:e2a47bb2a88c2c6bcae60d9f95223ace",)),),
             args=_LETTERS,
-            notes="Kaggle packs it again when it changes, and the sum changes with it."),
+            notes=notes.KAGGLE_REPACKED),
         Layout(
             class_folders,
             files=(File("notMNIST_small.tar.gz",

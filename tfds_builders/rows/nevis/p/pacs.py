@@ -34,7 +34,8 @@ ROW = Row(
             hdf5_arrays,
             files=tuple(File(name, None, _PACS_SUMS) for name in _PACS_PARTS),
             args={"parts": _PACS_PARTS, "domains": tuple(_PACS_DOMAINS)},
-            notes="Twelve files of the publisher's Google Drive folder, to be fetched by hand."),
+            notes="Twelve files of the publisher's Google Drive folder, to be downloaded "
+                  "manually."),
         Layout(
             shared_classes,
             files=(File("PACS.zip"),),
@@ -51,8 +52,8 @@ ROW = Row(
     class_names=_PACS_CLASSES,
     channels=3,
     homepage="https://dali-dl.github.io/project_iccv2017.html",
-    notes="Tests on sketches. Copies within a domain are left out, as in the reference, whose draw "
-          "goes by the order in which a folder happens to be listed and is not reproduced.",
+    notes="Tests on sketches. Copies within a domain are left out, as in the reference, whose "
+          "draw depends on the order of a folder listing and is not reproduced.",
     citation="""@inproceedings{li2017deeper,
   title={Deeper, broader and artier domain generalization},
   author={Li, Da and Yang, Yongxin and Song, Yi-Zhe and Hospedales, Timothy M.},

@@ -29,16 +29,16 @@ ROW = Row(
         args={"several": voc.LAST},
         paper=paper_rules.TRAIN_TEST,
         notes="An image of several classes has one of them as its label, that whose list comes "
-              "last in the archive: a right answer may count as wrong, in test too. 2,618 images "
-              "are train and validation."),
+              "last in the archive: a correct answer may count as wrong, also in test. 2,618 "
+              "images are train and validation."),
     paper_size=2211,
     num_classes=10,
     class_names=("bicycle", "bus", "car", "cat", "cow", "dog", "horse", "motorbike", "person",
                  "sheep"),
     channels=3,
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2006/",
-    notes="The images of the challenge show one or more classes each; the stream wants one label. "
-          "Images of several classes are left out here. The paper's size counts them.",
+    notes="The images of the challenge show one or more classes each; the stream has one label "
+          "per image. Images of several classes are left out here. The paper's size counts them.",
     citation="""@misc{everingham2006voc,
   title={The {PASCAL} visual object classes challenge 2006 results},
   author={Everingham, Mark and Zisserman, Andrew and Williams, Christopher K I and Van Gool, Luc},

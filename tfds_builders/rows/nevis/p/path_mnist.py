@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from tfds_builders import splits
-from tfds_builders.parsers import labelled_rows
+from tfds_builders.parsers import labeled_rows
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.nevis.shared import paper_rules
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
@@ -14,20 +15,20 @@ ROW = Row(
     "path_mnist",
     title="Path MNIST (colorectal histology, 28 x 28)",
     layouts=(Layout(
-        labelled_rows,
+        labeled_rows,
         files=(File("colorectal-histology-mnist.zip", "kaggle:kmader/colorectal-histology-mnist",
                     ("md5:e03501016bd54719567dfb954fe982fe",)),),
         args={"parts": {"hmnist_28_28_RGB.csv": splits.POOL}, "height": 28, "width": 28,
               "stored_channels": 3, "channels": 3, "separator": ",", "header_lines": 1},
         num_examples={splits.POOL: 5000},
-        notes="Kaggle packs its archives again now and then, which changes their sums."),),
+        notes=notes.KAGGLE_REPACKED),),
     splits=splits.POOLED,
     paper=paper_rules.POOLED,
     paper_size=3356,
     num_classes=8,
     class_names=("tumor", "stroma", "complex", "lympho", "debris", "mucosa", "adipose", "empty"),
     channels=3,
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     homepage="https://www.kaggle.com/datasets/kmader/colorectal-histology-mnist",
     notes="Names of the classes are those of the original folders, in their order.",
     citation="""@article{kather2016multi,

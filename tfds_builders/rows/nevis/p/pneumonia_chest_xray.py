@@ -23,16 +23,16 @@ ROW = Row(
               # The archive holds everything twice.
               "ignore": "chest_xray/(train|val|test)/.*"},
         num_examples={splits.TRAIN: 5216, splits.VALIDATION: 16, splits.TEST: 624},
-        notes=notes.KAGGLE_REPACKED_IT),),
+        notes=notes.KAGGLE_REPACKED),),
     splits=splits.OFFICIAL,
     paper_size=5216,
     num_classes=2,
     class_names=("NORMAL", "PNEUMONIA"),
     channels=1,
     homepage="https://www.kaggle.com/datasets/paultimothymooney/chest-xray-pneumonia",
-    licence="CC BY 4.0",
-    notes="The published splits: `validation` has only 16 images, too few to choose by. The "
-          "reference also divides train into train and dev (.80, .20); that draw is not "
+    license="CC BY 4.0",
+    notes="The published splits: `validation` has only 16 images, too few for model selection. "
+          "The reference also divides train into train and dev (.80, .20); that draw is not "
           "reproduced.",
     citation="""@article{kermany2018identifying,
   title={Identifying medical diagnoses and treatable diseases by image-based deep learning},

@@ -33,7 +33,7 @@ ROW = Row(
     channels=1,
     homepage="https://web.archive.org/web/20070829035029/http://www-cvr.ai.uiuc.edu/ponce_grp/"
              "data/index.html",
-    notes="Eight of the classes hold the photographs of scenes8, here in grey.",
+    notes="Eight of the classes hold the photographs of scenes8, here in gray.",
     citation="""@inproceedings{lazebnik2006beyond,
   title={Beyond bags of features: Spatial pyramid matching for recognizing natural scene
          categories},

@@ -8,6 +8,7 @@ from tfds_builders import paper_permutations
 from tfds_builders import splits
 from tfds_builders.parsers import counting
 from tfds_builders.rows.nevis.shared import counts
+from tfds_builders.rows.nevis.shared import notes
 from tfds_builders.rows.row import SORTED
 from tfds_builders.rows.row import Compat
 from tfds_builders.rows.row import File
@@ -28,7 +29,7 @@ ROW = Row(
               "parts": {"folders": {"train_data": splits.TRAIN, "test_data": splits.TEST}},
               "num_bins": 10, "edges_from": (splits.TRAIN,)},
         num_examples={splits.TRAIN: 700, splits.TEST: 498},
-        notes="Kaggle packs its archives again now and then, which changes their sums."),),
+        notes=notes.KAGGLE_REPACKED),),
     splits=splits.TRAIN_TEST,
     paper={splits.TRAIN: paper_permutations.TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},
     paper_order=SORTED,

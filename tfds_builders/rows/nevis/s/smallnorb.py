@@ -23,9 +23,9 @@ ROW = Row(
     num_classes=5,
     channels=1,
     homepage="https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/",
-    notes="The left image of each pair. Split by toy: instance 6 validates, 4, 7, 8 and 9 train, "
-          "the five of the official test split test. The paper's size, 20,655, is not what its "
-          "code does (19,440).",
+    notes="The left image of each pair. Split by toy: instance 6 is validation; 4, 7, 8 and 9 "
+          "are train; the five of the official test split are test. The paper's size is 20,655, "
+          "but its code uses 19,440 images.",
     citation="""@inproceedings{lecun2004learning,
   title={Learning methods for generic object recognition with invariance to pose and lighting},
   author={LeCun, Yann and Huang, Fu Jie and Bottou, L{\\'e}on},

@@ -108,9 +108,9 @@ ROW = Row(
     class_names=_CARS,
     channels=3,
     homepage="http://ai.stanford.edu/~jkrause/cars/car_dataset.html",
-    licence="non-commercial research",
-    notes="The publisher's links have been dead since 2023: it needs a mirror that holds the "
-          "original files. Images are whole, not cropped to the box of the car.",
+    license="non-commercial research",
+    notes="The publisher's links have been dead since 2023: a mirror with the original files is "
+          "needed. Images are whole, not cropped to the box of the car.",
     citation="""@inproceedings{krause20133d,
   title={{3D} object representations for fine-grained categorization},
   author={Krause, Jonathan and Stark, Michael and Deng, Jia and Fei-Fei, Li},

@@ -31,7 +31,7 @@ ROW = Row(
     channels=3,
     homepage="https://github.com/hasibzunair/synthetic-covid-cxr-dataset",
     notes="Images made by a generative network from normal lungs (G_NC.zip) and from lungs with "
-          "pneumonia (G_PC.zip). The reference's draw depends on how the system lists a folder, "
+          "pneumonia (G_PC.zip). The reference's draw depends on the order of a folder listing "
           "and is not reproduced.",
     citation="""@article{zunair2021synthesis,
   title={Synthesis of {COVID-19} chest {X}-rays using unpaired image-to-image translation},

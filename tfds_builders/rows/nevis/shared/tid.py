@@ -12,8 +12,8 @@ ARGS = {"num_bins": 5, "scores": "mos_with_names.txt",
         "held_out": {splits.VALIDATION: (6, 14, 22), splits.TEST: (3, 8, 13, 18, 23)}}
 NOTES = ("Labels are five bins of the mean score that people gave (0: the worst), equally "
          "frequent in training. Copies of one reference image are in one split, the same in "
-         "TID2008 and TID2013. The reference lists a folder in no order that is known, so its "
-         "draw is not reproduced.")
+         "TID2008 and TID2013. The reference's draw depends on the order of a folder listing and "
+         "is not reproduced.")
 COMPAT = Compat(
     args={"scores": "mssim.txt", "named": False, "held_out": {}}, splits=splits.POOLED,
     notes="The reference learns the bin of a computed metric (MSSIM) in place of people's scores, "

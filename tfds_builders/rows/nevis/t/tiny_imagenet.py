@@ -36,8 +36,8 @@ ROW = Row(
     num_classes=200,
     channels=3,
     homepage="http://cs231n.stanford.edu/",
-    notes="The labelled validation images are `test`, as in the reference; the test images have no "
-          "public labels. Some images are grey; they decode to three equal channels.",
+    notes="The labeled validation images are `test`, as in the reference; the test images have no "
+          "public labels. Some images are gray; they decode to three equal channels.",
     citation="""@misc{le2015tiny,
   title={Tiny {ImageNet} visual recognition challenge},
   author={Le, Ya and Yang, Xuan},

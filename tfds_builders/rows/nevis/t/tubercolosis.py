@@ -22,7 +22,7 @@ ROW = Row(
                     ("md5:3abdda8a1100ff97c9dce7cc2413d941",)),),
         args={"template": "{label}/{item}.png"},
         num_examples={splits.POOL: 4200},
-        notes=notes.KAGGLE_REPACKED_IT),),
+        notes=notes.KAGGLE_REPACKED),),
     splits=splits.POOLED,
     paper=paper_rules.POOLED,
     paper_order=SORTED,
@@ -31,9 +31,8 @@ ROW = Row(
     class_names=("Normal", "Tuberculosis"),
     channels=3,
     homepage="https://www.kaggle.com/datasets/tawsifurrahman/tuberculosis-tb-chest-xray-dataset",
-    notes="The name is misspelt in the paper and in the reference, and kept. The images of the two "
-          "classes come from different collections, which may be told apart by more than the "
-          "disease.",
+    notes="The misspelled name is that of the paper and of the reference. The images of the two "
+          "classes come from different collections, which may differ in more than the disease.",
     citation="""@article{rahman2020reliable,
   title={Reliable tuberculosis detection using chest X-ray with deep learning, segmentation and
          visualization},

@@ -26,7 +26,7 @@ ROW = Row(
     class_names=tuple(f"1{letter}" for letter in "abcdefghijklmnopqrst"),
     channels=1,
     homepage="http://eprints.lincoln.ac.uk/id/eprint/16081",
-    notes="Each person turns from profile to front: neighbouring frames are much alike, and the "
+    notes="Each person turns from profile to front: neighboring frames are much alike, and the "
           "random splits, as in the reference, put them on both sides.",
     citation="""@incollection{graham1998characterising,
   title={Characterising virtual eigensignatures for general purpose face recognition},

@@ -21,10 +21,10 @@ ROW = Row(
     num_classes=19,
     channels=3,
     homepage="https://vismod.media.mit.edu/vismod/imagery/VisionTexture/vistex.html",
-    licence="free for research",
-    notes="Some classes have very few images and can miss in a split. The reference takes images "
-          "in the order of the file system, so its draw cannot be had again. 19 classes are "
-          "expected; nobody has checked it on the archive.",
+    license="free for research",
+    notes="Some classes have very few images and may be missing in a split. The reference takes "
+          "images in the order of the file system, so its draw cannot be reproduced. 19 classes "
+          "are expected; this was not checked on the archive.",
     citation="""@misc{picard1995vistex,
   title={Vision texture database},
   author={Picard, Rosalind and Graczyk, Chris and Mann, Steve and others},

@@ -36,9 +36,10 @@ ROW = Row(
               "splits."),
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2012/",
     notes="A crop of each annotated person of the official training and validation photographs; "
-          "the test annotations are not public. People of one photograph stay in one split. The "
-          "reference's draw depends on the order of a set of strings, another in every process, "
-          "and is not reproduced. Links to the archive are often down; any copy of it will do.",
+          "the test annotations are not public. People in one photograph are in the same split. "
+          "The reference's draw depends on the order of a set of strings, which changes in every "
+          "process, and is not reproduced. Links to the archive are often down; any copy of it "
+          "will do.",
     citation="""@article{everingham2010pascal,
   title={The Pascal visual object classes (VOC) challenge},
   author={Everingham, Mark and Van Gool, Luc and Williams, Christopher K I and Winn, John and

@@ -33,7 +33,7 @@ ROW = Row(
           "dead and one published zip has damaged members: they are left out and counted. The "
           "reference takes the first line of each list for a header and loses one image of each; "
           "its draw goes by the order of the lists, and is not reproduced.",
-    licence="non-commercial research",
+    license="non-commercial research",
     citation="""@article{tan2019improved,
   title={Improved {ArtGAN} for conditional synthesis of natural image and artwork},
   author={Tan, Wei Ren and Chan, Chee Seng and Aguirre, Hernan E and Tanaka, Kiyoshi},

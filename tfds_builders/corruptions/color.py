@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Colour spaces, all values in 0..1."""
+"""Color spaces; all values are in 0..1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def hsv(rgb: np.ndarray) -> np.ndarray:
-  """[..., 3] red, green, blue -> hue, saturation, value."""
+  """Converts red, green, blue [..., 3] to hue, saturation, value."""
   value, low = rgb.max(axis=-1), rgb.min(axis=-1)
   spread = value - low
   safe = np.where(spread > 0, spread, 1.0)
@@ -19,13 +19,13 @@ def hsv(rgb: np.ndarray) -> np.ndarray:
 
 
 def rgb(hsv_pixels: np.ndarray) -> np.ndarray:
-  """The inverse of `hsv`."""
+  """Converts hue, saturation, value to red, green, blue: the inverse of `hsv`."""
   hue, saturation, value = np.moveaxis(hsv_pixels, -1, 0)
   place = (np.array([5.0, 3.0, 1.0]) + 6.0 * hue[..., None]) % 6.0
   part = np.clip(np.minimum(place, 4.0 - place), 0.0, 1.0)
   return value[..., None] * (1.0 - saturation[..., None] * part)
 
 
-def grey(rgb_pixels: np.ndarray) -> np.ndarray:
-  """Brightness as seen (ITU-R BT.601): [..., 3] -> [...]."""
+def gray(rgb_pixels: np.ndarray) -> np.ndarray:
+  """Returns the perceived brightness (ITU-R BT.601): [..., 3] -> [...]."""
   return rgb_pixels @ np.array([0.299, 0.587, 0.114])

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Text tables: on each line the values of one image, and its label as a number at the end.
+"""Text tables: each line has the values of one image and, at the end, its label as a number.
 
-A table is a file of its own or a member of an archive.
+A table is a file or a member of an archive.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height
     paths: file name -> path.
     parts: end of the name of a table -> source split.
     height: of each image.
-    width: of each image; the values go pixel by pixel, row by row.
-    stored_channels: values of a pixel.
-    channels: how many of them are kept, the first ones.
+    width: of each image; values are stored pixel by pixel, row by row.
+    stored_channels: number of values of a pixel.
+    channels: number of leading values of a pixel that are kept.
     separator: between two values; None: white space.
-    header_lines: at the top of each table.
+    header_lines: number of lines to skip at the top of each table.
     first_label: the number of the first class.
   """
   keys = example.PixelKeys()
@@ -54,7 +54,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height
 
 
 def _values(line: bytes, separator: str | None, count: int, where: str) -> np.ndarray:
-  """int64 [count]."""
+  """Returns the values of a line, int64 [count]."""
   fields = line.split(separator.encode() if separator else None)
   if len(fields) != count:
     raise errors.DataError(f"{where} has {len(fields)} values, {count} expected: the table is "
