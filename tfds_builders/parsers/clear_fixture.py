@@ -55,7 +55,7 @@ def write_features(directory: pathlib.Path, file_names: Sequence[str], class_nam
 
 
 def _names(class_names: Sequence[str]) -> list[str]:
-  """Returns class names that sort like their numbers."""
+  """Returns the class names in sorted order, as in class_names.txt."""
   return sorted(f"class_{name}" for name in class_names)
 
 

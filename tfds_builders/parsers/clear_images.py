@@ -15,7 +15,7 @@ from tfds_builders.parsers import clear_listing
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
 
-_UNLABELLED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
+_UNLABELED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = (),
@@ -54,8 +54,8 @@ def _labeled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[exampl
 
 
 def _unlabeled(path: pathlib.Path) -> Iterator[example.Example]:
-  for name, data in archives.members(path, lambda name: _UNLABELLED.search(name) is not None):
-    match = _UNLABELLED.search(name)
+  for name, data in archives.members(path, lambda name: _UNLABELED.search(name) is not None):
+    match = _UNLABELED.search(name)
     assert match is not None
     where = f"{path}, member {name!r}"
     yield example.Example(clear_listing.split_name(0, False), f"00/{match['id']}", (),
