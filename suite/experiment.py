@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import difflib
+from importlib import metadata
 import json
 import os
 import pathlib
@@ -20,6 +20,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import graph_rewrites
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import unchanged
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -27,6 +28,7 @@ from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting import tensorboard
 from suite.state import snapshots
+from suite.system import atomic_files
 
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
@@ -87,7 +89,7 @@ def run(
   if not distribution.is_chief:
     return ""
   report = tables.report([folder])
-  _write(folder / "report.txt", report)
+  snapshots.save_text(folder / "report.txt", report)
   return report
 
 
@@ -129,20 +131,14 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    _write(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
-
-
-def _write(path: pathlib.Path, text: str) -> None:
-  """Whole or not at all."""
-  with snapshots.saving(path.name, path) as temporary:
-    temporary.write_text(text)
+    snapshots.save_text(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
 
 
 def _keep_operative_config(path: pathlib.Path) -> None:
   """Adds to what is there: a learner that is finished runs in no later process."""
   text = gin_parse.operative_text(path.read_text() if path.exists() else "")
   if text:  # Without gin there is none.
-    _write(path, text)
+    snapshots.save_text(path, text)
 
 
 class _Trace:
@@ -172,27 +168,18 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   folder.mkdir(parents=True, exist_ok=True)
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   if config_path.exists():
-    before = config_path.read_text()
-    if before != config_text:
-      changes = "\n".join(difflib.unified_diff(
-          before.splitlines(), config_text.splitlines(), "in the directory", "asked for",
-          lineterm="", n=0))
-      raise gin_files.ConfigError(
-          f"{folder} holds a run of another configuration; the differences:\n{changes}\n"
-          "Give another --workdir, or the same configuration to go on with it.")
-  elif any(not p.name.startswith("tmp-") for p in folder.iterdir()):
+    unchanged.check(config_path, config_text, "a run")
+  elif any(not p.name.startswith(atomic_files.TEMPORARY) for p in folder.iterdir()):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
   else:  # First, so that a process killed right after it leaves a directory that is ours.
-    _write(config_path, config_text)
+    snapshots.save_text(config_path, config_text)
   if not environment_path.exists():
-    _write(environment_path, json.dumps(environment, indent=1))
+    snapshots.save_text(environment_path, json.dumps(environment, indent=1))
 
 
 def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
                  ) -> Dict[str, Any]:
   """What else a number depends on: versions, device, revision. Those of data are in the records."""
-  from importlib import metadata
-
   packages: Dict[str, Optional[str]] = {}
   for name in _PACKAGES:
     try:

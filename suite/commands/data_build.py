@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
-import subprocess
+import pathlib
 import sys
-import threading
+import tempfile
 import time
 from typing import Callable, List, Optional, Sequence
+
+from suite.system import processes
 
 Build = Callable[[str], None]
 
@@ -51,34 +52,8 @@ def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
     command: what to run before NAME and the flags; None: this suite.
   """
   command = command or [sys.executable, "-m", "suite.cli", "data", "build"]
-  running: List[subprocess.Popen] = []
-  lock, stopped = threading.Lock(), threading.Event()
-
-  def build(name: str) -> Outcome:
-    began = time.monotonic()
-    with lock:
-      if stopped.is_set():
-        return Outcome(name, 0.0, "not begun")
-      process = subprocess.Popen([*command, name, *flags], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE, text=True, errors="replace")
-      running.append(process)
-    _, said = process.communicate()
-    lines = [line for line in said.splitlines() if line.strip()]
-    problem = "" if process.returncode == 0 else _reason(lines, process.returncode)
-    return Outcome(name, time.monotonic() - began, problem)
-
-  with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-    try:
-      return list(pool.map(build, names))
-    except BaseException:
-      stopped.set()
-      with lock:
-        for process in running:
-          process.terminate()
-      raise
-
-
-def _reason(lines: Sequence[str], code: int) -> str:
-  """The line in which a build says why it failed, else its last one."""
-  said = [line for line in lines if line.startswith("suite: ")]
-  return (said or list(lines) or [f"ended with {code}"])[-1 if not said else 0]
+  with tempfile.TemporaryDirectory() as logs:
+    outcomes = processes.run_all([
+        processes.Job(name, [*command, name, *flags], pathlib.Path(logs, f"{number}.log"))
+        for number, name in enumerate(names)], jobs)
+  return [Outcome(one.job.name, one.seconds, one.reason) for one in outcomes]

@@ -26,6 +26,7 @@ from suite.data.streams import feature_sources
 from suite.models import pretrained
 from suite.state import encoder_file
 from suite.state import snapshots
+from suite.system import atomic_files
 from suite.training.scoring import scoring
 
 SHARD_SIZE = 4096
@@ -111,14 +112,14 @@ def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
                        f"{_short(before.get(other[0]))}, not {_short(facts[other[0]])}. Give "
                        "another --out.")
     shard_size = before["shard_size"]
-  elif out.is_dir() and any(not path.name.startswith("tmp-") for path in out.iterdir()):
+  elif out.is_dir() and not all(
+      path.name.startswith(atomic_files.TEMPORARY) for path in out.iterdir()):
     raise ValueError(f"{out} is not empty and holds no features; give another --out.")
   known = before.get("splits", {})
   known = {**known, **{split: {"num_examples": num} for split, num in splits.items()}}
   manifest = {**facts, "shard_size": shard_size, "dtype": "float32", "splits": known}
   if manifest != before:
-    with snapshots.saving("the manifest", out / feature_shards.MANIFEST) as temporary:
-      temporary.write_text(json.dumps(manifest, indent=1))
+    snapshots.save_text(out / feature_shards.MANIFEST, json.dumps(manifest, indent=1))
   return shard_size
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from suite.curation import errors
 from suite.curation import pictures
-from suite.curation import storage
+from suite.system import atomic_files
 from tfds_builders.parsers import images
 
 TRAIN, TEST = "train", "test"
@@ -89,7 +89,7 @@ def write(path: pathlib.Path, members: Mapping[str, Content],
   if path.suffix not in _FORMATS:
     raise errors.CurationError(f"{path} is none of {', '.join(_FORMATS)}.")
   pack = _zip if path.suffix == ".zip" else _tar
-  with storage.replacing(path) as file:
+  with atomic_files.opening(path) as file:
     pack(file, members, check)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 from importlib import metadata
 import json
 import os
@@ -27,10 +26,12 @@ from absl import logging
 
 from suite.curation import errors
 from suite.curation import storage
+from suite.system import atomic_files
+from suite.system import file_lock
 
 NAME = "manifest.json"
 FORMAT = 1
-_TOOL = "python tools/curate.py"
+_TOOL = "suite curate"
 
 Counts = Dict[str, Any]
 Inputs = Mapping[str, Sequence[pathlib.Path]]
@@ -104,7 +105,7 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
     try:
       counts = write(new)
       _finish(new, step, wanted, counts)
-      _exchange(new, work / step)
+      atomic_files.replace_folder(new, work / step)
     finally:
       shutil.rmtree(new, ignore_errors=True)
     return _read(work / step)
@@ -151,7 +152,8 @@ def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: 
       "format": FORMAT, "step": step, **wanted,
       "outputs": {name: _entry(folder / name) for name in names}, "counts": counts,
       "versions": _versions()}
-  storage.write(folder / NAME, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+  text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+  atomic_files.write(folder / NAME, text.encode())
 
 
 def _versions() -> Dict[str, str]:
@@ -188,22 +190,13 @@ def _differences(found: Manifest, wanted: Mapping[str, Any]) -> List[str]:
                         if before.get(role) != now.get(role)]
 
 
-def _exchange(new: pathlib.Path, place: pathlib.Path) -> None:
-  old = place.with_name(f".{place.name}.old")
-  shutil.rmtree(old, ignore_errors=True)
-  if place.exists():
-    os.replace(place, old)
-  os.replace(new, place)
-  shutil.rmtree(old, ignore_errors=True)
-
-
 @contextlib.contextmanager
 def _alone(work: pathlib.Path) -> Iterator[None]:
   """A lock of the folder; the system frees it when its process dies."""
-  with open(work / ".lock", "a", encoding="ascii") as lock:
+  with contextlib.ExitStack() as stack:
     try:
-      fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+      stack.enter_context(file_lock.held(work / ".lock", wait=False))
+    except file_lock.LockedError as error:
       raise errors.CurationError(f"Another process works in {work}. Wait until it has "
                                  "ended.") from error
     yield

@@ -21,6 +21,7 @@ from suite.curation import pictures
 from suite.curation import storage
 from suite.curation import votes as votes_lib
 from suite.curation.sheets import sheet_page
+from suite.system import atomic_files
 
 ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
 AGREEMENT = "agreement.json"
@@ -54,9 +55,9 @@ def sheets(work: pathlib.Path, *, images: Optional[pathlib.Path] = None, pixels:
       sheet = sheet_page.Sheet(
           bucket, label, prompts.get(label, others), spans[bucket],
           [(one.id, address(files[one.id])) for one in members])
-      storage.write(folder / sheet.file_name, sheet_page.page(sheet).encode("utf-8"))
+      atomic_files.write(folder / sheet.file_name, sheet_page.page(sheet).encode("utf-8"))
       made.append(sheet._replace(images=[(one.id, "") for one in members]))
-    storage.write(folder / "index.html", sheet_page.index(made).encode("utf-8"))
+    atomic_files.write(folder / "index.html", sheet_page.index(made).encode("utf-8"))
     storage.write_csv(folder / collection.IMAGE_FILE, ["id", "bytes", "blake2b"], (
         (name, files[name].stat().st_size, storage.digest(files[name])) for name in sorted(files)))
     return {"sheets": len(made), "images": len(files)}
@@ -91,7 +92,7 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
       storage.write_csv(folder / name, ["bucket", "class", "id", *votes_lib.VOTES, "votes"],
                         (_line(item, ballots[item]) for item in found))
     numbers = agreement.statistics(ballots)
-    storage.write(folder / AGREEMENT, (json.dumps(numbers, indent=1, ensure_ascii=False) + "\n"
+    atomic_files.write(folder / AGREEMENT, (json.dumps(numbers, indent=1, ensure_ascii=False) + "\n"
                                        ).encode("utf-8"))
     if outcome.flagged:
       logging.warning("%d flagged images stay out until they are decided on; see %s.",

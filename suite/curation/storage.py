@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Files of a curation: digests, files that appear whole or not at all, small CSV tables."""
+"""Files of a curation: digests and small CSV tables."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import functools
 import hashlib
 import io
 import os
 import pathlib
-from typing import IO, Any, Iterable, Iterator, List, Mapping, Sequence
+from typing import Any, Iterable, List, Mapping, Sequence
 
 from suite.curation import errors
+from suite.system import atomic_files
 
 _BLOCK = 1 << 22
 
@@ -36,32 +36,13 @@ def _digest(path: str, *_: int) -> str:
   return found.hexdigest()
 
 
-@contextlib.contextmanager
-def replacing(path: pathlib.Path) -> Iterator[IO[bytes]]:
-  """An open file that takes the place of `path` when the block ends without an error."""
-  temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-  try:
-    with open(temporary, "wb") as file:
-      yield file
-      file.flush()
-      os.fsync(file.fileno())
-    os.replace(temporary, path)
-  finally:
-    temporary.unlink(missing_ok=True)
-
-
-def write(path: pathlib.Path, data: bytes) -> None:
-  with replacing(path) as file:
-    file.write(data)
-
-
 def write_csv(path: pathlib.Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
   """UTF-8, one header line, line feeds: the same rows are the same bytes."""
   text = io.StringIO()
   writer = csv.writer(text, lineterminator="\n")
   writer.writerow(columns)
   writer.writerows(rows)
-  write(path, text.getvalue().encode("utf-8"))
+  atomic_files.write(path, text.getvalue().encode("utf-8"))
 
 
 def read_csv(path: pathlib.Path, needed: Sequence[str]) -> List[Mapping[str, str]]:

@@ -24,11 +24,11 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
-from suite.data import predictions as predictions_lib
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import estimator as estimator_lib
 from suite.protocols import run_state
+from suite.state import predictions as predictions_lib
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

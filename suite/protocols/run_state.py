@@ -23,9 +23,9 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.data import predictions as predictions_lib
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
+from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import weight_store
 

@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from suite.system import atomic_files
+
 
 class RecordWriter:
   """Appends records to a file, each on disk before `write` returns.
@@ -32,7 +34,7 @@ class RecordWriter:
     self._file = open(self.path, "ab")  # noqa: SIM115 (closed by close)
     self._file.seek(0, os.SEEK_END)
     if is_new:
-      _sync_directory(self.path.parent)
+      atomic_files.sync_folder(self.path.parent)
 
   @property
   def offset(self) -> int:
@@ -42,7 +44,7 @@ class RecordWriter:
   def write(self, record: Mapping[str, Any]) -> int:
     """Appends one record and returns the byte offset after it; `record` is left as it was."""
     self._file.write(to_line(record).encode("utf-8", errors="surrogatepass"))
-    self._sync()
+    atomic_files.sync_file(self._file)
     return self.offset
 
   def truncate(self, offset: int) -> None:
@@ -58,7 +60,7 @@ class RecordWriter:
           "since the state was saved; restore it or start over in an empty directory.")
     self._file.truncate(offset)
     self._file.seek(offset)
-    self._sync()
+    atomic_files.sync_file(self._file)
 
   def close(self) -> None:
     self._file.close()
@@ -68,10 +70,6 @@ class RecordWriter:
 
   def __exit__(self, *unused_exception) -> None:
     self.close()
-
-  def _sync(self) -> None:
-    self._file.flush()
-    os.fsync(self._file.fileno())
 
 
 def to_line(record: Mapping[str, Any]) -> str:
@@ -208,14 +206,3 @@ def _ends_a_line(path: pathlib.Path, offset: int) -> bool:
   with open(path, "rb") as file:
     file.seek(offset - 1)
     return file.read(1) == b"\n"
-
-
-def _sync_directory(directory: pathlib.Path) -> None:
-  """Makes a new file's name last; POSIX only, elsewhere directories cannot be opened."""
-  if os.name != "posix":
-    return
-  descriptor = os.open(directory, os.O_RDONLY)
-  try:
-    os.fsync(descriptor)
-  finally:
-    os.close(descriptor)

@@ -9,6 +9,8 @@ import pathlib
 import shutil
 from typing import Iterator, Optional
 
+from suite.system import atomic_files
+
 
 class SaveError(RuntimeError):
   """State could not be written; what was saved before is untouched."""
@@ -32,30 +34,14 @@ def saving(what: str, final: pathlib.Path) -> Iterator[pathlib.Path]:
 
   On any failure the temporary is removed and `final` is as it was.
   """
-  temporary = final.with_name(f"tmp-{os.getpid()}-{final.name}")
-  try:
-    with disk_errors(what, final):
-      final.parent.mkdir(parents=True, exist_ok=True)
-      yield temporary
-      _sync(temporary)
-      os.replace(temporary, final)
-      _sync(final.parent)
-  finally:
-    if temporary.is_dir():
-      shutil.rmtree(temporary, ignore_errors=True)
-    else:
-      with contextlib.suppress(OSError):
-        temporary.unlink()
+  with disk_errors(what, final), atomic_files.replacing(final) as temporary:
+    yield temporary
 
 
-def _sync(path: pathlib.Path) -> None:
-  """Flushes a file, or a folder and the files in it, to the disk."""
-  for entry in [*sorted(path.rglob("*")), path] if path.is_dir() else [path]:
-    descriptor = os.open(entry, os.O_RDONLY)
-    try:
-      os.fsync(descriptor)
-    finally:
-      os.close(descriptor)
+def save_text(path: pathlib.Path, text: str) -> None:
+  """Replaces the content of a file; a `SaveError` names the file."""
+  with saving(path.name, path) as temporary:
+    temporary.write_text(text)
 
 
 class Snapshots:
@@ -94,12 +80,12 @@ class Snapshots:
     # Renamed first, so that a kill never leaves half a snapshot under a number; oldest first, so
     # that it never brings an older one back to the top.
     for number in numbers:
-      doomed = self.folder / f"tmp-old-{number:08d}"
+      doomed = self.folder / f"{atomic_files.TEMPORARY}old-{number:08d}"
       os.replace(self._path(number), doomed)
       shutil.rmtree(doomed, ignore_errors=True)
 
   def sweep(self) -> None:
     """Removes temporaries that a killed process left behind."""
     if self.folder.is_dir():
-      for path in sorted(self.folder.glob("tmp-*")):
+      for path in sorted(self.folder.glob(f"{atomic_files.TEMPORARY}*")):
         shutil.rmtree(path, ignore_errors=True)

@@ -16,6 +16,7 @@ import zipfile
 import numpy as np
 
 from suite.state import snapshots
+from suite.system import atomic_files
 
 _FILE = re.compile(r"(\d{6})\.([A-Za-z0-9_.@+-]+)\.npz")
 
@@ -91,7 +92,7 @@ class WeightStore:
       if entry.event >= event:
         self._path(entry).unlink()
     if self.folder.is_dir():
-      for path in sorted(self.folder.glob("tmp-*")):
+      for path in sorted(self.folder.glob(f"{atomic_files.TEMPORARY}*")):
         path.unlink()
 
 

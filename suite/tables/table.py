@@ -22,7 +22,7 @@ from suite.reporting import paper_values
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.state import snapshots
-from suite.tables import cell_processes
+from suite.system import processes
 from suite.tables import table_cells
 
 _OURS = "table.run."
@@ -101,11 +101,11 @@ def run(
   if waiting:
     table_cells.check_parameters(waiting)
   _claim(table, settings)
-  outcomes = cell_processes.run_all([cell.job(flags) for cell in waiting], jobs)
+  outcomes = processes.run_all([cell.job(flags) for cell in waiting], jobs)
   report = tables.report([workdir])
   _write(table.folder / "report.txt", report)
   return Result(report, [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes
-                         if o.state == cell_processes.FAILED])
+                         if o.state == processes.FAILED])
 
 
 def _check(table: table_dir.TableDir) -> None:
@@ -147,7 +147,6 @@ def _of_all(command: str) -> str:
 
 
 def _write(path: pathlib.Path, text: str) -> None:
-  """Whole or not at all, and only what is new."""
+  """Leaves a file that holds this text already as it is."""
   if not path.exists() or path.read_text() != text:
-    with snapshots.saving(path.name, path) as temporary:
-      temporary.write_text(text)
+    snapshots.save_text(path, text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import difflib
 import fnmatch
 import multiprocessing
 import pathlib
@@ -17,8 +16,9 @@ from absl import logging
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import unchanged
 from suite.reporting import table_dir
-from suite.tables import cell_processes
+from suite.system import processes
 
 COMMAND = (sys.executable, "-m", "suite", "run")
 SETTINGS = "settings.txt"
@@ -64,14 +64,14 @@ class Cell(NamedTuple):
     return [gin_files.find(self.run)[1],
             *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
 
-  def job(self, flags: Sequence[str]) -> cell_processes.Job:
+  def job(self, flags: Sequence[str]) -> processes.Job:
     """The process that runs it; `flags` are further ones of `suite run`."""
     command = [*COMMAND, self.run, "--workdir", str(self.folder), *flags]
     for extra in self.extra_files:
       command += ["--gin_file", extra]
     for param in self.params:
       command += ["--gin_param", param]
-    return cell_processes.Job(self.name, command, self.folder.with_name(f"{self.seed}.log"),
+    return processes.Job(self.name, command, self.folder.with_name(f"{self.seed}.log"),
                               lambda: self.is_finished)
 
 
@@ -134,14 +134,7 @@ def settings(cells: Sequence[Cell]) -> Dict[pathlib.Path, str]:
   """
   found = {cell.folder.with_name(SETTINGS): _settings(cell) for cell in _one_of_each(cells)}
   for path, text in found.items():
-    before = path.read_text() if path.exists() else text
-    if before != text:
-      changes = "\n".join(difflib.unified_diff(
-          before.splitlines(), text.splitlines(), "in the directory", "asked for", lineterm="",
-          n=0))
-      raise gin_files.ConfigError(
-          f"{path.parent} holds runs of another configuration; the differences:\n{changes}\n"
-          "Give another --workdir, or the same configuration to go on with it.")
+    unchanged.check(path, text, "runs")
   return found
 
 

@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.contracts import tasks
-from suite.data import predictions
 from suite.data.episodes import episodes
 from suite.data.episodes import task_types
 from suite.data.images import image_ops
@@ -18,6 +17,7 @@ from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.state import predictions
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions

@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.contracts import tasks
-from suite.data import predictions
 from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -17,6 +16,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.state import predictions
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
 

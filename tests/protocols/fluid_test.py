@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.contracts import tasks
-from suite.data import predictions
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -19,6 +18,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.state import predictions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies

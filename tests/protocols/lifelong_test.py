@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
-from suite.data import predictions
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import sum_search
 from suite.protocols import lifelong
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.state import predictions
 
 # Models by name, each with its answers to samples a b c d.
 ANSWERS = {"one/0001": [1, 1, 1, 0], "one/0003": [1, 1, 0, 0],

@@ -12,7 +12,6 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
-from suite.data import predictions
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.data.streams import streams
@@ -21,6 +20,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.state import predictions
 
 
 class Templates(tf.Module):

@@ -20,7 +20,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import fcntl
 import functools
 import json
 import os
@@ -34,6 +33,8 @@ import numpy as np
 from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import commit_log
+from suite.system import atomic_files
+from suite.system import file_lock
 
 VERSION = 1
 NOT_EVALUATED = cache_input.NOT_EVALUATED
@@ -67,8 +68,7 @@ class AccuracyCache:
     self.folder = pathlib.Path(folder)
     if create and not (self.folder / "format.json").exists():
       self.folder.mkdir(parents=True, exist_ok=True)
-      commit_log.write_synced(self.folder / "format.json",
-                              json.dumps({"version": VERSION}).encode())
+      atomic_files.write(self.folder / "format.json", json.dumps({"version": VERSION}).encode())
     self._check_version()
     self.refresh()
 
@@ -325,7 +325,7 @@ class AccuracyCache:
     """Writes the planes of each piece to a new file, and then the line that makes it exist."""
     stem = f"{self._num_commits + 1:04d}"
     offsets, position = [], 0
-    with open(self.folder / f"{stem}.bits", "wb") as file:
+    with atomic_files.opening(self.folder / f"{stem}.bits") as file:
       for correct, seen in pieces:
         start = position
         position += sum(file.write(plane.tobytes()) for plane in correct)
@@ -336,11 +336,10 @@ class AccuracyCache:
           position += sum(file.write((full if plane is None else plane).tobytes())
                           for plane in seen)
         offsets.append((start, seen_start))
-      commit_log.sync(file)
     line = {**line, "bits": f"{stem}.bits", "bytes": position, "offsets": offsets}
     if ids:
       text = zlib.compress("\n".join(ids).encode(), 1)
-      commit_log.write_synced(self.folder / f"{stem}.ids", text)
+      atomic_files.write(self.folder / f"{stem}.ids", text)
       line.update(ids=f"{stem}.ids", id_bytes=len(text))
     commit_log.append(self.folder / COMMITS, line, at=self._valid_bytes)
     self.refresh()
@@ -348,8 +347,7 @@ class AccuracyCache:
   @contextlib.contextmanager
   def _writing(self) -> Iterator[None]:
     """One writer at a time, on the newest state; released by the system if the process dies."""
-    with open(self.folder / "lock", "a", encoding="ascii") as lock:
-      fcntl.flock(lock, fcntl.LOCK_EX)
+    with file_lock.held(self.folder / "lock"):
       self.refresh()
       if self._damaged:
         raise CacheError(f"{self._damaged}, so nothing can be added. Put the file back; or give up "

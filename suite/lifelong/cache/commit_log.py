@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import pathlib
 from typing import Any, Dict, Iterator, Mapping, Tuple
 
 from absl import logging
+
+from suite.system import atomic_files
 
 
 def read(path: pathlib.Path) -> Iterator[Tuple[Dict[str, Any], int]]:
@@ -30,24 +31,13 @@ def read(path: pathlib.Path) -> Iterator[Tuple[Dict[str, Any], int]]:
 
 def append(path: pathlib.Path, line: Mapping[str, Any], *, at: int) -> None:
   """Writes one line at byte `at`, over whatever half line a crash has left behind it."""
-  body = json.dumps(line)
+  body, is_new = json.dumps(line), not path.exists()
   with open(path, "ab") as file:
     file.truncate(at)
     file.write(f"{_digest(body)} {body}\n".encode())
-    sync(file)
-
-
-def write_synced(path: pathlib.Path, data: bytes) -> None:
-  """Writes a file that is on the disk when this returns."""
-  with open(path, "wb") as file:
-    file.write(data)
-    sync(file)
-
-
-def sync(file: Any) -> None:
-  """Waits until an open file is on the disk."""
-  file.flush()
-  os.fsync(file.fileno())
+    atomic_files.sync_file(file)
+  if is_new:
+    atomic_files.sync_folder(path.parent)
 
 
 def _digest(body: str) -> str:

@@ -15,7 +15,6 @@ missing. A file that is not of this cache, or is damaged, is made anew.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -27,6 +26,7 @@ import numpy as np
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import commit_log
+from suite.system import atomic_files
 
 VERSION = 1
 FILE = "counts.bin"
@@ -137,19 +137,14 @@ class SampleCounts:
     """Puts the file in the place of the one before, whole or not at all."""
     header = {"version": VERSION, "models": self.num_models, "samples": len(self.correct),
               "missing": self.seen is not None, "commits": self._commits}
-    new = self._path.with_name(f"{FILE}.{os.getpid()}")
     try:
-      with open(new, "wb") as file:
+      with atomic_files.opening(self._path) as file:
         file.write((json.dumps(header) + "\n").encode().ljust(_HEADER))
         for counts in (self.correct, self.seen):
           if counts is not None:
             file.write(counts.data)
-        commit_log.sync(file)
-      os.replace(new, self._path)
     except OSError as error:  # Someone else's cache can still be used.
       logging.info("%s is not saved: %s.", self._path, error)
-      with contextlib.suppress(OSError):
-        new.unlink()
 
 
 def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float) -> np.ndarray:

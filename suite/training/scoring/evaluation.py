@@ -16,7 +16,7 @@ from suite.training.scoring import scoring
 
 
 class Evaluation(NamedTuple):
-  """record: plain values; predictions: arguments of `suite.data.predictions.save`."""
+  """record: plain values; predictions: arguments of `suite.state.predictions.save`."""
 
   record: Dict[str, Any]
   predictions: Dict[str, Any]

@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyarrow import parquet
 import pytest
 
-from suite.data import predictions
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
+from suite.state import predictions
 
 ANSWERS = np.array([[1, 0, -1], [0, 1, 1]], np.int8)
 

@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
-from suite.data import predictions as predictions_lib
 from suite.data.images import image_ops
 from suite.data.images import image_set
+from suite.state import predictions as predictions_lib
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import parquet
 import pytest
 
-from suite.data import predictions
+from suite.state import predictions
 
 SINGLE = {
     "ids": ["a", "b", "ü"],

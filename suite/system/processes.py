@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Many runs for one command, some at a time, each a process of its own with its own log file.
+"""Several child processes for one command, some at a time, each with a log file.
 
 A job's log file is locked as long as its process lives, so that the same command, given again in
 another shell or on another machine that sees the same folder, takes the jobs that nobody works on.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import fcntl
 import os
 import pathlib
 import shlex
@@ -21,38 +20,43 @@ from typing import Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, 
 
 from absl import logging
 
+from suite.system import file_lock
+
 FINISHED, FAILED, ELSEWHERE = "finished", "failed", "runs elsewhere"
 _POLL_SECONDS = 0.1
 _PATIENCE_SECONDS = 20.0
 
 
 class Job(NamedTuple):
-  """What to run.
+  """A command to run.
 
   Attributes:
-    name: for people. command: program and arguments.
-    log: the file that gets what it says; earlier attempts stay in it.
-    is_finished: whether there is nothing to do.
+    name: shown in messages. command: program and arguments.
+    log: the file for its output; earlier attempts stay in it.
+    is_finished: whether its result exists, so that there is nothing to do; None: exit code 0 is all
+      that a result needs.
   """
 
   name: str
   command: Sequence[str]
   log: pathlib.Path
-  is_finished: Callable[[], bool]
+  is_finished: Optional[Callable[[], bool]] = None
 
 
 class Outcome(NamedTuple):
-  """What became of a job; `reason` is what it said last, if it failed."""
+  """The end of a job: its state, how long it ran here, and why it failed ("" if it did not)."""
 
   job: Job
   state: str
   reason: str = ""
+  seconds: float = 0.0
 
 
 class _Process(NamedTuple):
   job: Job
   process: subprocess.Popen
   first_byte: int  # Of this attempt in the log.
+  began: float
 
 
 def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
@@ -70,7 +74,7 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
           job = waiting.popleft()
           started = _start(job, at_once)
           if started is None:
-            outcomes[job.name] = Outcome(job, FINISHED if job.is_finished() else ELSEWHERE)
+            outcomes[job.name] = Outcome(job, FINISHED if _has_result(job) else ELSEWHERE)
           else:
             logging.info("%s: begins (%s).", job.name, job.log)
             running.append(started)
@@ -92,11 +96,9 @@ def _start(job: Job, at_once: int) -> Optional[_Process]:
   if at_once > 1:  # Else the first one takes all of a GPU's memory.
     environment.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
   with open(job.log, "ab") as log:
-    try:
-      fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not file_lock.try_lock(log):
       return None
-    if job.is_finished():  # Elsewhere, since this was planned.
+    if _has_result(job):  # Elsewhere, since this was planned.
       return None
     first_byte = log.tell()
     log.write(f"$ {shlex.join(job.command)}\n".encode())
@@ -105,23 +107,36 @@ def _start(job: Job, at_once: int) -> Optional[_Process]:
     # lives, so nobody starts the job again beside a process that has outlived its parent.
     process = subprocess.Popen(job.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                env=environment)
-  return _Process(job, process, first_byte)
+  return _Process(job, process, first_byte, time.monotonic())
+
+
+def _has_result(job: Job) -> bool:
+  return job.is_finished is not None and job.is_finished()
 
 
 def _outcome(one: _Process) -> Outcome:
-  code = one.process.returncode
-  if code == 0 and one.job.is_finished():
-    return Outcome(one.job, FINISHED)
+  code, seconds = one.process.returncode, time.monotonic() - one.began
+  if code == 0 and (one.job.is_finished is None or one.job.is_finished()):
+    return Outcome(one.job, FINISHED, seconds=seconds)
   with open(one.job.log, "rb") as log:
     log.seek(one.first_byte)
-    lines = log.read().decode(errors="replace").splitlines()[1:]
-  said = [line for line in lines if line.startswith("suite: ")] or [x for x in lines if x.strip()]
-  ended = f"ended by signal {-code}" if code < 0 else f"ended with {code}"
-  return Outcome(one.job, FAILED, said[-1].removeprefix("suite: ") if said and code >= 0 else ended)
+    lines = [x for x in log.read().decode(errors="replace").splitlines()[1:] if x.strip()]
+  return Outcome(one.job, FAILED, _reason(lines, one.job.name, code), seconds)
+
+
+def _reason(lines: Sequence[str], name: str, code: int) -> str:
+  """The last line that names an error as the command `suite` does, else the last line."""
+  if code < 0:
+    return f"ended by signal {-code}"
+  errors = [line for line in lines if line.startswith(("suite: ", f"{name}: "))]
+  last = (errors or list(lines) or [f"ended with {code}"])[-1]
+  for prefix in ("suite: ", f"{name}: "):
+    last = last.removeprefix(prefix)
+  return last
 
 
 def _end(running: Sequence[_Process]) -> None:
-  """Their state on disk is whole at any time, so nothing has to be waited for."""
+  """Ends the processes; their state on disk is complete at any time."""
   for one in running:
     one.process.terminate()
   deadline = time.monotonic() + _PATIENCE_SECONDS

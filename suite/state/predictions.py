@@ -25,6 +25,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from suite.system import atomic_files
+
 COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
 
 
@@ -97,7 +99,8 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
   if multi_label:
     columns["scores"] = pa.array(list(np.asarray(scores, np.float32)), pa.list_(pa.float32()))
   _check_lengths(path, columns, labels)
-  _write_atomically(pathlib.Path(path), pa.table(columns))
+  with atomic_files.opening(pathlib.Path(path)) as file:
+    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False)
 
 
 def load(path: str | os.PathLike) -> Predictions:
@@ -183,16 +186,3 @@ def _stack(path: str | os.PathLike, rows: list[np.ndarray]) -> np.ndarray:
   if len(widths) > 1:
     raise ValueError(f"{path}: rows have {widths} scores; expected one score a class in every row.")
   return np.stack(rows) if rows else np.zeros([0, 0], np.float32)
-
-
-def _write_atomically(path: pathlib.Path, table: pa.Table) -> None:
-  path.parent.mkdir(parents=True, exist_ok=True)
-  temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-  try:
-    with open(temporary, "wb") as file:
-      parquet.write_table(table, file, compression="zstd", use_dictionary=False)
-      file.flush()
-      os.fsync(file.fileno())
-    os.replace(temporary, path)
-  finally:
-    temporary.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Files and folders that are either complete under their final name or not there.
+
+Every write takes the same steps: write a temporary beside the final path, flush it to the disk,
+rename it, flush the folder that holds the name. A process that is killed leaves at most a temporary
+whose name begins with `TEMPORARY`; no reader takes it for a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+from typing import Any, BinaryIO, Iterator
+
+TEMPORARY = "tmp-"
+
+
+@contextlib.contextmanager
+def replacing(final: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Yields a temporary path to write a file or folder to, which becomes `final` at the end.
+
+  The temporary has the suffix of `final`. On any failure it is removed and `final` is unchanged.
+  """
+  with _renaming(final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}"), final) as temporary:
+    yield temporary
+
+
+@contextlib.contextmanager
+def opening(final: pathlib.Path) -> Iterator[BinaryIO]:
+  """Yields an open binary file that becomes `final` at the end of the block.
+
+  The temporary's suffix differs from that of `final`: patterns such as *.parquet do not match it.
+  """
+  name = f"{TEMPORARY}{os.getpid()}-{final.name}.part"
+  with _renaming(final.with_name(name), final) as temporary, open(temporary, "wb") as file:
+    yield file
+
+
+def write(final: pathlib.Path, data: bytes) -> None:
+  """Replaces the content of `final`."""
+  with opening(final) as file:
+    file.write(data)
+
+
+def replace_folder(new: pathlib.Path, final: pathlib.Path) -> None:
+  """Moves the folder `new` to `final`; an older `final` is moved aside first, then removed."""
+  old = final.with_name(f".{final.name}.old")
+  shutil.rmtree(old, ignore_errors=True)
+  sync(new)
+  if final.exists():
+    os.replace(final, old)
+  os.replace(new, final)
+  sync_folder(final.parent)
+  shutil.rmtree(old, ignore_errors=True)
+
+
+def sync_file(file: Any) -> None:
+  """Waits until the content of an open file is on the disk."""
+  file.flush()
+  os.fsync(file.fileno())
+
+
+def sync_folder(folder: pathlib.Path) -> None:
+  """Waits until the names in a folder are on the disk; POSIX only, elsewhere nothing is done."""
+  if os.name == "posix":
+    _sync_path(folder)
+
+
+def sync(path: pathlib.Path) -> None:
+  """Waits until a file, or a folder and all that it holds, is on the disk."""
+  for entry in [*sorted(path.rglob("*")), path] if path.is_dir() else [path]:
+    if entry.is_dir():
+      sync_folder(entry)
+    else:
+      _sync_path(entry)
+
+
+def _sync_path(path: pathlib.Path) -> None:
+  descriptor = os.open(path, os.O_RDONLY)
+  try:
+    os.fsync(descriptor)
+  finally:
+    os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _renaming(temporary: pathlib.Path, final: pathlib.Path) -> Iterator[pathlib.Path]:
+  try:
+    final.parent.mkdir(parents=True, exist_ok=True)
+    yield temporary
+    sync(temporary)
+    os.replace(temporary, final)
+    sync_folder(final.parent)
+  finally:
+    if temporary.is_dir():
+      shutil.rmtree(temporary, ignore_errors=True)
+    else:
+      with contextlib.suppress(OSError):
+        temporary.unlink()
