@@ -22,6 +22,7 @@ from absl import flags
 from absl import logging
 
 import suite
+from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
 from suite.configs import gin_files
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
   report.set_defaults(do=_report)
   data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
+  curate_commands.add(commands, [every])
   return parser
 
 

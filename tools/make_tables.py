@@ -25,6 +25,7 @@ from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
+from suite.reporting import text_table
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   return 0
 
 
-def page(made: Sequence[tables.Table], ways: Sequence[str], *, title: str,
+def page(made: Sequence[text_table.Table], ways: Sequence[str], *, title: str,
          figure_names: Sequence[str] = ()) -> str:
   """The whole page in Markdown; `ways` say how the runs were made."""
   head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]

@@ -18,6 +18,7 @@ from suite.curation import errors
 from suite.curation import image_table
 from suite.curation import manifest
 from suite.curation import pictures
+from suite.curation import queries
 from suite.curation import storage
 from suite.curation import votes as votes_lib
 from suite.curation.sheets import sheet_page
@@ -54,7 +55,8 @@ def sheets(work: pathlib.Path, *, images: Optional[pathlib.Path] = None, pixels:
     for (bucket, label), members in groups.items():
       sheet = sheet_page.Sheet(
           bucket, label, prompts.get(label, others), spans[bucket],
-          [(one.id, address(files[one.id])) for one in members])
+          [(one.id, address(files[one.id])) for one in members],
+          is_background=label == queries.BACKGROUND)
       atomic_files.write(folder / sheet.file_name, sheet_page.page(sheet).encode("utf-8"))
       made.append(sheet._replace(images=[(one.id, "") for one in members]))
     atomic_files.write(folder / "index.html", sheet_page.index(made).encode("utf-8"))

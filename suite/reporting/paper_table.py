@@ -18,7 +18,7 @@ from suite.metrics import episodic
 from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting import table_dir
-from suite.reporting import tables
+from suite.reporting import text_table
 
 _INTERVAL = "_interval_95"
 _MATRIX = "matrix"
@@ -32,7 +32,7 @@ class Line(NamedTuple):
   cells: Mapping[str, Mapping[table_dir.Seed, Mapping[str, Any]]]
 
 
-def build(directory: str | os.PathLike) -> list[tables.Table]:
+def build(directory: str | os.PathLike) -> list[text_table.Table]:
   """The scores; what was spent, if the table asks for it; whole matrices beside the paper's."""
   table = table_dir.read(directory)
   lines = list(_lines(table))
@@ -88,7 +88,7 @@ def _lines(table: table_dir.TableDir) -> Iterator[Line]:
       yield Line(f"{row} {learner}" if len(learners) > 1 else row, cells)
 
 
-def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> tables.Table:
+def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> text_table.Table:
   paper = paper_values.scores(table.paper) if table.paper else None
   shown = _shown(table, lines, paper)
   rows, conventions = [], {}
@@ -109,7 +109,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> tables.Table:
            "deviation over seeds; [half of the 95% interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
-  return tables.Table(title=table.title, header=["", *header], rows=rows, notes=notes)
+  return text_table.Table(title=table.title, header=["", *header], rows=rows, notes=notes)
 
 
 def _shown(table: table_dir.TableDir, lines: Sequence[Line], paper: paper_values.Scores | None
@@ -166,7 +166,7 @@ def _by_value(found: Mapping[str, str]) -> str:
   return ", ".join(f"{value} ({', '.join(names)})" for value, names in columns.items())
 
 
-def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[tables.Table]:
+def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[text_table.Table]:
   """Means over seeds; a line for each cost that a learner's summaries have, [] if none has."""
   rows = []
   for line in lines:
@@ -177,8 +177,8 @@ def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[tables.Tabl
         rows.append([line.label, cost, *(
             quantities.by_name(cost, _mean(found)) if found else quantities.NOTHING
             for found in values.values())])
-  return [tables.Table(title=f"{table.title}: costs", header=["", "", *table.columns], rows=rows,
-                       num_left=2)] if rows else []
+  return [text_table.Table(title=f"{table.title}: costs", header=["", "", *table.columns],
+                           rows=rows, num_left=2)] if rows else []
 
 
 def _mean(values: Sequence[Any]) -> int | float:
@@ -188,7 +188,7 @@ def _mean(values: Sequence[Any]) -> int | float:
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label: str, name: str
-            ) -> tables.Table:
+            ) -> text_table.Table:
   """Accuracies after each bucket, ours as means over seeds."""
   notes, printed = paper_values.matrix(name)
   found = [s[_MATRIX] for line in lines if line.label == label
@@ -200,7 +200,7 @@ def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label
     if ours is not None and ours.shape == (len(printed), len(values)):
       cells = [quantities.NOTHING if np.isnan(a) else f"{100 * a:.2f}" for a in ours[i]]
     rows += [[f"trained up to {i + 1}", *cells], ["  paper", *values]]
-  return tables.Table(
+  return text_table.Table(
       title=f"{table.title}: {label}, {column}, accuracy by bucket in percent",
       header=["", *(str(j + 1) for j in range(len(printed[0])))], rows=rows,
       notes=[f"Ours: mean over seeds, {len(found)} of them.",

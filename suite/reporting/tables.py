@@ -3,60 +3,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from typing import Any, Iterable, Mapping, Sequence
 
 from suite.metrics import task_stream
+from suite.reporting import paper_table
 from suite.reporting import quantities
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
+from suite.reporting import text_table
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
 _WIDEST = 40
-
-
-@dataclasses.dataclass
-class Table:
-  """A table of text.
-
-  Attributes:
-    title: what it shows. header: names of columns. rows: cells, one list a row.
-    num_left: how many columns are words, set flush left; the others are numbers, flush right.
-    best: cells (row, column) to stand out in Markdown.
-    notes: lines below the table.
-  """
-
-  title: str
-  header: Sequence[str]
-  rows: list[list[str]]
-  num_left: int = 1
-  best: frozenset[tuple[int, int]] = frozenset()
-  notes: Sequence[str] = ()
-
-  def text(self) -> str:
-    """Fixed width, for a terminal."""
-    widths = [max(len(cell) for cell in column) for column in zip(self.header, *self.rows)]
-    rule = ["-" * width for width in widths]
-    lines = [self._line(cells, widths) for cells in (self.header, rule, *self.rows)]
-    return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])]) + "\n"
-
-  def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [cell.ljust(width) if i < self.num_left else cell.rjust(width)
-              for i, (cell, width) in enumerate(zip(cells, widths))]
-    return "  ".join(padded).rstrip()
-
-  def markdown(self) -> str:
-    rule = ["---" if i < self.num_left else "---:" for i in range(len(self.header))]
-    body = [[self._cell(r, c) for c in range(len(row))] for r, row in enumerate(self.rows)]
-    lines = [f"| {' | '.join(cells)} |" for cells in (map(_escape, self.header), rule, *body)]
-    notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
-    return "\n".join([f"**{_escape(self.title)}**", "", *lines, *notes]) + "\n"
-
-  def _cell(self, row: int, column: int) -> str:
-    cell = _escape(self.rows[row][column])
-    return f"**{cell}**" if (row, column) in self.best else cell
 
 
 def report(dirs: Iterable[str | os.PathLike]) -> str:
@@ -69,9 +28,8 @@ def markdown(dirs: Iterable[str | os.PathLike]) -> str:
   return "\n".join(table.markdown() for table in load(dirs))
 
 
-def load(dirs: Iterable[str | os.PathLike]) -> list[Table]:
+def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.Table]:
   """The tables of directories: whole ones of a paper first, then those of single runs."""
-  from suite.reporting import paper_table  # It makes such tables, too.
   dirs = list(dirs)
   whole = [d for d in dirs if table_dir.is_table(d)]
   single = [d for d in dirs if d not in whole]
@@ -79,7 +37,7 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Table]:
   return found + (build(runs_lib.load(single)) if single else [])
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[Table]:
+def build(runs: Sequence[runs_lib.Run]) -> list[text_table.Table]:
   """One table for each protocol and stream, since only their runs can stand side by side."""
   groups: dict[tuple[str, str], list[runs_lib.Run]] = {}
   for run in runs:
@@ -88,7 +46,7 @@ def build(runs: Sequence[runs_lib.Run]) -> list[Table]:
           for (protocol, _), group in groups.items()]
 
 
-def nevis(runs: Sequence[runs_lib.Run]) -> Table:
+def nevis(runs: Sequence[runs_lib.Run]) -> text_table.Table:
   """Rows are tasks with each run's test error, then what the whole stream gives."""
   about, errors = _tested(runs)
   rows = [
@@ -108,13 +66,13 @@ def nevis(runs: Sequence[runs_lib.Run]) -> Table:
       _footer("cumulative MACs", [quantities.si(run.last("macs"), "MAC") for run in runs]),
       _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
   ]
-  return Table(
+  return text_table.Table(
       title=f"{_title(runs[0])}: test error by task",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
 
-def generic(runs: Sequence[runs_lib.Run]) -> Table:
+def generic(runs: Sequence[runs_lib.Run]) -> text_table.Table:
   """Rows are the values of the summaries, by name; columns are runs."""
   flat = [_flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
@@ -128,7 +86,7 @@ def generic(runs: Sequence[runs_lib.Run]) -> Table:
       notes.append(f"{name}: {cells[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
-  return Table(title=_title(runs[0]), header=["", *(run.label for run in runs)],
+  return text_table.Table(title=_title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
@@ -213,7 +171,3 @@ def _flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     else:
       flat[f"{prefix}{name}"] = value
   return flat
-
-
-def _escape(cell: str) -> str:
-  return cell.replace("|", "\\|")

@@ -111,7 +111,7 @@ def test_sources_must_be_as_they_were(tmp_path, source):
 
 
 def test_missing_and_damaged_steps_say_what_to_do(tmp_path, source):
-  with pytest.raises(errors.CurationError, match="'first' is not done.*curate.py first"):
+  with pytest.raises(errors.CurationError, match="'first' is not done.*suite curate first"):
     manifest.verified(tmp_path, "first")
   found, _ = _step(tmp_path, "first", source)
   for text in ("{", "[]", "{}", '{"format": 1, "step": "first"}'):

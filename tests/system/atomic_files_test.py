@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Written whole or not at all: no content, order of flushes or temporary that a crash could show."""
+"""Complete files or none: what a failure leaves, and the order of flushes and renames."""
 
 from __future__ import annotations
 

@@ -27,9 +27,10 @@ def _other(tmp_path):
 
 
 def test_a_lock_that_another_process_holds_is_refused_without_waiting(other, tmp_path):
-  with pytest.raises(file_lock.LockedError, match="Another process holds .*lock. Wait until it"):
-    with file_lock.held(tmp_path / "lock", wait=False):
-      pass
+  message = "Another process holds .*lock. Wait until it"
+  with pytest.raises(file_lock.LockedError, match=message), \
+      file_lock.held(tmp_path / "lock", wait=False):
+    pass
   with open(tmp_path / "lock", "a", encoding="ascii") as file:
     assert not file_lock.try_lock(file)
 

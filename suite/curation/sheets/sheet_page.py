@@ -9,7 +9,6 @@ import html
 import json
 from typing import List, NamedTuple, Sequence, Tuple
 
-from suite.curation import queries
 from suite.curation.sheets import sheet_script
 from suite.curation.sheets import sheet_style
 
@@ -26,6 +25,7 @@ class Sheet(NamedTuple):
     prompt: what was searched for.
     span: the bucket's time, in words.
     images: (id, address of the picture) by rank.
+    is_background: whether the images should show none of the classes.
   """
 
   bucket: int
@@ -33,6 +33,7 @@ class Sheet(NamedTuple):
   prompt: str
   span: str
   images: Sequence[Tuple[str, str]]
+  is_background: bool = False
 
   @property
   def key(self) -> str:
@@ -60,7 +61,7 @@ def page(sheet: Sheet) -> str:
 <header>
 <h1>{_text(title)}</h1>
 <p>Searched for: <q>{_text(sheet.prompt)}</q>. Bucket {sheet.bucket}: {_text(sheet.span)}.</p>
-<p>{_question(sheet.label)} Flag what nobody should have to see, \
+<p>{_question(sheet)} Flag what nobody should have to see, \
 and what you cannot decide. <a href="index.html">All sheets</a></p>
 </header>
 <div class="bar"><div role="toolbar" aria-label="Votes">
@@ -111,10 +112,10 @@ least three reviewers.</p></header>
 """
 
 
-def _question(label: str) -> str:
-  if label == queries.BACKGROUND:
+def _question(sheet: Sheet) -> str:
+  if sheet.is_background:
     return "Does the image show <strong>none</strong> of the classes?"
-  return f"Does the image show <strong>{_text(label)}</strong>?"
+  return f"Does the image show <strong>{_text(sheet.label)}</strong>?"
 
 
 def _head(title: str) -> str:

@@ -18,7 +18,10 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Unio
 
 from suite.contracts import experience
 from suite.contracts import tasks
+from suite.data.images import tfds_images
+from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
+from suite.data.streams import shared_images as shared_images_lib
 
 TRAIN = "train"
 PREDICT = "predict"
@@ -207,7 +210,6 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   lines = nevis_table.select(variant)
   name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
   expected = collections.Counter(line.role for line in lines)
-  from suite.data.streams import shared_images as shared_images_lib  # pylint: disable=import-outside-toplevel
   tested = shared_images_lib.TestImages(
       [f"nevis/{line.name}" for line in lines] if shared_images == "remove" else [],
       data_dir=data_dir)
@@ -224,7 +226,6 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
   dataset = f"nevis/{line.name}"
 
   def task() -> tasks.Task:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     found = tfds_source.label_facts(dataset, data_dir=data_dir)
     if found.kind != line.kind:
       raise ValueError(f"{dataset!r} is {found.kind} as prepared, but {line.kind} in the stream's "
@@ -232,20 +233,17 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    from suite.data.images import image_set  # pylint: disable=import-outside-toplevel
-    train, validation, test = (image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
+    train, validation, test = (tfds_images.load(dataset, split, data_dir=data_dir)
                                for split in ("train", "validation", "test"))
     train, shared_train = tested.drop_from(train, dataset, "train")
     validation, shared_validation = tested.drop_from(validation, dataset, "validation")
     return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
 
   def missing() -> Optional[Missing]:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
     return Missing(dataset, reason, command) if reason else None
 
   def version() -> Optional[str]:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     return tfds_source.version(dataset, data_dir=data_dir)
 
   return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,

@@ -107,7 +107,7 @@ def test_a_page_can_be_used_without_a_mouse_or_without_eyes():
 def test_background_is_asked_for_otherwise():
   assert "show <strong>bus</strong>?" in sheet_page.page(_sheet())
   assert "show <strong>none</strong> of the classes?" in sheet_page.page(
-      _sheet(label="BACKGROUND", prompt="none of bus, car"))
+      _sheet(label="BACKGROUND", prompt="none of bus, car")._replace(is_background=True))
 
 
 def test_keys_of_sheets_tell_candidates_apart():

@@ -10,13 +10,14 @@ import tensorflow as tf
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.images import streamed_set
+from suite.data.images import tfds_images
 
 NUM = 23
 TRANSFORM = image_ops.Nevis(5)
 
 
 def _read(data_dir, config="same_shape", limit=0, split="train"):
-  return image_set.ImageSet.from_tfds(f"suite_test_pictures/{config}", split, data_dir=data_dir,
+  return tfds_images.load(f"suite_test_pictures/{config}", split, data_dir=data_dir,
                                       memory_limit_bytes=limit)
 
 

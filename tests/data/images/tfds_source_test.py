@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from suite.data.images import image_ops
-from suite.data.images import image_set
+from suite.data.images import tfds_images
 from suite.data.images import image_store
 from suite.data.images import tfds_source
 
@@ -18,7 +18,7 @@ NUM = 23
 
 
 def _read(config, data_dir, split="train", **values):
-  return image_set.ImageSet.from_tfds(f"suite_test_pictures/{config}", split, data_dir=data_dir,
+  return tfds_images.load(f"suite_test_pictures/{config}", split, data_dir=data_dir,
                                       **values)
 
 

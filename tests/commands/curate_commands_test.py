@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""tools/curate.py from generated images to a data set that our builder reads, and what it refuses.
+"""`suite curate` from generated images to a data set that our builder reads, and what it refuses.
 
 440 images of 16 x 16 pixels, 40 a bucket: of each of 10 classes three of its own hue, which drifts
 in time, and ten grey ones. Features are histograms of hue, queries the hues.
@@ -11,7 +11,6 @@ import colorsys
 import csv
 import html.parser
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -21,20 +20,15 @@ from PIL import Image
 import pytest
 import tensorflow_datasets as tfds
 
+from suite import cli
 import tfds_builders
 from tfds_builders.parsers import clear_images
 from tfds_builders.parsers import clear_metadata
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "curate.py"
 NAMES = ["baseball", "bus", "camera", "cosplay", "dress", "hockey", "laptop", "racing", "soccer",
          "sweater"]
 BINS, PER_CLASS, GREY, BUCKETS = 40, 3, 10, 11
 CLEAR_10 = ["BACKGROUND", *NAMES]
-
-
-@pytest.fixture(name="tool", scope="module")
-def _tool(load_tool):
-  return load_tool("curate")
 
 
 def _pixels(label, bucket, number):
@@ -89,14 +83,14 @@ def _source(tmp_path_factory):
   return folder
 
 
-def _run(tool, work, step, *arguments):
-  return tool.main([step, str(work), *map(str, arguments)])
+def _run(work, step, *arguments):
+  return cli.main(["curate", step, str(work), *map(str, arguments)])
 
 
-def _select(tool, work, source):
-  assert not _run(tool, work, "buckets", "--table", source / "images.csv", "--features",
+def _select(work, source):
+  assert not _run(work, "buckets", "--table", source / "images.csv", "--features",
                   source / "a.npy", source / "b.npy")
-  assert not _run(tool, work, "queries", "--queries", source / "queries.csv", "--query-features",
+  assert not _run(work, "queries", "--queries", source / "queries.csv", "--query-features",
                   source / "queries.npy", "--share", 3 / 40, "--background", 1)
 
 
@@ -136,11 +130,11 @@ def _vote(work, folder, reviewer, vote_of):
 
 
 @pytest.fixture(name="reviewed", scope="module")
-def _reviewed(tool, source, tmp_path_factory):
+def _reviewed(source, tmp_path_factory):
   """A curation up to the votes: one soccer image is rejected by two, one laptop flagged by one."""
   work = tmp_path_factory.mktemp("curation") / "work"
-  _select(tool, work, source)
-  assert not _run(tool, work, "sheets", "--pixels", 32)
+  _select(work, source)
+  assert not _run(work, "sheets", "--pixels", 32)
   first = {place: next(line["id"] for line in _lines(work / "queries" / "candidates.csv")
                        if (line["bucket"], line["class"]) == place)
            for place in (("4", "soccer"), ("5", "laptop"))}
@@ -151,14 +145,14 @@ def _reviewed(tool, source, tmp_path_factory):
       return "flag" if name == first["5", "laptop"] and reviewer == "cid" else "accept"
 
     _vote(work, work.parent / "votes", reviewer, vote_of)
-  assert not _run(tool, work, "votes", work.parent / "votes")
+  assert not _run(work, "votes", work.parent / "votes")
   return work, first
 
 
-def test_the_tool_starts_without_tensorflow():
-  program = ("import runpy, sys; runpy.run_path(sys.argv[1], run_name='curate'); "
-             "sys.exit('tensorflow' in sys.modules)")
-  assert not subprocess.run([sys.executable, "-c", program, str(TOOL)], check=False).returncode
+def test_the_command_starts_without_tensorflow():
+  program = ("import sys; from suite import cli; code = cli.main(['curate', 'status', '.']); "
+             "sys.exit(code or 'tensorflow' in sys.modules)")
+  assert not subprocess.run([sys.executable, "-c", program], check=False).returncode
 
 
 def test_buckets_and_candidates_are_what_was_painted(reviewed):
@@ -202,9 +196,9 @@ def test_votes_are_composed(reviewed):
   assert counts["pairwise"] == round((398 + 2 / 3) / 400, 6)
 
 
-def test_our_builder_reads_the_archives(tool, reviewed, tmp_path):
+def test_our_builder_reads_the_archives(reviewed, tmp_path):
   work, first = reviewed
-  assert not _run(tool, work, "export", "--test-per-class", 1, "--bucket-0", "--again")
+  assert not _run(work, "export", "--test-per-class", 1, "--bucket-0", "--again")
   before = tfds_builders.mirror.state()
   tfds_builders.mirror.use(work / "export", trust=True)  # Ours is not the published archive.
   try:
@@ -227,9 +221,9 @@ def test_our_builder_reads_the_archives(tool, reviewed, tmp_path):
   np.testing.assert_allclose(image, _pixels("laptop", 5, number).mean(axis=(0, 1)), atol=3)
 
 
-def test_the_parsers_read_what_is_known_of_images(tool, reviewed):
+def test_the_parsers_read_what_is_known_of_images(reviewed):
   work, _ = reviewed
-  assert not _run(tool, work, "export", "--again")
+  assert not _run(work, "export", "--again")
   path = work / "export" / "clear10-train-image-only.zip"
   facts = {one.key: one for one in clear_metadata.parse({"a": path}, edition="present")}
   found = {one.key: one for one in clear_images.parse({"a": path}, edition="present")}
@@ -240,120 +234,120 @@ def test_the_parsers_read_what_is_known_of_images(tool, reviewed):
       "place"]
 
 
-def test_the_same_curation_is_the_same_bytes(tool, source, reviewed, tmp_path):
+def test_the_same_curation_is_the_same_bytes(source, reviewed, tmp_path):
   work, _ = reviewed
-  assert not _run(tool, work, "export", "--again")
+  assert not _run(work, "export", "--again")
   second = tmp_path / "elsewhere"
-  _select(tool, second, source)
-  assert not _run(tool, second, "sheets", "--pixels", 32)
-  assert not _run(tool, second, "votes", work.parent / "votes")
-  assert not _run(tool, second, "export")
+  _select(second, source)
+  assert not _run(second, "sheets", "--pixels", 32)
+  assert not _run(second, "votes", work.parent / "votes")
+  assert not _run(second, "export")
   for step in ("buckets", "queries", "sheets", "votes", "export"):
     ours, theirs = (json.loads((one / step / "manifest.json").read_text())["outputs"]
                     for one in (work, second))
     assert ours == theirs
 
 
-def test_steps_are_not_done_twice_and_status_says_what_is_done(tool, reviewed, source, capsys):
+def test_steps_are_not_done_twice_and_status_says_what_is_done(reviewed, source, capsys):
   work, _ = reviewed
   before = (work / "queries" / "manifest.json").stat().st_mtime_ns
-  _select(tool, work, source)
+  _select(work, source)
   assert (work / "queries" / "manifest.json").stat().st_mtime_ns == before
   capsys.readouterr()
-  assert not _run(tool, work, "status")
+  assert not _run(work, "status")
   lines = capsys.readouterr().out.splitlines()
   assert lines[:5] == ["encode   not done, or not needed", "buckets  done", "queries  done",
                        "sheets   done", "votes    done"]
 
 
-def _fails(tool, capsys, work, step, *arguments):
+def _fails(capsys, work, step, *arguments):
   capsys.readouterr()
-  assert _run(tool, work, step, *arguments) == 1
+  assert _run(work, step, *arguments) == 1
   return capsys.readouterr().err
 
 
-def test_steps_refuse_what_does_not_match(tool, reviewed, source, tmp_path, capsys):
+def test_steps_refuse_what_does_not_match(reviewed, source, tmp_path, capsys):
   work, _ = reviewed
-  text = _fails(tool, capsys, tmp_path / "new", "sheets")
-  assert "Step 'queries' is not done" in text and "curate.py queries" in text
+  text = _fails(capsys, tmp_path / "new", "sheets")
+  assert "Step 'queries' is not done" in text and "suite curate queries" in text
   shutil.copytree(work, tmp_path / "moved" / "work")  # Paths are as seen from the folder.
-  text = _fails(tool, capsys, tmp_path / "moved" / "work", "export", "--again", "--bucket-0")
+  text = _fails(capsys, tmp_path / "moved" / "work", "export", "--again", "--bucket-0")
   assert "images.csv cannot be read" in text
-  text = _fails(tool, capsys, work, "queries", "--queries", source / "queries.csv",
+  text = _fails(capsys, work, "queries", "--queries", source / "queries.csv",
                 "--query-features", source / "queries.npy", "--share", "0.1")
   assert "share=0.075 (now 0.1)" in text and "--again" in text
 
 
-def test_changes_behind_the_back_are_noticed(tool, source, tmp_path, capsys):
+def test_changes_behind_the_back_are_noticed(source, tmp_path, capsys):
   shutil.copytree(source, tmp_path / "source")
   source, work = tmp_path / "source", tmp_path / "work"
-  _select(tool, work, source)
-  assert not _run(tool, work, "sheets", "--pixels", 8)
+  _select(work, source)
+  assert not _run(work, "sheets", "--pixels", 8)
   for reviewer in ("a", "b", "c"):
     _vote(work, tmp_path / "votes", reviewer, lambda *_: "accept")
-  assert not _run(tool, work, "votes", tmp_path / "votes")
+  assert not _run(work, "votes", tmp_path / "votes")
   victim = _lines(work / "votes" / "accepted.csv")[0]["id"]
   path, = (source / "photos").glob(f"{victim}.*")
   shutil.copy(next((source / "photos").glob("000.*")), path)
-  text = _fails(tool, capsys, work, "export")
+  text = _fails(capsys, work, "export")
   assert f"{path} is not the image that was reviewed" in text and not (work / "export").exists()
   path.unlink()
-  assert "image files are not there" in _fails(tool, capsys, work, "sheets", "--again", "--links")
+  assert "image files are not there" in _fails(capsys, work, "sheets", "--again", "--links")
   with open(source / "images.csv", "a", encoding="utf-8") as file:
     file.write("x,1,photos/x.png,\n")
   assert "images.csv is not what step 'buckets' was made from" in _fails(
-      tool, capsys, work, "sheets", "--again", "--links")
+      capsys, work, "sheets", "--again", "--links")
   assert "441 images, but there are 440 feature vectors" in _fails(
-      tool, capsys, tmp_path / "other", "buckets", "--table", source / "images.csv", "--features",
+      capsys, tmp_path / "other", "buckets", "--table", source / "images.csv", "--features",
       source / "a.npy", source / "b.npy")
   assert [path.name for path in (tmp_path / "other").iterdir()] == [".lock"]
 
 
-def test_a_class_that_nobody_accepts_is_an_error(tool, source, tmp_path, capsys):
+def test_a_class_that_nobody_accepts_is_an_error(source, tmp_path, capsys):
   work = tmp_path / "work"
-  _select(tool, work, source)
-  assert not _run(tool, work, "sheets", "--links")
+  _select(work, source)
+  assert not _run(work, "sheets", "--links")
   assert _Sheet(work / "sheets" / "01_bus.html").pictures[0].startswith("../")
   for reviewer in ("a", "b", "c"):
     _vote(work, tmp_path / "votes", reviewer, lambda bucket, label, _: (
         "reject" if label == "bus" or (bucket, label) == (3, "dress") else "accept"))
-  assert not _run(tool, work, "votes", tmp_path / "votes")
-  text = _fails(tool, capsys, work, "export")
+  assert not _run(work, "votes", tmp_path / "votes")
+  text = _fails(capsys, work, "export")
   assert "Nothing was accepted of the classes 'bus'. Ask for them in other words" in text
   assert "fewer than 4 reviewers" in _fails(
-      tool, capsys, work, "votes", tmp_path / "votes", "--minimum", 4, "--again")
+      capsys, work, "votes", tmp_path / "votes", "--minimum", 4, "--again")
   shutil.rmtree(tmp_path / "votes" / "c")
-  text = _fails(tool, capsys, work, "votes", tmp_path / "votes", "--again")
+  text = _fails(capsys, work, "votes", tmp_path / "votes", "--again")
   assert "400 of 400 images have fewer than 3 reviewers" in text
 
 
-def test_flagged_images_come_back_by_a_decision(tool, reviewed, source, tmp_path):
+def test_flagged_images_come_back_by_a_decision(reviewed, source, tmp_path):
   work, first = reviewed
   second = tmp_path / "work"
-  _select(tool, second, source)
-  assert not _run(tool, second, "sheets", "--links")
+  _select(second, source)
+  assert not _run(second, "sheets", "--links")
   decisions = tmp_path / "decisions.csv"
   decisions.write_text(f"bucket,class,id,decision\n5,laptop,{first['5', 'laptop']},accept\n")
-  assert not _run(tool, second, "votes", work.parent / "votes", "--decisions", decisions)
+  assert not _run(second, "votes", work.parent / "votes", "--decisions", decisions)
   assert not _lines(second / "votes" / "another_look.csv")
   assert len(_lines(second / "votes" / "accepted.csv")) == 399
-  assert not _run(tool, second, "export", "--format", "tar")
+  assert not _run(second, "export", "--format", "tar")
   found = clear_images.parse({"a": second / "export" / "clear10-train-image-only.tar"},
                              edition="present")
   assert sum(1 for _ in found) == 399
 
 
-def test_features_of_a_keras_model_serve_as_well(tool, source, tmp_path):
+def test_features_of_a_keras_model_serve_as_well(source, tmp_path):
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   inputs = tf.keras.Input((16, 16, 3))
   tf.keras.Model(inputs, tf.keras.layers.GlobalAveragePooling2D()(inputs)).save(
       tmp_path / "mean.keras")
   work = tmp_path / "work"
   arguments = ("--table", source / "images.csv", "--weights", tmp_path / "mean.keras")
-  assert not _run(tool, work, "encode", *arguments)
-  assert not _run(tool, work, "buckets", "--table", source / "images.csv", "--num", 2)
+  assert not _run(work, "encode", *arguments)
+  assert not _run(work, "buckets", "--table", source / "images.csv", "--num", 2)
   (tmp_path / "q.csv").write_text("class,id\nbus,001\ncamera,002\ncamera,012\n")
-  assert not _run(tool, work, "queries", "--queries", tmp_path / "q.csv", "--share", 0.02,
+  assert not _run(work, "queries", "--queries", tmp_path / "q.csv", "--share", 0.02,
                   "--background", 0, "--first", 0)
   found = _lines(work / "queries" / "candidates.csv")
   assert {line["class"] for line in found} == {"bus", "camera"}

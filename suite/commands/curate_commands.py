@@ -1,0 +1,202 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite curate ...`: curates a data set in the layout of CLEAR, step by step.
+
+    suite curate encode  WORK --table T.csv --application ResNet50 --weights W_notop.h5
+    suite curate buckets WORK --table T.csv --features F.npy
+    suite curate queries WORK --queries Q.csv --query-features Q.npy
+    suite curate sheets  WORK
+    suite curate votes   WORK VOTES...
+    suite curate export  WORK
+    suite curate status  WORK
+
+Each step writes a folder below WORK with a manifest.json. A step that is done is not done twice;
+one that was done with other inputs is refused unless --again is given. docs/curation.md has a
+worked example.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+from typing import Any, Callable, List
+
+from suite.curation import encoders
+from suite.curation import errors
+from suite.curation import manifest
+from suite.curation import selection
+from suite.curation import time_buckets
+from suite.curation import votes as votes_lib
+
+COMMAND = "curate"
+
+Path = pathlib.Path
+Step = Callable[[argparse.Namespace], manifest.Manifest]
+
+
+def add(commands: Any, parents: List[argparse.ArgumentParser]) -> None:
+  """Adds the command and its steps to the parser of `suite`."""
+  curate = commands.add_parser(COMMAND, help="curate a data set in the layout of CLEAR")
+  curate.set_defaults(do=lambda args: _help(curate))
+  steps = curate.add_subparsers(title="steps", metavar="STEP")
+
+  def step(do: Callable[[argparse.Namespace], int], name: str, text: str
+           ) -> argparse.ArgumentParser:
+    found = steps.add_parser(name, parents=parents, help=text, description=text)
+    found.set_defaults(do=do)
+    found.add_argument("work", type=Path, metavar="WORK", help="the folder of the curation")
+    return found
+
+  def making(run: Step, name: str, text: str) -> argparse.ArgumentParser:
+    found = step(lambda args: _make(run, args), name, text)
+    found.add_argument("--again", action="store_true",
+                       help="replace a step that was done with other inputs")
+    return found
+
+  _add_encode(making(_encode, "encode", "image files -> features, by a Keras model"))
+  _add_buckets(making(_buckets, "buckets", "images and times -> buckets of equal size"))
+  _add_queries(making(_queries, "queries", "queries -> candidates of each class and bucket"))
+  _add_sheets(making(_sheets, "sheets", "candidates -> review sheets, pages for a browser"))
+  _add_votes(making(_votes, "votes", "reviewers' votes -> accepted, rejected, to be decided"))
+  _add_export(making(_export, "export", "accepted images -> archives in CLEAR's layout"))
+  step(_status, "status", "list the steps that are done and those that must be done again")
+
+
+def _add_encode(found: argparse.ArgumentParser) -> None:
+  _add_table(found)
+  _add_images(found)
+  found.add_argument("--application", help="a network of keras.applications; else a .keras file")
+  found.add_argument("--weights", type=Path, required=True, help="of it, or the .keras file")
+  found.add_argument("--scale", choices=encoders.SCALES, default="none",
+                     help="of the pixels that a .keras file takes (%(default)s: 0 to 255)")
+  found.add_argument("--size", type=int, help="of the images (224, or what the .keras file takes)")
+  found.add_argument("--batch-size", type=int, default=64)
+
+
+def _add_buckets(found: argparse.ArgumentParser) -> None:
+  _add_table(found)
+  found.add_argument("--features", type=Path, nargs="+", metavar="NPY",
+                     help="floats [N, D]; several files are one after another (those of `encode`)")
+  found.add_argument("--num", type=int, default=time_buckets.NUM, help="of buckets (%(default)s)")
+
+
+def _add_queries(found: argparse.ArgumentParser) -> None:
+  rule = selection.Rule()
+  found.add_argument("--queries", type=Path, required=True, help="CSV: class, prompt or class, id")
+  found.add_argument("--query-features", type=Path, metavar="NPY", help="[Q, D], of the prompts")
+  found.add_argument("--share", type=float, default=rule.share,
+                     help="of a bucket, the top of each query (%(default)s)")
+  found.add_argument("--keep", type=int, metavar="N",
+                     help="at most N candidates of each class and bucket (all)")
+  found.add_argument("--background", type=int, metavar="N",
+                     help="from the low end of each query (a tenth of a class's; 0: none)")
+  found.add_argument("--first", type=int, default=rule.first,
+                     help="the first bucket that is searched (%(default)s)")
+
+
+def _add_sheets(found: argparse.ArgumentParser) -> None:
+  _add_images(found)
+  found.add_argument("--pixels", type=int, default=192, help="of thumbnails (%(default)s)")
+  found.add_argument("--links", action="store_true", help="link to the image files instead")
+
+
+def _add_votes(found: argparse.ArgumentParser) -> None:
+  found.add_argument("votes", type=Path, nargs="+", metavar="VOTES",
+                     help="CSV files, or folders of them")
+  found.add_argument("--decisions", type=Path, help="CSV: bucket, class, id, decision, on flagged")
+  found.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
+                     help="reviewers of every image (%(default)s)")
+
+
+def _add_export(found: argparse.ArgumentParser) -> None:
+  found.add_argument("--name", default="clear10", help="of the data set (%(default)s)")
+  found.add_argument("--format", choices=("zip", "tar"), default="zip")
+  found.add_argument("--test-per-class", type=int, default=0, metavar="N",
+                     help="N images of each class and bucket go to a test archive")
+  found.add_argument("--bucket-0", action="store_true", help="also pack bucket 0, without labels")
+
+
+def _add_table(found: argparse.ArgumentParser) -> None:
+  found.add_argument("--table", type=Path, required=True,
+                     help=".csv or .parquet with id, timestamp, path, ...")
+
+
+def _add_images(found: argparse.ArgumentParser) -> None:
+  found.add_argument("--images", type=Path, metavar="DIR",
+                     help="the folder that paths in the table start from (the table's own)")
+
+
+def _help(parser: argparse.ArgumentParser) -> int:
+  parser.print_help(sys.stderr)
+  return 2
+
+
+def _make(run: Step, args: argparse.Namespace) -> int:
+  """Does a step, then prints what was counted."""
+  done = run(args)
+  counts = {k: v for k, v in done.counts.items() if not isinstance(v, (dict, list))}
+  print(f"{done.folder}: {json.dumps(counts)}")
+  return 0
+
+
+def _encode(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import selecting
+  size = args.size or (224 if args.application else None)
+
+  def make() -> Any:
+    if args.application:
+      return encoders.application(args.application, args.weights, size or 224, args.batch_size)
+    return encoders.saved(args.weights, scale=args.scale, size=size, batch_size=args.batch_size)
+
+  return selecting.encode(
+      args.work, args.table, make, weights=[args.weights], images=args.images, again=args.again,
+      parameters={"application": args.application, "scale": args.scale, "size": size})
+
+
+def _buckets(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import selecting
+  return selecting.buckets(args.work, args.table, args.features, num=args.num, again=args.again)
+
+
+def _queries(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import selecting
+  rule = selection.Rule(args.share, args.keep, args.background, args.first)
+  return selecting.queries(args.work, args.queries, args.query_features, rule=rule,
+                           again=args.again)
+
+
+def _sheets(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import reviewing
+  return reviewing.sheets(args.work, images=args.images, pixels=args.pixels, links=args.links,
+                          again=args.again)
+
+
+def _votes(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import reviewing
+  files: List[Path] = []
+  for path in args.votes:
+    files += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
+  return reviewing.votes(args.work, files, decisions=args.decisions, minimum=args.minimum,
+                         again=args.again)
+
+
+def _export(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import exporting
+  return exporting.export(args.work, name=args.name, suffix=f".{args.format}",
+                          test_per_class=args.test_per_class, bucket_0=args.bucket_0,
+                          again=args.again)
+
+
+def _status(args: argparse.Namespace) -> int:
+  from suite.curation import collection
+  for step in collection.STEPS:
+    if not (args.work / step / manifest.NAME).exists():
+      print(f"{step:8} not done" + (", or not needed" if step == collection.ENCODE else ""))
+      continue
+    try:
+      manifest.verified(args.work, step)
+      print(f"{step:8} done")
+    except errors.CurationError as error:
+      print(f"{step:8} to be done again: {error}")
+  return 0

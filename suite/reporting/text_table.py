@@ -1,0 +1,53 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A table of text, printed for a terminal or as Markdown."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Sequence
+
+
+@dataclasses.dataclass
+class Table:
+  """A table of text.
+
+  Attributes:
+    title: what it shows. header: names of columns. rows: cells, one list a row.
+    num_left: how many columns are words, set flush left; the others are numbers, flush right.
+    best: cells (row, column) to stand out in Markdown.
+    notes: lines below the table.
+  """
+
+  title: str
+  header: Sequence[str]
+  rows: list[list[str]]
+  num_left: int = 1
+  best: frozenset[tuple[int, int]] = frozenset()
+  notes: Sequence[str] = ()
+
+  def text(self) -> str:
+    """Fixed width, for a terminal."""
+    widths = [max(len(cell) for cell in column) for column in zip(self.header, *self.rows)]
+    rule = ["-" * width for width in widths]
+    lines = [self._line(cells, widths) for cells in (self.header, rule, *self.rows)]
+    return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])]) + "\n"
+
+  def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [cell.ljust(width) if i < self.num_left else cell.rjust(width)
+              for i, (cell, width) in enumerate(zip(cells, widths))]
+    return "  ".join(padded).rstrip()
+
+  def markdown(self) -> str:
+    rule = ["---" if i < self.num_left else "---:" for i in range(len(self.header))]
+    body = [[self._cell(r, c) for c in range(len(row))] for r, row in enumerate(self.rows)]
+    lines = [f"| {' | '.join(cells)} |" for cells in (map(_escape, self.header), rule, *body)]
+    notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
+    return "\n".join([f"**{_escape(self.title)}**", "", *lines, *notes]) + "\n"
+
+  def _cell(self, row: int, column: int) -> str:
+    cell = _escape(self.rows[row][column])
+    return f"**{cell}**" if (row, column) in self.best else cell
+
+
+def _escape(cell: str) -> str:
+  return cell.replace("|", "\\|")
