@@ -27,6 +27,7 @@ from suite.commands import data_commands
 from suite.commands import lifelong_commands
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.reporting import tables
 from suite.tables import table
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
@@ -180,7 +181,6 @@ def _report(args) -> int:
   if missing:
     raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
                                 "Give the --workdir of a run (./runs/RUN when none was given).")
-  from suite.reporting import tables
   print(tables.report(args.dirs))
   return 0
 

@@ -9,6 +9,8 @@ import pathlib
 import sys
 from typing import Any, Dict, List, Sequence
 
+import numpy as np
+
 COMMAND = "lifelong"
 _CELLS = {"1": 1, "0": 0, "true": 1, "false": 0}
 
@@ -161,8 +163,6 @@ def _read_answers(path: pathlib.Path) -> Dict[str, int]:
 
 def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> List[Any]:
   """int [N] of each column but `id`: equal values get equal numbers."""
-  import numpy as np
-
   from suite.lifelong.cache import accuracy_cache
   ids = accuracy_cache.AccuracyCache(folder).ids.tolist()
   with open(path, encoding="utf-8-sig", newline="") as file:
@@ -180,7 +180,6 @@ def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> List[Any]:
 
 def _write_probabilities(path: pathlib.Path, reference: Any, names: Sequence[str],
                          found: Sequence[Any]) -> None:
-  import numpy as np
   columns = [one.probabilities(np.arange(reference.num_samples)) for one in found]
   with open(path, "w", encoding="utf-8", newline="") as file:
     writer = csv.writer(file)

@@ -1,0 +1,60 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Rules for single files: size, licence, names, gin files, imports that must stay quick."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from suite.configs import gin_files
+from suite.configs import gin_parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
+           "Licensed under the Apache License, Version 2.0.")
+ALL = [*(path.relative_to(ROOT) for folder in ("suite", "tfds_builders", "tests", "tools")
+         for path in sorted((ROOT / folder).rglob("*.py"))), pathlib.Path("setup.py")]
+GIN = sorted((ROOT / "gin").rglob("*.gin"))
+
+
+@pytest.mark.parametrize("path", ALL, ids=str)
+def test_every_file_is_small_and_has_its_licence(path):
+  lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+  assert lines[:1] == [LICENCE], f"{path} must begin with this line:\n{LICENCE}"
+  assert len(lines) <= 400, f"{path} has {len(lines)} lines: split it, one concept a file"
+  assert path.stem not in ("utils", "util", "common", "helpers", "misc"), (
+      f"{path}: name the file after what it holds")
+
+
+def test_tests_have_no_packages_and_gin_no_python():
+  assert not [str(p) for p in (ROOT / "tests").rglob("__init__.py")], "tests import by importlib"
+  assert not [str(p) for p in (ROOT / "gin").rglob("*.py")], "gin/__init__.py would hide gin itself"
+
+
+@pytest.mark.parametrize(
+    "module", ["suite", "suite.cli", "suite.configs.gin_parse", "suite.contracts.tasks"])
+def test_importing_what_people_start_with_leaves_tensorflow_alone(module):
+  program = f"import sys, {module}; sys.exit('tensorflow' in sys.modules)"
+  done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ},
+                        capture_output=True, text=True, check=False)
+  assert done.returncode == 0, done.stderr or f"import {module} imports tensorflow"
+
+
+@pytest.mark.parametrize("path", GIN, ids=lambda p: str(p.relative_to(ROOT)))
+def test_gin_files_are_short(path):
+  assert len(path.read_text(encoding="utf-8").splitlines()) <= 30, "compose it by include"
+
+
+@pytest.mark.parametrize("name", gin_files.run_files())
+def test_every_run_file_says_what_it_is_parses_and_sets_nothing_in_vain(name, caplog):
+  _, path = gin_files.find(name)
+  assert gin_files.description(path), f"{path}: begin with a comment that says what it runs"
+  with caplog.at_level(logging.WARNING):
+    gin_files.scan([path])
+  assert not caplog.records, caplog.text
+  gin_parse.parse([path])

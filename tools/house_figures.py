@@ -1,0 +1,156 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Counts folders, import arrows, circles and module names of a checkout, for docs/architecture.md.
+
+    python tools/house_figures.py            # this checkout
+    git worktree add /tmp/before 975aa29 && python tools/house_figures.py /tmp/before
+
+A room is a folder with at least one module; __init__.py does not count as one, and
+suite/experiment.py is a room by itself: tables and commands use it, and it lies beside cli.py. An
+arrow is a pair of rooms of which the first imports the second; it points up if the floor of the
+second stands later in FLOORS. Every import counts, those inside functions too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import collections
+import pathlib
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Set, Tuple
+
+PACKAGES = ("suite", "tfds_builders")
+# Low to high. The last floor is the modules directly in suite/: the command line.
+FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/models",
+          "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
+          "suite/lifelong", "suite/curation", "suite/protocols", "suite/reporting", "suite/configs",
+          "suite/experiment.py", "suite/tables", "suite/commands", "suite")
+
+Graph = Dict[str, Set[str]]
+
+
+class Import(NamedTuple):
+  """One import statement's name; `from a import b` is a.b."""
+
+  line: int
+  name: str
+  in_function: bool
+
+
+def module_name(path: pathlib.PurePath) -> str:
+  """suite/data/x.py -> suite.data.x; a package's __init__ is the package."""
+  parts = path.with_suffix("").parts
+  return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: pathlib.PurePath, tree: ast.AST) -> Iterator[Import]:
+  """All imports of a module; `path` is relative to the checkout."""
+  package = path.parent.parts
+
+  def visit(node: ast.AST, in_function: bool) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+      for alias in node.names:
+        yield Import(node.lineno, alias.name, in_function)
+    elif isinstance(node, ast.ImportFrom):
+      above = package[:len(package) - node.level + 1] if node.level else ()
+      base = ".".join([*above, *filter(None, [node.module])])
+      for alias in node.names:
+        yield Import(node.lineno, f"{base}.{alias.name}", in_function)
+    in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    for child in ast.iter_child_nodes(node):
+      yield from visit(child, in_function)
+
+  return visit(tree, False)
+
+
+def known(name: str, modules: Mapping[str, object]) -> str:
+  """The module that an imported name belongs to: the longest prefix that is one; "" if none."""
+  while name and name not in modules:
+    name = name.rpartition(".")[0]
+  return name
+
+
+def sources(root: pathlib.Path) -> Dict[str, pathlib.Path]:
+  """Module -> file, relative to the root, of all packages."""
+  return {module_name(path.relative_to(root)): path.relative_to(root)
+          for package in PACKAGES for path in sorted((root / package).rglob("*.py"))}
+
+
+def graph(root: pathlib.Path) -> Graph:
+  """Module -> modules that it imports."""
+  files = sources(root)
+  found: Graph = {}
+  for module, path in files.items():
+    tree = ast.parse((root / path).read_text(encoding="utf-8"))
+    names = {known(one.name, files) for one in imports(path, tree)}
+    found[module] = names - {"", module}
+  return found
+
+
+def circles(arrows: Mapping[str, Set[str]]) -> List[List[str]]:
+  """Groups of nodes that reach each other, each sorted."""
+  reached = {node: _reachable(node, arrows) for node in arrows}
+  groups = {tuple(sorted({node} | {other for other in reached[node]
+                                   if node in reached.get(other, ())})) for node in arrows}
+  return [list(group) for group in sorted(groups) if len(group) > 1]
+
+
+def _reachable(start: str, arrows: Mapping[str, Set[str]]) -> Set[str]:
+  found: Set[str] = set()
+  waiting = [start]
+  while waiting:
+    new = arrows.get(waiting.pop(), set()) - found
+    found |= new
+    waiting += new
+  return found
+
+
+def room_of(path: pathlib.PurePath) -> str:
+  """The room of a file, by its path within the checkout."""
+  return path.as_posix() if path.as_posix() in FLOORS else path.parent.as_posix()
+
+
+def _floor(room: str) -> int:
+  return next(place for place, floor in enumerate(FLOORS)
+              if room == floor or room.startswith(f"{floor}/"))
+
+
+def figures(root: pathlib.Path) -> Dict[str, object]:
+  """Name -> figure, for the packages of a checkout; names used twice are those within suite."""
+  files, arrows = sources(root), graph(root)
+  modules = {module: path for module, path in files.items() if path.name != "__init__.py"}
+  rooms = collections.Counter(room_of(path) for path in modules.values())
+  suite_rooms = {room: num for room, num in rooms.items() if room.split("/")[0] == "suite"}
+  between: Set[Tuple[str, str]] = set()
+  for module, others in arrows.items():
+    between |= {(room_of(files[module]), room_of(files[other]))
+                for other in others if other != "suite"}
+  between = {(a, b) for a, b in between if a != b and a.split("/")[0] == "suite"}
+  twice = collections.Counter(path.stem for path in modules.values() if path.parts[0] == "suite")
+  largest = max(suite_rooms, key=lambda room: suite_rooms[room])
+  by_room: Graph = collections.defaultdict(set)
+  for a, b in between:
+    by_room[a].add(b)
+  return {
+      "modules": sum(suite_rooms.values()),
+      "rooms": len(suite_rooms),
+      "floors": len({_floor(room) for room in suite_rooms}),
+      "arrows between rooms": len(between),
+      "arrows upward": sum(_floor(b) > _floor(a) for a, b in between),
+      "circles of rooms": len(circles(by_room)),
+      "circles of modules": len(circles(arrows)),
+      "modules in the largest room": f"{suite_rooms[largest]} ({largest})",
+      "module names used twice": sum(num > 1 for num in twice.values()),
+      "rooms with more than 20 modules": sum(num > 20 for num in suite_rooms.values()),
+  }
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+  parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path("."),
+                      help="of a checkout (.)")
+  for name, figure in figures(parser.parse_args().root.resolve()).items():
+    print(f"{name:32} {figure}")
+
+
+if __name__ == "__main__":
+  main()
