@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -58,3 +60,15 @@ def test_every_run_file_says_what_it_is_parses_and_sets_nothing_in_vain(name, ca
     gin_files.scan([path])
   assert not caplog.records, caplog.text
   gin_parse.parse([path])
+
+
+def test_the_architecture_page_names_what_exists():
+  page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+  named = re.findall(r"`([\w/]+\.py):([\w.]+)`", page)
+  assert len(named) >= 10
+  for file, name in named:
+    nodes = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+    for part in name.split("."):
+      found = [node for node in nodes if getattr(node, "name", "") == part]
+      assert found, f"docs/architecture.md names {file}:{name}, which does not exist"
+      nodes = found[0].body

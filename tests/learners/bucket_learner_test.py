@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
+import stopped_runs
 
-from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import feature_set
@@ -14,10 +14,6 @@ from suite.learners import bucket_learner
 from suite.models import conv4
 from suite.models import mlp
 from suite.protocols import clear
-from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.state import weight_store
 from suite.training.gradient import bucket_plan
 from suite.training.gradient import cwr_star
@@ -57,10 +53,6 @@ COMPOSITIONS = {
 }
 
 
-class Stop(Exception):
-  pass
-
-
 def features(name, bucket, num=NUM, width=WIDTH, num_classes=2):
   """The label is the sign of feature `bucket`; against it, and half as strong, that of the last."""
   rng = np.random.default_rng(bucket)
@@ -88,34 +80,18 @@ def make(**arguments):
 
 
 def run(folder, learner, buckets=None, stop_before=None, **arguments):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  if stop_before is not None:
-    make_context = state.context
-
-    def context():
-      if state.done == stop_before:
-        raise Stop
-      return make_context()
-    state.context = context
-  try:
+  with stopped_runs.state(folder, stop_before=stop_before) as state:
     return clear.run(learner, state=state, buckets=buckets or stream(), **arguments)
-  finally:
-    writer.close()
-
-
-def records_of(folder):
-  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_each_learns_and_goes_on_the_same_after_a_stop(name, tmp_path):
   whole = run(tmp_path / "whole", make(**COMPOSITIONS[name]()))
   assert whole["matrix"][0][0] > 0.95 and whole["flops_train"] > 0
-  with pytest.raises(Stop):
+  with pytest.raises(stopped_runs.Stop):
     run(tmp_path / "stopped", make(**COMPOSITIONS[name]()), stop_before=3)
   assert run(tmp_path / "stopped", make(**COMPOSITIONS[name]())) == whole
-  assert records_of(tmp_path / "stopped") == records_of(tmp_path / "whole")
+  assert stopped_runs.records(tmp_path / "stopped") == stopped_runs.records(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("name", ["finetune", "joint", "cwr"])
@@ -129,7 +105,7 @@ def test_one_graph_predicts_for_the_whole_run(name, tmp_path, monkeypatch):
   learner.predict_stays = False
   run(tmp_path / "new", learner)
   assert len(made) == 1 + 2
-  assert records_of(tmp_path / "new") == records_of(tmp_path / "stays")
+  assert stopped_runs.records(tmp_path / "new") == stopped_runs.records(tmp_path / "stays")
 
 
 def test_fine_tuning_forgets_what_replay_and_joint_training_keep(tmp_path):
@@ -160,7 +136,7 @@ def test_rate_schedule_and_velocity_begin_anew_with_each_bucket(tmp_path):
 
 def test_the_validation_split_is_trained_on_and_the_memory_described(tmp_path):
   run(tmp_path, make(epochs=1, **COMPOSITIONS["er"]()))
-  first, second = (r for r in records_of(tmp_path) if r["kind"] == "train")
+  first, second = (r for r in stopped_runs.records(tmp_path) if r["kind"] == "train")
   assert first["train_size"] == 72 and first["trained_on"] == 80
   assert (first["steps_event"], second["steps_event"]) == (5, 5)
   assert (first["memory_capacity"], first["memory_held"]) == (72, 72)
@@ -195,7 +171,7 @@ def test_given_weights_are_where_training_starts(tmp_path):
 
 def test_a_missing_class_is_said_and_no_error(tmp_path):
   run(tmp_path, make(epochs=1), stream(task=tasks.Task("t", tasks.SINGLE_LABEL, 3), num_classes=3))
-  assert records_of(tmp_path)[0]["classes_missing"] == [2]
+  assert stopped_runs.records(tmp_path)[0]["classes_missing"] == [2]
 
 
 def test_a_memory_larger_than_the_first_bucket_is_allowed_and_said(tmp_path, caplog):
@@ -203,14 +179,15 @@ def test_a_memory_larger_than_the_first_bucket_is_allowed_and_said(tmp_path, cap
   with caplog.at_level("WARNING"):
     run(tmp_path, make(epochs=1, **composition))
   assert "The memory has 100 slots, the first bucket 80 examples" in caplog.text
-  assert [r["memory_held"] for r in records_of(tmp_path) if r["kind"] == "train"] == [80, 100]
+  trained = [r for r in stopped_runs.records(tmp_path) if r["kind"] == "train"]
+  assert [r["memory_held"] for r in trained] == [80, 100]
 
 
 def test_a_training_that_diverges_is_said(tmp_path, caplog):
   with caplog.at_level("WARNING"):
     run(tmp_path, make(epochs=200, learning_rate=1e30, weight_decay=1.0))
   assert "diverged; lower the learning rate" in caplog.text
-  assert records_of(tmp_path)[0]["train_loss"] is None
+  assert stopped_runs.records(tmp_path)[0]["train_loss"] is None
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -244,7 +221,7 @@ def test_a_bucket_of_another_width_is_refused_before_anything_is_learned(part, t
   odd = buckets_lib.Buckets(TASK, (*stream(), buckets_lib.Bucket("b9", **parts)))
   with pytest.raises(ValueError, match=f"'{part}9' has features of width 8, but 6 was expected"):
     run(tmp_path, make(), odd)
-  assert records_of(tmp_path) == []
+  assert stopped_runs.records(tmp_path) == []
 
 
 def test_buckets_of_other_classes_are_refused():

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
 import pytest
+import stopped_runs
 import tensorflow as tf
 
-from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import feature_set
@@ -12,17 +12,9 @@ from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.learners import nearest_mean
 from suite.protocols import clear
-from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.state import predictions
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
-
-
-class Stop(Exception):
-  pass
 
 
 class LastTwo(tf.Module):
@@ -67,24 +59,8 @@ def _buckets(num):
 
 
 def _run(folder, learner, stop_before=None, **arguments):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  if stop_before is not None:
-    make_context = state.context
-
-    def context():
-      if state.done == stop_before:
-        raise Stop
-      return make_context()
-    state.context = context
-  try:
+  with stopped_runs.state(folder, stop_before=stop_before) as state:
     return clear.run(learner, state=state, **arguments)
-  finally:
-    writer.close()
-
-
-def _records(folder):
-  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 def test_each_bucket_is_learned_once_and_then_all_or_the_later_ones_are_tested():
@@ -103,7 +79,7 @@ def test_iid_matrix_and_scores_worked_by_hand(tmp_path):
               "backward_transfer": 2.5 / 3, "forward_transfer": 0.5}
   assert {k: summary[k] for k in expected} == pytest.approx(expected)
   assert summary["num_events"] == 12 and summary["examples_predict"] == 9 * 4
-  done = _records(tmp_path)
+  done = stopped_runs.records(tmp_path)
   assert [r["row"] for r in done if r.get("bucket") == 2 and r["kind"] == "predict"] == matrix
   about = ("kind", "trained_bucket", "bucket", "bucket_name", "accuracy", "row", "correct", "seen")
   assert [done[5][name] for name in about] == [
@@ -116,13 +92,14 @@ def test_streaming_leaves_out_what_was_trained_on(tmp_path):
   assert summary["matrix"] == [[None, 0.5, 0.5], [None, None, 0.5], [None, None, None]]
   assert (summary["next_domain"], summary["forward_transfer"]) == (0.5, 0.5)
   assert summary["in_domain"] is None and summary["accuracy"] is None
-  assert [r["row"] for r in _records(tmp_path) if r["kind"] == "predict"][:2] == [
+  assert [r["row"] for r in stopped_runs.records(tmp_path) if r["kind"] == "predict"][:2] == [
       [None, 0.5, None], [None, 0.5, 0.5]]
 
 
 def test_predictions_of_every_predict_event_are_saved(tmp_path):
   _run(tmp_path, LastTwo(), buckets=_buckets(2))
-  saved = predictions.load(tmp_path / _records(tmp_path)[2]["predictions"])  # Bucket 1 after 0.
+  found = stopped_runs.records(tmp_path)
+  saved = predictions.load(tmp_path / found[2]["predictions"])  # Bucket 1 after 0.
   assert saved.id.tolist() == ["1/10", "1/11", "1/12", "1/13"]
   assert saved.label.tolist() == [0, 1, 1, 0] and saved.top1.tolist() == [0, 0, 0, 0]
   assert sorted(p.name for p in (tmp_path / "predictions").iterdir()) == [
@@ -155,7 +132,7 @@ def test_one_graph_serves_a_row_and_the_records_are_those_of_a_graph_a_cell(tmp_
   monkeypatch.setattr(clear.evaluation, "evaluate",
                       lambda *args, forward, **kwargs: evaluate(*args, **kwargs))
   assert _run(tmp_path / "cell", LastTwo(), buckets=_buckets(3)) == summary
-  assert _records(tmp_path / "cell") == _records(tmp_path / "row")
+  assert stopped_runs.records(tmp_path / "cell") == stopped_runs.records(tmp_path / "row")
   assert _files(tmp_path / "cell") == _files(tmp_path / "row")
 
 
@@ -213,13 +190,13 @@ def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
 
   summary = run(tmp_path / "whole")
   assert 0.5 < summary["in_domain"] < 1.0
-  whole = _records(tmp_path / "whole")
+  whole = stopped_runs.records(tmp_path / "whole")
   assert len(whole) == 6
   for stop in range(6):
     folder = tmp_path / f"stopped{stop}"
-    with pytest.raises(Stop):
+    with pytest.raises(stopped_runs.Stop):
       run(folder, stop_before=stop)
-    assert len(_records(folder)) == stop
+    assert len(stopped_runs.records(folder)) == stop
     assert run(folder) == summary
-    assert _records(folder) == whole
+    assert stopped_runs.records(folder) == whole
   assert run(tmp_path / "whole") == summary  # Nothing left to do.

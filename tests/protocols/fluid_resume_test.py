@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 
 import pytest
+import stopped_runs
 
-from suite.compute import distribution
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners import centroids
@@ -17,19 +17,12 @@ from suite.learners import streaming_lda
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.training.sequence import frozen_backbone
 from suite.training.sequence import sequence_heads
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies
 
 PLAIN = image_ops.Plain(8)
-
-
-class Stop(Exception):
-  pass
 
 
 def net():
@@ -61,15 +54,14 @@ LEARNERS = {
 
 
 def run(name, folder):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  return fluid.run(
-      LEARNERS[name](), state=state, sequence=digits.sequence(60), base=digits.sequence_base(),
-      update=update_strategies.Every(20), record_every=15, block_size=16, encode_batch=24)
+  with stopped_runs.state(folder) as state:
+    return fluid.run(
+        LEARNERS[name](), state=state, sequence=digits.sequence(60), base=digits.sequence_base(),
+        update=update_strategies.Every(20), record_every=15, block_size=16, encode_batch=24)
 
 
 def read(folder):
-  return json.dumps(records.strip_times(records.read(folder / "records.jsonl")))
+  return json.dumps(stopped_runs.records(folder))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -77,17 +69,11 @@ def test_stopped_and_resumed_it_gives_the_same_records(name, tmp_path, monkeypat
   """Stopped before the commit of the second offline phase, whose work is lost."""
   summary = run(name, tmp_path / "whole")
   assert summary["updates"] == 3 and summary["no_answer"] == 0
-  commit, calls = run_state.RunState.commit, []
-
-  def stopping(self, record, *arguments):
-    calls.append(record)
-    if record.get("phase") == 2:
-      raise Stop
-    commit(self, record, *arguments)
-
+  stopping = stopped_runs.stopping(run_state.RunState.commit,
+                                   lambda state, record, *_: record.get("phase") == 2)
   with monkeypatch.context() as patch:
     patch.setattr(run_state.RunState, "commit", stopping)
-    with pytest.raises(Stop):
+    with pytest.raises(stopped_runs.Stop):
       run(name, tmp_path / "stopped")
   assert run(name, tmp_path / "stopped") == summary
   assert read(tmp_path / "stopped") == read(tmp_path / "whole")

@@ -1,8 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import itertools
 import json
 
 import numpy as np
 import pytest
+import stopped_runs
 import tensorflow as tf
 
 from suite.compute import distribution
@@ -24,10 +26,6 @@ from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
 
 NEW = 3  # In tests of 3 classes.
-
-
-class Stop(Exception):
-  pass
 
 
 class Echo(tf.Module):
@@ -190,18 +188,11 @@ def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkey
   """Inside a block before it counts, between two blocks of one record, between events."""
   summary, whole = _run(tmp_path / "whole"), _records(tmp_path / "whole")
   owner = run_state.RunState if where == "commit" else sequence_steps.StreamSteps
-  function, calls = getattr(owner, where), []
-
-  def stopping(self, *arguments):
-    if len(calls) == call:
-      calls.append(0)
-      raise Stop
-    calls.append(0)
-    return function(self, *arguments)
-
+  calls = itertools.count()
+  stopping = stopped_runs.stopping(getattr(owner, where), lambda *_: next(calls) == call)
   with monkeypatch.context() as patch:
     patch.setattr(owner, where, stopping)
-    with pytest.raises(Stop):
+    with pytest.raises(stopped_runs.Stop):
       _run(tmp_path / "stopped")
   assert _run(tmp_path / "stopped") == summary
   assert json.dumps(_records(tmp_path / "stopped")) == json.dumps(whole)
@@ -211,15 +202,10 @@ def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkey
 def test_stopped_after_any_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
   settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=60)
   summary, whole = _run(tmp_path / "whole", **settings), _records(tmp_path / "whole")
-  commit = run_state.RunState.commit
-
-  def once(self, *arguments):
-    commit(self, *arguments)
-    raise Stop
-
-  monkeypatch.setattr(run_state.RunState, "commit", once)
+  monkeypatch.setattr(run_state.RunState, "commit",
+                      stopped_runs.stopping(run_state.RunState.commit, after=True))
   for _ in whole:  # A new process for each event.
-    with pytest.raises(Stop):
+    with pytest.raises(stopped_runs.Stop):
       _run(tmp_path / "stopped", **settings)
   monkeypatch.undo()
   assert _run(tmp_path / "stopped", **settings) == summary

@@ -12,19 +12,15 @@ import sys
 import numpy as np
 import pytest
 from sklearn import linear_model
+import stopped_runs
 import tensorflow as tf
 
 import suite
-from suite.compute import distribution
 from suite.data.images import contrastive_views
 from suite.data.images import image_set
 from suite.learners import pretrainer
 from suite.models import resnet
 from suite.protocols import pretrain
-from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.state import encoder_file
 from suite.state import weight_store
 from suite.training.pretraining import pretexts
@@ -36,10 +32,6 @@ VIEW = contrastive_views.AugPlus(SIZE, area=(0.6, 1.0), blur_probability=0.0,
 MOCO = functools.partial(
     pretexts.Moco, queue_size=128, dim=16, temperature=0.2, momentum=0.99, norm_groups=2)
 NET = functools.partial(resnet.resnet, blocks=(1, 1), stem="small", width=0.125)
-
-
-class Stop(Exception):
-  pass
 
 
 def _pictures(num, seed):
@@ -70,26 +62,11 @@ def _learner(pretext=MOCO, **arguments):
 
 
 def _run(folder, learner=None, stop_after=None, images=None, **arguments):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  if stop_after is not None:
-    commit = state.commit
-
-    def stopping(record, predictions=None):
-      if state.done == stop_after:
-        raise Stop  # The encoder is written, the event is not committed.
-      commit(record, predictions)
-    state.commit = stopping
   values = dict(updates=7, updates_per_event=3)
-  try:
+  # Where it stops, the encoder is written, the event is not committed.
+  with stopped_runs.state(folder, stop_uncommitted=stop_after) as state:
     return pretrain.run(learner or _learner(), state=state, images=images or _set(),
                         **{**values, **arguments})
-  finally:
-    writer.close()
-
-
-def _records(folder):
-  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 def _everything(learner):
@@ -102,12 +79,12 @@ def _everything(learner):
 def test_killed_and_resumed_is_the_same_bit_for_bit(tmp_path):
   whole, resumed = _learner(), _learner()
   summary = _run(tmp_path / "whole", whole)
-  with pytest.raises(Stop):
+  with pytest.raises(stopped_runs.Stop):
     _run(tmp_path / "killed", stop_after=1)
-  assert len(_records(tmp_path / "killed")) == 1
+  assert len(stopped_runs.records(tmp_path / "killed")) == 1
   assert _run(tmp_path / "killed", resumed) == summary
-  assert _records(tmp_path / "killed") == _records(tmp_path / "whole")
-  assert [r["updates"] for r in _records(tmp_path / "whole")] == [3, 6, 7]
+  assert stopped_runs.records(tmp_path / "killed") == stopped_runs.records(tmp_path / "whole")
+  assert [r["updates"] for r in stopped_runs.records(tmp_path / "whole")] == [3, 6, 7]
   wanted, found = _everything(whole), _everything(resumed)
   for name, value in wanted.items():
     np.testing.assert_array_equal(found[name], value, err_msg=name)
@@ -154,7 +131,7 @@ def _random_encoder():
 def test_contrast_beats_random_features(pretext, tmp_path):
   summary = _run(tmp_path, _learner(pretext, learning_rate=0.1), updates=250,
                  updates_per_event=50)
-  losses = [r["train_loss"] for r in _records(tmp_path)]
+  losses = [r["train_loss"] for r in stopped_runs.records(tmp_path)]
   # MoCo's queue is random at first, hence easy: what counts is the fall after it.
   assert losses[-1] < losses[1] - 0.02 and summary["last_loss"] == losses[-1]
   trained, at_random = _probe(encoder_file.load(tmp_path).model()), _probe(_random_encoder())
@@ -163,7 +140,7 @@ def test_contrast_beats_random_features(pretext, tmp_path):
 
 def test_labels_train_an_encoder_that_a_learner_can_start_from(tmp_path):
   _run(tmp_path, _learner(pretexts.Supervised), labelled=True, updates=100, updates_per_event=50)
-  losses = [r["train_loss"] for r in _records(tmp_path)]
+  losses = [r["train_loss"] for r in stopped_runs.records(tmp_path)]
   assert losses[1] < losses[0] < 1.5
   assert _probe(encoder_file.load(tmp_path).model()) > _probe(_random_encoder()) + 0.15
   arrays = weight_store.read_arrays(tmp_path / "encoder.npz")  # As BucketLearner.start reads it.
@@ -206,7 +183,7 @@ def test_two_replicas_do_what_one_device_does(tmp_path):
   done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
                         env={**os.environ, "PYTHONPATH": root, "CUDA_VISIBLE_DEVICES": ""})
   assert done.returncode == 0, done.stderr[-3000:]
-  one, two = (_records(tmp_path / name) for name in ("one", "two"))
+  one, two = (stopped_runs.records(tmp_path / name) for name in ("one", "two"))
   assert len(one) == len(two) == 3
   for a, b in zip(one, two):
     assert b["train_loss"] == pytest.approx(a["train_loss"], rel=1e-4)

@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+import stopped_runs
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
@@ -205,9 +206,6 @@ def test_max_validation_draws_the_same_images_for_every_trial(tmp_path):
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):
-  class Stop(Exception):
-    pass
-
   errors = {2: 0.5, 4: 0.2, 6: 0.4, 7: 0.3}
   whole_ledger = ledger_lib.Ledger()
   whole = _fit(Network(errors),
@@ -217,18 +215,13 @@ def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):
                save_every=3)
 
   def stopping(network, after):
-    run = network.loop.run
-
-    def stopped(iterator, num_steps):
-      if network.loop.step >= after:
-        raise Stop
-      return run(iterator, num_steps)
-    network.loop.run = stopped
+    network.loop.run = stopped_runs.stopping(
+        network.loop.run, lambda *_: network.loop.step >= after)
     return network
 
   disk = snapshots.Snapshots(tmp_path / "progress")
   for after in (2, 4, 6):
-    with pytest.raises(Stop):
+    with pytest.raises(stopped_runs.Stop):
       _fit(stopping(Network(errors), after), _context(tmp_path / "cut", disk=disk), steps=7,
            validate_every=2, save_every=3)
   last, ledger = Network(errors), ledger_lib.Ledger()

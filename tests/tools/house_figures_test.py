@@ -1,0 +1,45 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Figures of a house of five modules, counted by hand."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+
+import pytest
+
+
+@pytest.fixture(name="tool", scope="module")
+def _tool(load_tool):
+  return load_tool("house_figures")
+
+
+@pytest.fixture(name="house")
+def _house(tmp_path):
+  for path, text in (
+      ("suite/__init__.py", ""),
+      ("suite/cli.py", "from suite.data import a\nimport suite.models.b"),
+      ("suite/data/__init__.py", ""), ("suite/data/a.py", "from suite.models import b"),
+      ("suite/data/c.py", "from suite.data import a\nfrom suite import cli"),
+      ("suite/models/__init__.py", ""),
+      ("suite/models/b.py", "def f():\n  from suite.data import a"),
+      ("suite/models/c.py", "import suite\nfrom . import b"), ("tfds_builders/a.py", "")):
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+  return tmp_path
+
+
+def test_figures_of_a_small_house(tool, house):
+  assert tool.figures(house) == {
+      "modules": 5, "rooms": 3, "floors": 3,
+      "arrows between rooms": 5,  # suite -> data, models; data -> models, suite; models -> data.
+      "arrows upward": 2, "circles of rooms": 1, "circles of modules": 1,
+      "modules in the largest room": "2 (suite/data)", "module names used twice": 1,
+      "rooms with more than 20 modules": 0}
+  assert tool.circles(tool.graph(house)) == [["suite.data.a", "suite.models.b"]]
+
+
+def test_imports_say_where_they_stand(tool):
+  source = "import a.b\ndef f():\n  from ..c import d\nclass E:\n  from f import g as h"
+  found = list(tool.imports(pathlib.PurePath("suite/data/images/x.py"), ast.parse(source)))
+  assert found == [(1, "a.b", False), (3, "suite.data.c.d", True), (5, "f.g", False)]
