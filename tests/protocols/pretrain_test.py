@@ -169,7 +169,7 @@ from suite.compute import distribution
 devices = distribution.build("mirrored", 2)
 import pretrain_test as t
 build = distribution.build
-t.distribution.build = lambda name="mirrored": devices if name == "mirrored" else build(name)
+distribution.build = lambda name="mirrored": devices if name == "mirrored" else build(name)
 learner = t._learner()
 t._run(pathlib.Path(sys.argv[2]), learner)
 """
@@ -179,9 +179,10 @@ def test_two_replicas_do_what_one_device_does(tmp_path):
   _run(tmp_path / "one")
   command = [sys.executable, "-c", TWO_REPLICAS, str(pathlib.Path(__file__).parent),
              str(tmp_path / "two")]
-  root = str(pathlib.Path(suite.__file__).parents[1])
+  path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]),
+                          str(pathlib.Path(stopped_runs.__file__).parent)])
   done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
-                        env={**os.environ, "PYTHONPATH": root, "CUDA_VISIBLE_DEVICES": ""})
+                        env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
   assert done.returncode == 0, done.stderr[-3000:]
   one, two = (stopped_runs.records(tmp_path / name) for name in ("one", "two"))
   assert len(one) == len(two) == 3
