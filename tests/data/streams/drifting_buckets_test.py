@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Series of drifting buckets made from the 2 x 23 pictures of conftest."""
+"""Series of drifting buckets made from the 2 x 23 pictures of tfds_pictures."""
 
 from __future__ import annotations
 
