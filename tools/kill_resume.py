@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import List, NamedTuple, Optional
+from typing import NamedTuple
 
 from suite.reporting import records
 
@@ -34,7 +34,7 @@ class Timeline(NamedTuple):
   """How long an undisturbed run takes until its first event begins, and each event, in order."""
 
   startup: float
-  events: List[float]
+  events: list[float]
 
 
 class Moment(NamedTuple):
@@ -74,7 +74,7 @@ def main() -> int:
   return 0 if kills == args.kills and not differences else 1
 
 
-def moments(timeline: Timeline, kills: int, draw: random.Random) -> List[Moment]:
+def moments(timeline: Timeline, kills: int, draw: random.Random) -> list[Moment]:
   """One random moment in each of `kills` equal parts of the run."""
   out = []
   total = _LAST * (timeline.startup + sum(timeline.events))
@@ -94,7 +94,7 @@ def moments(timeline: Timeline, kills: int, draw: random.Random) -> List[Moment]
 class Run:
   """One work directory and the command that goes on with it."""
 
-  def __init__(self, command: List[str], workdir: pathlib.Path):
+  def __init__(self, command: list[str], workdir: pathlib.Path):
     self.workdir, self._log = workdir, workdir.with_suffix(".log")
     self._command = [*command, "--workdir", str(workdir)]
     self._kills = 0
@@ -141,10 +141,10 @@ class Run:
       sys.exit(f"The run failed ({self._log}):\n"
                + "\n".join(self._log.read_text().splitlines()[-20:]))
 
-  def _files(self) -> List[pathlib.Path]:
+  def _files(self) -> list[pathlib.Path]:
     return sorted(self.workdir.glob("*/records.jsonl"))
 
-  def _num_records(self) -> Optional[int]:
+  def _num_records(self) -> int | None:
     """Of all learners; None before the first one has begun."""
     files = self._files()
     return sum(path.read_bytes().count(b"\n") for path in files) if files else None
@@ -165,7 +165,7 @@ def position(workdir: pathlib.Path) -> str:
   return f"{', '.join(counts)}; {current.name} {inside}"
 
 
-def progress(folder: pathlib.Path) -> Optional[str]:
+def progress(folder: pathlib.Path) -> str | None:
   """What a learner's directory has saved inside the event in progress; None if nothing."""
   journals = (folder / "state" / "progress").glob("[0-9]*/journal.json")
   for path in sorted(journals, reverse=True):
@@ -179,7 +179,7 @@ def progress(folder: pathlib.Path) -> Optional[str]:
   return None
 
 
-def compare(first: pathlib.Path, second: pathlib.Path) -> List[str]:
+def compare(first: pathlib.Path, second: pathlib.Path) -> list[str]:
   """What differs between the records of two work directories, times taken out."""
   differences = []
   names = sorted(p.parent.name for p in first.glob("*/records.jsonl"))

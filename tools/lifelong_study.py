@@ -11,6 +11,7 @@ split is one such choice. The table and a figure beside it (.svg) are means over
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import functools
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ import pathlib
 import platform
 import sys
 import time
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -43,7 +44,7 @@ from suite.lifelong.estimators import sum_search
 BUDGETS = [8 << power for power in range(12)]
 # Clusters of a large budget take hours.
 LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128}
-METHODS: Dict[str, Callable[[int], Any]] = {
+METHODS: dict[str, Callable[[int], Any]] = {
     "Sort & Search (sum)": lambda seed: sum_search.SumSearch(),
     "Sort & Search (recursive)": lambda seed: Ordered("recursive"),
     "several orders": lambda seed: order_search.OrderSearch(seed=seed),
@@ -56,7 +57,7 @@ METHODS: Dict[str, Callable[[int], Any]] = {
     "factors": lambda seed: factor_search.FactorSearch(seed=seed),
     "factors, class, domain": lambda seed: factor_search.FactorSearch(seed=seed),
 }
-Scores = Dict[Tuple[str, int], List[np.ndarray]]  # (method, budget) -> a [models, 6] a split.
+Scores = dict[tuple[str, int], list[np.ndarray]]  # (method, budget) -> a [models, 6] a split.
 FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported")
 
 
@@ -105,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   return 0
 
 
-def load(path: pathlib.Path) -> Tuple[np.ndarray, List[np.ndarray]]:
+def load(path: pathlib.Path) -> tuple[np.ndarray, list[np.ndarray]]:
   """(answers uint8 [M, N], groups of samples int [N])."""
   if accuracy_cache.is_cache(path):
     cache = accuracy_cache.AccuracyCache(path)
@@ -116,7 +117,7 @@ def load(path: pathlib.Path) -> Tuple[np.ndarray, List[np.ndarray]]:
   return answers, groups
 
 
-def study(answers: np.ndarray, groups: List[np.ndarray], num_known: int, every: int, split: int
+def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: int, split: int
           ) -> Scores:
   """The scores of one split."""
   scores: Scores = {}
@@ -139,10 +140,10 @@ def study(answers: np.ndarray, groups: List[np.ndarray], num_known: int, every: 
   return scores
 
 
-def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: Tuple[Any, ...]
-          ) -> Tuple[float, ...]:
+def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: tuple[Any, ...]
+          ) -> tuple[float, ...]:
   """One model's scores, as `FIELDS`; NaN for what a method does not say."""
-  asked: List[np.ndarray] = []
+  asked: list[np.ndarray] = []
 
   def ask(samples: np.ndarray) -> np.ndarray:
     asked.append(samples)
@@ -160,7 +161,7 @@ def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: 
           covered, high - low, supported)
 
 
-def means(scores: Scores, field: str) -> Dict[str, List[float]]:
+def means(scores: Scores, field: str) -> dict[str, list[float]]:
   """Percent by method, in the order of BUDGETS; NaN where a method has none."""
   index = FIELDS.index(field)
   names = dict.fromkeys(name for name, _ in scores)
@@ -175,7 +176,7 @@ def overall(scores: Scores) -> str:
                    if not np.all(np.isnan(values)))
 
 
-def table(rows: Dict[str, List[float]]) -> str:
+def table(rows: dict[str, list[float]]) -> str:
   """Markdown; methods without any number are left out."""
   head = ["budget", *map(str, BUDGETS)]
   lines = [head, ["---"] + ["---:"] * len(BUDGETS)]
@@ -184,7 +185,7 @@ def table(rows: Dict[str, List[float]]) -> str:
   return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def report(scores: Scores, shape: Tuple[int, ...], known: int, splits: int, command: str,
+def report(scores: Scores, shape: tuple[int, ...], known: int, splits: int, command: str,
            figure: str, seconds: float) -> str:
   num_new = len(next(iter(scores.values()))[0])
   spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))

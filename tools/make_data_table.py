@@ -8,9 +8,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import pathlib
 import sys
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any
 
 # Runs from a checkout too, installed or not.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -61,7 +62,7 @@ def page() -> str:
   return "\n".join(parts)
 
 
-def _table(rows: Sequence[Dict[str, str]]) -> str:
+def _table(rows: Sequence[dict[str, str]]) -> str:
   shown = [c for c in _COLUMNS if c in ("name", "tried on") or any(row[c] != "-" for row in rows)]
   lines = ["| " + " | ".join(shown) + " |", "|" + "---|" * len(shown)]
   lines += ["| " + " | ".join(row[column].replace("|", "\\|") for column in shown) + " |"
@@ -69,7 +70,7 @@ def _table(rows: Sequence[Dict[str, str]]) -> str:
   return "\n".join(lines) + "\n"
 
 
-def _cells(family: str, row: row_lib.Row) -> Dict[str, str]:
+def _cells(family: str, row: row_lib.Row) -> dict[str, str]:
   variants = [one.name[len(row.name) + 1:] for one in row_lib.variants(row)[1:]]
   train = _promised(row, splits.TRAIN)
   return {
@@ -85,11 +86,11 @@ def _cells(family: str, row: row_lib.Row) -> Dict[str, str]:
       "tried on": "real" if any(layout.built_from_real for layout in row.layouts) else "small"}
 
 
-def _years(name: str) -> List[str]:
+def _years(name: str) -> list[str]:
   return [str(line.year) for line in nevis_table.full() if line.name == name]
 
 
-def _promised(row: row_lib.Row, split: str) -> Optional[int]:
+def _promised(row: row_lib.Row, split: str) -> int | None:
   """How many examples a split should have: published counts times shares."""
   counts: Any = next((layout.num_examples for layout in row.layouts if layout.num_examples), None)
   if not counts:
@@ -97,7 +98,7 @@ def _promised(row: row_lib.Row, split: str) -> Optional[int]:
   return round(sum(count * row.splits[source].get(split, 0.0) for source, count in counts.items()))
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("--check", action="store_true", help="write nothing; fail if it is stale")
   args = parser.parse_args(arguments)

@@ -10,9 +10,9 @@ It reads the prepared data set cfsl_omniglot; nothing is trained.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 import pathlib
 import sys
-from typing import Iterator, List, Optional, Sequence, Tuple
 
 # Runs from a checkout too, installed or not.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -51,11 +51,11 @@ of the task, too. Under `spec` it is 100% and none, always. Table 2 of the paper
 
 
 def ceiling(source: episodes_lib.Episodes, classes: np.ndarray, num_tasks: int
-            ) -> Tuple[float, float]:
+            ) -> tuple[float, float]:
   """The highest accuracy, and the share of targets that were shown; `classes` of all images."""
   support, target = np.split(source.indices(0, num_tasks), [source.num_support], axis=1)
   shown_as, asked_as = np.split(source.labels, [source.num_support])
-  right: List[float] = []
+  right: list[float] = []
   for seen, asked in zip(classes[support], classes[target]):
     labels = {c: set(shown_as[seen == c]) for c in seen}
     right += [label in labels[c] and 1 / len(labels[c]) for c, label in zip(asked, asked_as)]
@@ -63,7 +63,7 @@ def ceiling(source: episodes_lib.Episodes, classes: np.ndarray, num_tasks: int
   return float(np.mean(right)), float(leaked)
 
 
-def page(data_dir: Optional[str]) -> str:
+def page(data_dir: str | None) -> str:
   """The whole page."""
   splits = {name: cfsl_data.load("cfsl_omniglot", name, data_dir=data_dir)
             for name in ("validation", "test")}
@@ -76,7 +76,7 @@ def page(data_dir: Optional[str]) -> str:
   return "".join(lines)
 
 
-def _ceiling_rows(classes: np.ndarray, data_dir: Optional[str]) -> Iterator[str]:
+def _ceiling_rows(classes: np.ndarray, data_dir: str | None) -> Iterator[str]:
   yield "| tasks | `paper_feb` | `paper_apr` |\n| --- | ---: | ---: |\n"
   for kind, n in TASKS:
     cells = []
@@ -86,7 +86,7 @@ def _ceiling_rows(classes: np.ndarray, data_dir: Optional[str]) -> Iterator[str]
     yield f"| {_title(kind, n)} | {cells[0]} | {cells[1]} |\n"
 
 
-def _source(kind: str, n: int, split: str, convention: str, data_dir: Optional[str]
+def _source(kind: str, n: int, split: str, convention: str, data_dir: str | None
             ) -> episodes_lib.Episodes:
   return cfsl_data.episodes("cfsl_omniglot", split, task_type=kind, num_support_sets=n,
                             convention=convention, data_dir=data_dir)
@@ -96,7 +96,7 @@ def _title(kind: str, n: int) -> str:
   return kind if n == 1 else f"{kind}, {n} sets"
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("--data_dir", help="where TFDS keeps prepared data sets")

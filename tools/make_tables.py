@@ -10,10 +10,11 @@ Without --output the page goes to the terminal and no figure is drawn.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 import json
 import pathlib
 import sys
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 

@@ -20,7 +20,7 @@ import argparse
 import json
 import pathlib
 import sys
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 from suite.curation import encoders
 from suite.curation import errors
@@ -35,7 +35,7 @@ Path = pathlib.Path
 Step = Callable[[argparse.Namespace], manifest.Manifest]
 
 
-def add(commands: Any, parents: List[argparse.ArgumentParser]) -> None:
+def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
   """Adds the command and its steps to the parser of `suite`."""
   curate = commands.add_parser(COMMAND, help="curate a data set in the layout of CLEAR")
   curate.set_defaults(do=lambda args: _help(curate))
@@ -174,7 +174,7 @@ def _sheets(args: argparse.Namespace) -> manifest.Manifest:
 
 def _votes(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import reviewing
-  files: List[Path] = []
+  files: list[Path] = []
   for path in args.votes:
     files += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
   return reviewing.votes(args.work, files, decisions=args.decisions, minimum=args.minimum,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,8 +16,8 @@ class Cost:
     uncounted: what made a number unknown, in the order it was met, without repetition.
   """
 
-  flops: Optional[int]
-  macs: Optional[int]
+  flops: int | None
+  macs: int | None
   uncounted: tuple[str, ...] = ()
 
   def __add__(self, other: Cost) -> Cost:
@@ -41,11 +40,11 @@ class Cost:
   __rmul__ = __mul__
 
 
-def _add(a: Optional[int], b: Optional[int]) -> Optional[int]:
+def _add(a: int | None, b: int | None) -> int | None:
   return None if a is None or b is None else a + b
 
 
-def _times(a: Optional[int], times: int) -> Optional[int]:
+def _times(a: int | None, times: int) -> int | None:
   return None if a is None else a * times
 
 

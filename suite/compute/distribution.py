@@ -12,7 +12,7 @@ repeated.
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -62,7 +62,7 @@ class Distribution:
       kind = f"CPU ({os.cpu_count()} cores)"
     return f"{self.name}: {kind} x {self.num_replicas}"
 
-  def peak_bytes(self) -> Optional[int]:
+  def peak_bytes(self) -> int | None:
     """The most memory a GPU of this process has held at once; None on CPU, which does not tell."""
     gpus = tf.config.list_logical_devices("GPU")
     if not gpus:
@@ -100,7 +100,7 @@ class Distribution:
     return self.strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
 
 
-def build(name: str = "one_device", num_devices: Optional[int] = None) -> Distribution:
+def build(name: str = "one_device", num_devices: int | None = None) -> Distribution:
   """Builds a strategy by name.
 
   Args:
@@ -143,7 +143,7 @@ def logical_cpus(count: int) -> None:
         "ask for the strategy before any other TensorFlow call (the command line does).") from error
 
 
-def _mirrored(num_devices: Optional[int]) -> tf.distribute.Strategy:
+def _mirrored(num_devices: int | None) -> tf.distribute.Strategy:
   kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
   if kind == "CPU":
     logical_cpus(num_devices or 1)

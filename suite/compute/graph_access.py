@@ -6,8 +6,6 @@ The only module of the FLOP counter that touches TensorFlow's private parts.
 
 from __future__ import annotations
 
-from typing import Optional
-
 import tensorflow as tf
 from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.ops import handle_data_util  # no public way to a list's element shape
@@ -19,7 +17,7 @@ BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 FOR = "For"
 
 
-def function_graph(op: tf.Operation, name: str) -> Optional[tf.Graph]:
+def function_graph(op: tf.Operation, name: str) -> tf.Graph | None:
   """The body of the function called `name` in the library of the op's graph, or None."""
   graph = op.graph
   while graph is not None:
@@ -84,7 +82,7 @@ class Liveness:
   def __init__(self):
     self._orders, self._live, self._stateful, self._callees = {}, {}, {}, {}
 
-  def callees(self, op: tf.Operation) -> tuple[Optional[tf.Graph], ...]:
+  def callees(self, op: tf.Operation) -> tuple[tf.Graph | None, ...]:
     """Bodies of the functions that an op runs, None for one that cannot be found."""
     if op not in self._callees:
       self._callees[op] = tuple(function_graph(op, name) for name in callee_names(op))

@@ -9,7 +9,6 @@ of a branch whose predicate is not fixed the dearest side counts, an upper bound
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
 
 import numpy as np
 import tensorflow as tf
@@ -202,7 +201,7 @@ def _loop_shapes(bodies, inputs):
   return lambda tensor: shapes.get(id(tensor), tensor.shape)
 
 
-def _largest(numbers: list) -> Optional[int]:
+def _largest(numbers: list) -> int | None:
   return None if None in numbers else max(numbers)
 
 
@@ -227,12 +226,12 @@ def _is_settled(result: graph_frame.Result, wanted: frozenset) -> bool:
   return all(o.shape.is_fully_defined() or o.source.dtype == tf.string for o in outputs)
 
 
-def _unknown(reason: str, op: Optional[tf.Operation], macs: Optional[int]) -> cost_lib.Cost:
+def _unknown(reason: str, op: tf.Operation | None, macs: int | None) -> cost_lib.Cost:
   """An unknown cost, named: "Svd", "MatMul: unknown shape at dense/MatMul"."""
   return cost_lib.Cost(None, macs, (f"{reason} {op.name}" if op is not None else reason,))
 
 
-def _plus_one(trips: Optional[int]) -> Optional[int]:
+def _plus_one(trips: int | None) -> int | None:
   return None if trips is None else trips + 1
 
 

@@ -7,8 +7,9 @@ stays None in every sum it enters: a total with an unknown part is unknown, neve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Optional
 
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
 
@@ -20,7 +21,7 @@ def add(a: Number, b: Number) -> Number:
   return None if a is None or b is None else a + b
 
 
-def costs(record: Mapping[str, Any]) -> Dict[str, Any]:
+def costs(record: Mapping[str, Any]) -> dict[str, Any]:
   """The totals of a record that a summary repeats: all but seconds and bytes."""
   names = ("flops", "macs", "examples", "steps")
   return {k: v for k, v in record.items() if k.split("_")[0] in names}
@@ -78,9 +79,9 @@ class Ledger:
     if peak_bytes is not None:
       account.peak_bytes = max(peak_bytes, account.peak_bytes or 0)
 
-  def totals(self) -> Dict[str, Any]:
+  def totals(self) -> dict[str, Any]:
     """Flat totals: "flops", ... over all phases and "flops_train", ... for each used phase."""
-    out: Dict[str, Any] = {}
+    out: dict[str, Any] = {}
     used = {p: a for p, a in self._accounts.items() if a != Account()}
     for field in ("flops", "macs"):
       total: Number = 0
@@ -97,9 +98,9 @@ class Ledger:
     out["peak_bytes"] = max(peaks) if peaks else None
     return out
 
-  def snapshot(self) -> Dict[str, Dict[str, Any]]:
+  def snapshot(self) -> dict[str, dict[str, Any]]:
     """Plain values from which `restore` rebuilds the ledger exactly."""
     return {phase: dataclasses.asdict(account) for phase, account in self._accounts.items()}
 
-  def restore(self, snapshot: Dict[str, Dict[str, Any]]) -> None:
+  def restore(self, snapshot: dict[str, dict[str, Any]]) -> None:
     self._accounts = {phase: Account(**snapshot.get(phase, {})) for phase in PHASES}

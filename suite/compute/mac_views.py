@@ -21,9 +21,10 @@ which only some layers are trained counts there as a frozen one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 import dataclasses
 import math
-from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
+from typing import Any
 
 VIEWS = ("exact", "paper_1x", "paper_2x")
 
@@ -42,7 +43,7 @@ class Layer:
   name: str
   macs: int
   trained: bool = True
-  inputs: Optional[Tuple[str, ...]] = None
+  inputs: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Costs:
 
 def costs(layers: Sequence[Layer]) -> Costs:
   """Sums over layers that are listed from the image to the output."""
-  moved: Dict[str, bool] = {}  # Whether updates change what comes out of a layer.
+  moved: dict[str, bool] = {}  # Whether updates change what comes out of a layer.
   forward, fixed, weights, inputs = 0, 0, 0, 0
   for number, layer in enumerate(layers):
     if layer.name in moved:
@@ -112,7 +113,7 @@ def passes_over(stored: Iterable[int], epochs: int) -> int:
 
 
 def views(backbone: Sequence[Layer], head: Sequence[Layer] = (), *, num_samples: int,
-          num_passes: int, teacher_passes: int = 0) -> Dict[str, int]:
+          num_passes: int, teacher_passes: int = 0) -> dict[str, int]:
   """MACs of a run: "macs_<view>_cached" and "macs_<view>_uncached" for every view.
 
   Args:
@@ -144,7 +145,7 @@ def views(backbone: Sequence[Layer], head: Sequence[Layer] = (), *, num_samples:
   return found
 
 
-def model_layers(model: Any, trained: Optional[Iterable[str]] = None) -> List[Layer]:
+def model_layers(model: Any, trained: Iterable[str] | None = None) -> list[Layer]:
   """The layers with weights of a functional Keras model: convolutions and dense ones have MACs.
 
   Args:
@@ -152,7 +153,7 @@ def model_layers(model: Any, trained: Optional[Iterable[str]] = None) -> List[La
     trained: names of trained layers; None: those whose `trainable` is set and that have anything
       to train.
   """
-  found: List[Layer] = []
+  found: list[Layer] = []
   _walk(model, frozenset(), found)
   if trained is None:
     return found
@@ -164,12 +165,12 @@ def model_layers(model: Any, trained: Optional[Iterable[str]] = None) -> List[La
   return [dataclasses.replace(layer, trained=layer.name in chosen) for layer in found]
 
 
-def _walk(model: Any, arriving: FrozenSet[str], found: List[Layer]) -> FrozenSet[str]:
+def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset[str]:
   """Appends the layers of a model and of those within it; returns which ones its output is of.
 
   arriving: the layers with weights that the model's input comes from.
   """
-  sources: Dict[str, FrozenSet[str]] = {}
+  sources: dict[str, frozenset[str]] = {}
   for layer in model.layers:
     parents = [parent.layer.name for node in layer.inbound_nodes for parent in node.parent_nodes]
     below = frozenset(name for p in parents if p in sources for name in sources[p])

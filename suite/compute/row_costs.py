@@ -7,7 +7,7 @@ points of it are counted; every further size would take as long to trace as to t
 
 from __future__ import annotations
 
-from typing import Callable, Optional, Tuple
+from typing import Callable
 
 from suite.compute import flops
 
@@ -21,7 +21,7 @@ class RowCosts:
 
   def __init__(self, count: Callable[[int], flops.Cost]):
     self._count = count
-    self._points: Optional[Tuple[flops.Cost, flops.Cost]] = None  # Of 1 and 2 rows.
+    self._points: tuple[flops.Cost, flops.Cost] | None = None  # Of 1 and 2 rows.
 
   def __call__(self, rows: int) -> flops.Cost:
     """The cost; none of no rows. What is unknown of one size is unknown of all."""
@@ -34,5 +34,5 @@ class RowCosts:
                       one.uncounted)
 
 
-def _on_line(one: Optional[int], two: Optional[int], rows: int) -> Optional[int]:
+def _on_line(one: int | None, two: int | None, rows: int) -> int | None:
   return None if one is None or two is None else one + (rows - 1) * (two - one)

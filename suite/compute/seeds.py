@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Tuple, Union
+from typing import Union
 
 import numpy as np
 
 Name = Union[str, int]
 
 
-def derive(seed: int, *names: Name) -> Tuple[int, int]:
+def derive(seed: int, *names: Name) -> tuple[int, int]:
   """Two non-negative 31-bit integers for (seed, names): the seed of a stateless TensorFlow op.
 
   The same on any machine and Python version: SHA-256 of the names' text, no `hash()`.
@@ -35,7 +35,7 @@ class Seeds:
   def child(self, *names: Name) -> Seeds:
     return Seeds(self.seed, *self.path, *names)
 
-  def pair(self, *names: Name) -> Tuple[int, int]:
+  def pair(self, *names: Name) -> tuple[int, int]:
     return derive(self.seed, *self.path, *names)
 
   def integer(self, *names: Name) -> int:

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping
 import itertools
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any
 
 from suite.curation import votes as votes_lib
 
 _DECIMALS = 6
 
 
-def statistics(ballots: votes_lib.Ballots) -> Dict[str, Any]:
+def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
   """Agreement of all, by class and by reviewer.
 
   "pairwise": the share of pairs of reviewers of an image that cast the same vote, averaged over the
@@ -29,14 +30,14 @@ def statistics(ballots: votes_lib.Ballots) -> Dict[str, Any]:
       "by_reviewer": _by_reviewer(ballots)}
 
 
-def pairwise(votes: Mapping[str, str]) -> Optional[float]:
+def pairwise(votes: Mapping[str, str]) -> float | None:
   """Of one image; None with fewer than two votes."""
   num = len(votes)
   same = sum(count * (count - 1) for count in collections.Counter(votes.values()).values())
   return same / (num * (num - 1)) if num > 1 else None
 
 
-def _agreement(ballots: votes_lib.Ballots) -> Dict[str, Optional[float]]:
+def _agreement(ballots: votes_lib.Ballots) -> dict[str, float | None]:
   found = [one for one in map(pairwise, ballots.values()) if one is not None]
   if not found:
     return {"pairwise": None, "kappa": None}
@@ -49,16 +50,16 @@ def _agreement(ballots: votes_lib.Ballots) -> Dict[str, Optional[float]]:
           "kappa": None if kappa is None else round(kappa, _DECIMALS)}
 
 
-def _shares(ballots: votes_lib.Ballots) -> Dict[str, int]:
+def _shares(ballots: votes_lib.Ballots) -> dict[str, int]:
   """How many of each vote were cast on images with two or more votes."""
   return collections.Counter(vote for votes in ballots.values() if len(votes) > 1
                              for vote in votes.values())
 
 
-def _by_reviewer(ballots: votes_lib.Ballots) -> Dict[str, Dict[str, Any]]:
+def _by_reviewer(ballots: votes_lib.Ballots) -> dict[str, dict[str, Any]]:
   """Of each reviewer the votes, and the share of pairs with others that are the same."""
-  cast: Dict[str, List[str]] = {}
-  same: Dict[str, List[bool]] = {}
+  cast: dict[str, list[str]] = {}
+  same: dict[str, list[bool]] = {}
   for votes in ballots.values():
     for reviewer, vote in votes.items():
       cast.setdefault(reviewer, []).append(vote)

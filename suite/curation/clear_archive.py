@@ -12,12 +12,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import hashlib
 import io
 import json
 import pathlib
 import tarfile
-from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence, Union
+from typing import Callable, NamedTuple, Union
 import zipfile
 
 import numpy as np
@@ -52,17 +53,17 @@ class Picture(NamedTuple):
 
 
 def labelled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
-             ) -> Dict[str, Content]:
+             ) -> dict[str, Content]:
   """The members of an archive of labelled images; `top` is `TRAIN` or `TEST`."""
-  members: Dict[str, Content] = {
+  members: dict[str, Content] = {
       f"{top}/class_names.txt": "\n".join(sorted(class_names)).encode("ascii")}
-  tables: Dict[int, Dict[str, Dict[str, Mapping[str, str]]]] = {}
+  tables: dict[int, dict[str, dict[str, Mapping[str, str]]]] = {}
   for one in pictures_:
     place = f"labeled_images/{one.bucket}/{one.label}/{one.id}{_suffix(one.path)}"
     members[f"{top}/{place}"] = one.path
     of_class = tables.setdefault(one.bucket, {}).setdefault(one.label, {})
     of_class[one.id] = {**one.metadata, "ID": one.id, "IMG_PATH": place}
-  listing: Dict[str, Dict[str, str]] = {}
+  listing: dict[str, dict[str, str]] = {}
   for bucket, of_bucket in tables.items():
     for label, facts in of_bucket.items():
       place = f"labeled_metadata/{bucket}/{label}.json"
@@ -72,7 +73,7 @@ def labelled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
   return members
 
 
-def unlabelled(pictures_: Sequence[Picture]) -> Dict[str, Content]:
+def unlabelled(pictures_: Sequence[Picture]) -> dict[str, Content]:
   """The members of an archive of bucket 0, which has no labels."""
   return {f"all_images/{one.bucket}/{one.id}{_suffix(one.path)}": one.path for one in pictures_}
 
@@ -135,6 +136,6 @@ def _json(content: Mapping[str, object]) -> bytes:
   return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True).encode("utf-8")
 
 
-def held_out(ids: Sequence[str], num: int) -> List[str]:
+def held_out(ids: Sequence[str], num: int) -> list[str]:
   """`num` of the ids for testing: those with the lowest digests, whatever their order."""
   return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode()).digest(), name))[:num]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def buckets(work: pathlib.Path) -> np.ndarray:
   return np.load(folder / BUCKET_FILE, allow_pickle=False)
 
 
-def spans(work: pathlib.Path) -> Dict[int, str]:
+def spans(work: pathlib.Path) -> dict[int, str]:
   """Bucket -> its time, in words."""
   path = manifest.verified(work, BUCKETS).folder / RANGES
   lines = storage.read_csv(path, list(time_buckets.Range._fields))
@@ -57,7 +57,7 @@ def spans(work: pathlib.Path) -> Dict[int, str]:
           for line in lines}
 
 
-def candidates(work: pathlib.Path) -> List[Candidate]:
+def candidates(work: pathlib.Path) -> list[Candidate]:
   """All candidates, by bucket, class and rank."""
   path = manifest.verified(work, QUERIES).folder / CANDIDATES
   return [Candidate(int(line["bucket"]), line["class"], int(line["rank"]), line["id"],
@@ -65,8 +65,8 @@ def candidates(work: pathlib.Path) -> List[Candidate]:
           for line in storage.read_csv(path, ["bucket", "class", "rank", "id", "score"])]
 
 
-def check_files(found: image_table.Table, rows: List[int], root: Optional[pathlib.Path]
-                ) -> List[pathlib.Path]:
+def check_files(found: image_table.Table, rows: list[int], root: pathlib.Path | None
+                ) -> list[pathlib.Path]:
   """The image files of some rows; an error that names those that are not there."""
   paths = [found.file(row, root) for row in rows]
   lacking = [path for path in paths if not path.is_file()]
@@ -77,11 +77,11 @@ def check_files(found: image_table.Table, rows: List[int], root: Optional[pathli
   return paths
 
 
-def from_work(work: pathlib.Path, path: Optional[pathlib.Path]) -> Optional[str]:
+def from_work(work: pathlib.Path, path: pathlib.Path | None) -> str | None:
   """A path as a manifest holds it: as seen from the folder of the curation."""
   return None if path is None else pathlib.PurePath(os.path.relpath(path, work)).as_posix()
 
 
-def from_manifest(work: pathlib.Path, path: Optional[str]) -> Optional[pathlib.Path]:
+def from_manifest(work: pathlib.Path, path: str | None) -> pathlib.Path | None:
   """The path that `from_work` has written down."""
   return None if path is None else pathlib.Path(os.path.normpath(work / path))

@@ -8,9 +8,10 @@ need features that were computed elsewhere, and their image queries nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import pathlib
 import types
-from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any, Callable
 
 from absl import logging
 import numpy as np
@@ -77,7 +78,7 @@ def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: i
 
 
 def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
-          size: Optional[int] = None) -> KerasEncoder:
+          size: int | None = None) -> KerasEncoder:
   """A model that was saved whole, as `.keras` file; code in it (Lambda layers) is refused.
 
   Args:
@@ -97,7 +98,7 @@ def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
     model = tf.keras.models.load_model(str(path), compile=False, safe_mode=True)
   except (OSError, ValueError, TypeError, KeyError) as error:
     raise errors.CurationError(f"{path} cannot be loaded: {str(error)[:300]}") from error
-  shape: Tuple[Any, ...] = tuple(model.input_shape)
+  shape: tuple[Any, ...] = tuple(model.input_shape)
   found = shape[1] if len(shape) == 4 and shape[1] else size
   if len(shape) != 4 or shape[3] != 3 or found is None or (size or found) != found:
     raise errors.CurationError(f"{path} takes {shape}, asked was size={size}; square images [B, S, "
@@ -128,7 +129,7 @@ def _scaler(scale: str) -> Callable[[np.ndarray], Any]:
   return lambda batch: imagenet_utils.preprocess_input(batch, mode=scale)
 
 
-def _applications() -> Dict[str, Any]:
+def _applications() -> dict[str, Any]:
   """Name -> (constructor, preprocess_input) of the module that has both."""
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   known = {}

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import pathlib
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -26,7 +27,7 @@ class Source(NamedTuple):
 
   table: image_table.Table
   rows: Mapping[str, int]
-  root: Optional[pathlib.Path]
+  root: pathlib.Path | None
 
   def picture(self, bucket: int, label: str, name: str) -> clear_archive.Picture:
     """An image with what the table knows of it."""
@@ -79,7 +80,7 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
                   "bucket_0": bucket_0})
 
 
-def check_classes(items: Items, names: Sequence[str]) -> List[Tuple[int, str]]:
+def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
   """(bucket, class) of which nothing was accepted; an error if it is so in all buckets."""
   found = {(item.bucket, item.label) for item in items}
   empty = [name for name in names if not any(label == name for _, label in found)]
@@ -94,11 +95,11 @@ def check_classes(items: Items, names: Sequence[str]) -> List[Tuple[int, str]]:
   return lacking
 
 
-def divided(items: Items, test_per_class: int) -> Tuple[List[votes_lib.Item], List[votes_lib.Item]]:
+def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], list[votes_lib.Item]]:
   """(to train on, to test on); which goes where depends on the ids alone."""
   if test_per_class < 0:
     raise errors.CurationError(f"test_per_class={test_per_class} is negative.")
-  groups: Dict[Tuple[int, str], List[str]] = {}
+  groups: dict[tuple[int, str], list[str]] = {}
   for item in items:
     groups.setdefault((item.bucket, item.label), []).append(item.id)
   small = [f"{label} in bucket {bucket} ({len(ids)})" for (bucket, label), ids in groups.items()
@@ -119,7 +120,7 @@ def _source(work: pathlib.Path) -> Source:
   return Source(table, table.rows(), collection.from_manifest(work, images))
 
 
-def _digests(work: pathlib.Path) -> Dict[pathlib.Path, str]:
+def _digests(work: pathlib.Path) -> dict[pathlib.Path, str]:
   """Image file -> digest when the sheets were made."""
   source = _source(work)
   path = manifest.verified(work, collection.SHEETS).folder / collection.IMAGE_FILE
@@ -127,9 +128,9 @@ def _digests(work: pathlib.Path) -> Dict[pathlib.Path, str]:
           for line in storage.read_csv(path, ["id", "blake2b"])}
 
 
-def _counts(names: Sequence[str], train: Items, test: Items, lacking: Sequence[Tuple[int, str]]
-            ) -> Dict[str, Any]:
-  def by_bucket(items: Items) -> Dict[str, int]:
+def _counts(names: Sequence[str], train: Items, test: Items, lacking: Sequence[tuple[int, str]]
+            ) -> dict[str, Any]:
+  def by_bucket(items: Items) -> dict[str, int]:
     buckets = [item.bucket for item in items]
     return {str(bucket): buckets.count(bucket) for bucket in sorted(set(buckets))}
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import pathlib
-from typing import Callable, Iterator, List, Sequence, Tuple
+from typing import Callable
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Features:
     self.width = widths[0]
     self.size = sum(map(len, self._parts))
 
-  def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[Tuple[int, np.ndarray]]:
+  def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[tuple[int, np.ndarray]]:
     """(first row, float32 [n, D]) one after another, n at most `rows`."""
     first = 0
     for part in self._parts:
@@ -54,7 +55,7 @@ class Features:
 
   def check(self, name: Callable[[int], str]) -> None:
     """An error that names the rows which have no direction: NaN, infinite, or all zero."""
-    wrong: List[int] = []
+    wrong: list[int] = []
     for first, block in self.blocks():
       wrong += (first + odd_rows(block, norms(block))[1]).tolist()
     if wrong:
@@ -70,7 +71,7 @@ def norms(block: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("nd,nd->n", block, block))
 
 
-def odd_rows(block: np.ndarray, lengths: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def odd_rows(block: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """(rows too long or short for float32 arithmetic, rows without a direction)."""
   odd = np.flatnonzero(~((lengths > 1e-12) & (lengths < 1e12)))
   values = block[odd].astype(np.float64)

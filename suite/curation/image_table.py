@@ -17,7 +17,7 @@ import dataclasses
 import datetime
 import pathlib
 import re
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -57,11 +57,11 @@ class Table:
     places[np.argsort(self.ids, kind="stable")] = np.arange(self.size)
     return places
 
-  def rows(self) -> Dict[str, int]:
+  def rows(self) -> dict[str, int]:
     """id -> row."""
     return {name: row for row, name in enumerate(self.ids.tolist())}
 
-  def file(self, row: int, root: Optional[pathlib.Path] = None) -> pathlib.Path:
+  def file(self, row: int, root: pathlib.Path | None = None) -> pathlib.Path:
     """Where the image of a row is: below `root`, by default the folder of the table."""
     if PATH not in self._columns.column_names:
       raise errors.CurationError(f"{self.path} has no column {PATH!r}, which says where an image's "
@@ -73,7 +73,7 @@ class Table:
                                  "one below the folder of images is needed, without '..'.")
     return (root or self.path.parent).joinpath(*parts)
 
-  def metadata(self, row: int) -> Dict[str, str]:
+  def metadata(self, row: int) -> dict[str, str]:
     """The other columns of an image, as text; empty cells are left out."""
     names = [name for name in self._columns.column_names if name not in (ID, TIME, PATH)]
     values = {name: self._columns.column(name)[row].as_py() for name in names}
@@ -112,7 +112,7 @@ def _read_csv(path: pathlib.Path) -> pa.Table:
           column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False))
 
 
-def _ids(path: pathlib.Path, values: List[Any]) -> np.ndarray:
+def _ids(path: pathlib.Path, values: list[Any]) -> np.ndarray:
   texts = ["" if value is None else str(value) for value in values]
   if not texts:
     raise errors.CurationError(f"{path} has no images.")
@@ -132,7 +132,7 @@ def _ids(path: pathlib.Path, values: List[Any]) -> np.ndarray:
   return found
 
 
-def _times(path: pathlib.Path, ids: np.ndarray, values: List[Any]) -> np.ndarray:
+def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray:
   found = np.array([_seconds(value) for value in values])
   missing = ids[np.isnan(found)].tolist()
   if missing:

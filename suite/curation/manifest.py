@@ -12,6 +12,7 @@ that was killed has left none, and is run again; one that is there and matches i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 from importlib import metadata
@@ -20,7 +21,7 @@ import os
 import pathlib
 import platform
 import shutil
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence
+from typing import Any, Callable
 
 from absl import logging
 
@@ -33,7 +34,7 @@ NAME = "manifest.json"
 FORMAT = 1
 _TOOL = "suite curate"
 
-Counts = Dict[str, Any]
+Counts = dict[str, Any]
 Inputs = Mapping[str, Sequence[pathlib.Path]]
 
 
@@ -52,7 +53,7 @@ class Manifest:
   folder: pathlib.Path
   step: str
   parameters: Mapping[str, Any]
-  inputs: Mapping[str, List[Mapping[str, Any]]]
+  inputs: Mapping[str, list[Mapping[str, Any]]]
   outputs: Mapping[str, Mapping[str, Any]]
   counts: Mapping[str, Any]
   versions: Mapping[str, str]
@@ -61,7 +62,7 @@ class Manifest:
   def path(self) -> pathlib.Path:
     return self.folder / NAME
 
-  def sources(self, role: str) -> List[pathlib.Path]:
+  def sources(self, role: str) -> list[pathlib.Path]:
     """The input files of a role, where they were; an error if one has changed since."""
     found = []
     for entry in self.inputs.get(role, ()):
@@ -156,7 +157,7 @@ def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: 
   atomic_files.write(folder / NAME, text.encode())
 
 
-def _versions() -> Dict[str, str]:
+def _versions() -> dict[str, str]:
   """Of what computes; "not installed" where it runs from a checkout."""
   found = {"python": platform.python_version()}
   for name in ("lifelong-suite", "numpy", "pillow", "pyarrow"):
@@ -167,17 +168,17 @@ def _versions() -> Dict[str, str]:
   return found
 
 
-def _described(work: pathlib.Path, inputs: Inputs) -> Dict[str, List[Dict[str, Any]]]:
+def _described(work: pathlib.Path, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
   return {role: [{"path": pathlib.PurePath(os.path.relpath(path, work)).as_posix(), **_entry(path)}
                  for path in paths] for role, paths in inputs.items()}
 
 
-def _entry(path: pathlib.Path) -> Dict[str, Any]:
+def _entry(path: pathlib.Path) -> dict[str, Any]:
   found = storage.digest(path)  # First: it names a file that is not there.
   return {"bytes": path.stat().st_size, "blake2b": found}
 
 
-def _differences(found: Manifest, wanted: Mapping[str, Any]) -> List[str]:
+def _differences(found: Manifest, wanted: Mapping[str, Any]) -> list[str]:
   """What a finished step was not made with; where a file lies does not matter."""
   def digests(inputs):
     return {role: [entry["blake2b"] for entry in entries] for role, entries in inputs.items()}

@@ -9,7 +9,8 @@ decide. Of each query and bucket no more than the best k are held: memory is O(Q
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Task(NamedTuple):
 
 
 def search(features: feature_files.Features, task: Task,
-           block_rows: int = feature_files.BLOCK_ROWS) -> List[List[Best]]:
+           block_rows: int = feature_files.BLOCK_ROWS) -> list[list[Best]]:
   """The best rows by bucket and query: found[b][q]."""
   _check(features, task)
   found = [[_EMPTY] * len(task.queries) for _ in task.numbers]

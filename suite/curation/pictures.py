@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 import contextlib
 import io
 import pathlib
-from typing import Iterator
 
 import numpy as np
 from PIL import Image

@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,12 +34,12 @@ class Queries(NamedTuple):
     vectors: float64 [Q, D] of length 1.
   """
 
-  names: List[str]
-  prompts: List[str]
+  names: list[str]
+  prompts: list[str]
   vectors: np.ndarray
 
 
-def read(table: pathlib.Path, vectors: Optional[pathlib.Path], features: feature_files.Features,
+def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_files.Features,
          rows: Mapping[str, int]) -> Queries:
   """Reads queries.
 
@@ -77,7 +78,7 @@ def from_text(encoder: Any, names: Sequence[str], prompts: Sequence[str]) -> Que
 
 def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
                features: feature_files.Features, rows: Mapping[str, int]) -> Queries:
-  examples: Dict[str, List[str]] = {}
+  examples: dict[str, list[str]] = {}
   for line in lines:
     examples.setdefault(line["class"], []).append(line["id"])
   unknown = sorted({line["id"] for line in lines} - set(rows))
@@ -90,7 +91,7 @@ def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
                  np.stack(means), table)
 
 
-def _sorted(names: List[str], prompts: List[str], vectors: np.ndarray, where: Any) -> Queries:
+def _sorted(names: list[str], prompts: list[str], vectors: np.ndarray, where: Any) -> Queries:
   wrong = sorted({name for name in names if not _NAME.fullmatch(name) or name == BACKGROUND})
   if wrong:
     raise errors.CurationError(

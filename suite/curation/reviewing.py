@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import functools
 import json
 import os
 import pathlib
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 import urllib.parse
 
 from absl import logging
@@ -27,10 +27,10 @@ from suite.system import atomic_files
 ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
 AGREEMENT = "agreement.json"
 
-Groups = Mapping[Tuple[int, str], List[collection.Candidate]]
+Groups = Mapping[tuple[int, str], list[collection.Candidate]]
 
 
-def sheets(work: pathlib.Path, *, images: Optional[pathlib.Path] = None, pixels: int = 192,
+def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: int = 192,
            links: bool = False, again: bool = False) -> manifest.Manifest:
   """Candidates -> WORK/sheets: a page a class and bucket, an index, digests of the image files.
 
@@ -71,7 +71,7 @@ def sheets(work: pathlib.Path, *, images: Optional[pathlib.Path] = None, pixels:
 
 
 def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
-          decisions: Optional[pathlib.Path] = None, minimum: int = votes_lib.MIN_REVIEWERS,
+          decisions: pathlib.Path | None = None, minimum: int = votes_lib.MIN_REVIEWERS,
           again: bool = False) -> manifest.Manifest:
   """Reviewers' CSV files -> WORK/votes: accepted, rejected, another_look, agreement."""
   if not files:
@@ -110,10 +110,10 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
               "decisions": [decisions] if decisions else []})
 
 
-def grouped(candidates: Sequence[collection.Candidate]) -> Dict[
-    Tuple[int, str], List[collection.Candidate]]:
+def grouped(candidates: Sequence[collection.Candidate]) -> dict[
+    tuple[int, str], list[collection.Candidate]]:
   """(bucket, class) -> its candidates by rank."""
-  found: Dict[Tuple[int, str], List[collection.Candidate]] = {}
+  found: dict[tuple[int, str], list[collection.Candidate]] = {}
   for one in candidates:
     found.setdefault((one.bucket, one.label), []).append(one)
   return found
@@ -123,7 +123,7 @@ def item_of(one: collection.Candidate) -> votes_lib.Item:
   return votes_lib.Item(one.bucket, one.label, one.id)
 
 
-def accepted(work: pathlib.Path) -> List[votes_lib.Item]:
+def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
   """What the votes have accepted."""
   path = manifest.verified(work, collection.VOTES).folder / ACCEPTED
   return [votes_lib.Item(int(line["bucket"]), line["class"], line["id"])
@@ -131,7 +131,7 @@ def accepted(work: pathlib.Path) -> List[votes_lib.Item]:
 
 
 def _files(table: image_table.Table, rows: Mapping[str, int], groups: Groups,
-           images: Optional[pathlib.Path]) -> Dict[str, pathlib.Path]:
+           images: pathlib.Path | None) -> dict[str, pathlib.Path]:
   ids = [one.id for members in groups.values() for one in members]
   return dict(zip(ids, collection.check_files(table, [rows[name] for name in ids], images)))
 
@@ -142,7 +142,7 @@ def _link(work: pathlib.Path, path: pathlib.Path) -> str:
   return urllib.parse.quote(place)
 
 
-def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> List[object]:
+def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> list[object]:
   """Numbers of votes, and who cast which."""
   all_votes = list(cast.values())
   return [*item, *(all_votes.count(vote) for vote in votes_lib.VOTES),

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping, Sequence
 import dataclasses
 import pathlib
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable
 
 from absl import logging
 import numpy as np
@@ -25,7 +26,7 @@ from suite.curation import time_buckets
 
 def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
            parameters: Mapping[str, Any], weights: Sequence[pathlib.Path] = (),
-           images: Optional[pathlib.Path] = None, again: bool = False) -> manifest.Manifest:
+           images: pathlib.Path | None = None, again: bool = False) -> manifest.Manifest:
   """Image files -> WORK/encode/features.npy, row i of line i of the table.
 
   Args:
@@ -53,10 +54,10 @@ def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
 
 
 def buckets(work: pathlib.Path, table: pathlib.Path,
-            features: Optional[Sequence[pathlib.Path]] = None, *, num: int = time_buckets.NUM,
+            features: Sequence[pathlib.Path] | None = None, *, num: int = time_buckets.NUM,
             again: bool = False) -> manifest.Manifest:
   """Images and times -> WORK/buckets; features default to those of step encode."""
-  inputs: Dict[str, Sequence[pathlib.Path]] = {"table": [table], "features": features or ()}
+  inputs: dict[str, Sequence[pathlib.Path]] = {"table": [table], "features": features or ()}
   if not features:
     encoded = manifest.verified(work, collection.ENCODE)
     if encoded.inputs["table"][0]["blake2b"] != storage.digest(table):
@@ -82,8 +83,8 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
                       again=again)
 
 
-def queries(work: pathlib.Path, table: pathlib.Path, vectors: Optional[pathlib.Path] = None, *,
-            rule: Optional[selection.Rule] = None, again: bool = False) -> manifest.Manifest:
+def queries(work: pathlib.Path, table: pathlib.Path, vectors: pathlib.Path | None = None, *,
+            rule: selection.Rule | None = None, again: bool = False) -> manifest.Manifest:
   """Queries -> WORK/queries: candidates of each class and bucket, and what was ambiguous."""
   rule = rule or selection.Rule()
   before = manifest.verified(work, collection.BUCKETS)
@@ -115,6 +116,6 @@ def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.n
       ((one.bucket, ids[one.row], " ".join(one.labels)) for one in found.ambiguous))
 
 
-def _claims(found: selection.Selection) -> Dict[str, int]:
+def _claims(found: selection.Selection) -> dict[str, int]:
   """How many images each set of classes claimed."""
   return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))

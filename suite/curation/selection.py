@@ -8,10 +8,11 @@ highest score). The background class has the images with the lowest scores, a fe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import fractions
 import math
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -37,8 +38,8 @@ class Rule:
   """
 
   share: float = 0.001
-  keep: Optional[int] = None
-  background: Optional[int] = None
+  keep: int | None = None
+  background: int | None = None
   first: int = 1
 
   def __post_init__(self):
@@ -75,15 +76,15 @@ class Ambiguous(NamedTuple):
 
   bucket: int
   row: int
-  labels: List[str]
+  labels: list[str]
 
 
 class Selection(NamedTuple):
   """Candidates by bucket, class and rank; what was ambiguous; numbers by bucket."""
 
-  candidates: List[Candidate]
-  ambiguous: List[Ambiguous]
-  counts: List[Dict[str, Any]]
+  candidates: list[Candidate]
+  ambiguous: list[Ambiguous]
+  counts: list[dict[str, Any]]
 
 
 def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndarray,
@@ -119,7 +120,7 @@ def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndar
   return result
 
 
-def class_names(names: Sequence[str], rule: Rule) -> List[str]:
+def class_names(names: Sequence[str], rule: Rule) -> list[str]:
   """Those of the queries, and the background; sorted, as labels are numbered."""
   return sorted([*names, *([] if rule.background == 0 else [queries_lib.BACKGROUND])])
 
@@ -146,7 +147,7 @@ def _tops(sizes: np.ndarray, rule: Rule) -> np.ndarray:
 
 def _unambiguous(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str]) -> Any:
   """({class number: its Best without ambiguous rows}, [Ambiguous])."""
-  claims: Dict[int, List[str]] = {}
+  claims: dict[int, list[str]] = {}
   for name, best in zip(names, found):
     for row in best.rows.tolist():
       claims.setdefault(row, []).append(name)
@@ -160,8 +161,8 @@ def _unambiguous(bucket: int, found: Sequence[nearest_images.Best], names: Seque
 
 
 def _kept(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str],
-          keep: Optional[int]) -> List[Candidate]:
-  chosen: List[Candidate] = []
+          keep: int | None) -> list[Candidate]:
+  chosen: list[Candidate] = []
   for name, best in zip(names, found):
     if keep is not None and len(best.rows) < keep:
       raise errors.CurationError(
@@ -171,14 +172,14 @@ def _kept(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str
   return chosen
 
 
-def _ranked(bucket: int, name: str, best: nearest_images.Best) -> List[Candidate]:
+def _ranked(bucket: int, name: str, best: nearest_images.Best) -> list[Candidate]:
   return [Candidate(bucket, name, rank, row, score) for rank, (score, row) in
           enumerate(zip(best.scores.tolist(), best.rows.tolist()), 1)]
 
 
 def _background(features: feature_files.Features, task: nearest_images.Task,
                 found: Sequence[Sequence[nearest_images.Best]], rule: Rule
-                ) -> List[nearest_images.Best]:
+                ) -> list[nearest_images.Best]:
   """Of each bucket the lowest images of each query in turn that no query has had yet."""
   lows = [rule.low(number) if number else 0 for number in task.numbers.tolist()]
   if not any(lows):
@@ -193,7 +194,7 @@ def _background(features: feature_files.Features, task: nearest_images.Task,
 
 
 def _in_turn(bucket: int, found: Sequence[nearest_images.Best], low: int) -> nearest_images.Best:
-  taken: Dict[int, float] = {}
+  taken: dict[int, float] = {}
   for best in found:
     fresh = [(row, score) for row, score in zip(best.rows.tolist(), best.scores.tolist())
              if row not in taken][:low]

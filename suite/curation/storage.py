@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import csv
 import functools
 import hashlib
 import io
 import os
 import pathlib
-from typing import Any, Iterable, List, Mapping, Sequence
+from typing import Any
 
 from suite.curation import errors
 from suite.system import atomic_files
@@ -45,7 +46,7 @@ def write_csv(path: pathlib.Path, columns: Sequence[str], rows: Iterable[Sequenc
   atomic_files.write(path, text.getvalue().encode("utf-8"))
 
 
-def read_csv(path: pathlib.Path, needed: Sequence[str]) -> List[Mapping[str, str]]:
+def read_csv(path: pathlib.Path, needed: Sequence[str]) -> list[Mapping[str, str]]:
   """The lines as dictionaries; an error if one of the columns is lacking."""
   try:
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -55,7 +56,7 @@ def read_csv(path: pathlib.Path, needed: Sequence[str]) -> List[Mapping[str, str
       if lacking:
         raise errors.CurationError(f"{path} has the columns {columns}, but not {lacking}. Add "
                                    f"them; needed are {', '.join(needed)}.")
-      rows: List[Mapping[str, str]] = list(reader)
+      rows: list[Mapping[str, str]] = list(reader)
   except (OSError, UnicodeDecodeError, csv.Error) as error:
     raise errors.CurationError(f"{path} cannot be read as CSV in UTF-8: {error}.") from error
   for number, row in enumerate(rows, 2):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
   return found
 
 
-def ranges(buckets: np.ndarray, times: np.ndarray, ids: np.ndarray) -> List[Range]:
+def ranges(buckets: np.ndarray, times: np.ndarray, ids: np.ndarray) -> list[Range]:
   """What each bucket spans."""
   found = []
   for bucket in range(int(buckets.max()) + 1):

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import pathlib
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import NamedTuple
 
 from suite.curation import errors
 from suite.curation import storage
@@ -31,13 +32,13 @@ Ballots = Mapping[Item, Mapping[str, str]]  # Item -> reviewer -> vote
 class Outcome(NamedTuple):
   """Every item in one of three lists, in the order of the sheets."""
 
-  accepted: List[Item]
-  rejected: List[Item]
-  flagged: List[Item]
+  accepted: list[Item]
+  rejected: list[Item]
+  flagged: list[Item]
 
 
-def read(paths: Sequence[pathlib.Path], sheets: Mapping[Tuple[int, str], str],
-         items: Sequence[Item]) -> Dict[Item, Dict[str, str]]:
+def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
+         items: Sequence[Item]) -> dict[Item, dict[str, str]]:
   """The votes of all files.
 
   Args:
@@ -49,8 +50,8 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[Tuple[int, str], str],
     errors.CurationError: a vote is on an unknown image or sheet, or unknown itself; somebody voted
       twice on an image.
   """
-  ballots: Dict[Item, Dict[str, str]] = {item: {} for item in items}
-  origins: Dict[Tuple[Item, str], pathlib.Path] = {}
+  ballots: dict[Item, dict[str, str]] = {item: {} for item in items}
+  origins: dict[tuple[Item, str], pathlib.Path] = {}
   for path in sorted(paths):
     for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
       where = f"{path}, record {number}"
@@ -72,7 +73,7 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[Tuple[int, str], str],
   return ballots
 
 
-def _item(where: str, line: Mapping[str, str], sheets: Mapping[Tuple[int, str], str]) -> Item:
+def _item(where: str, line: Mapping[str, str], sheets: Mapping[tuple[int, str], str]) -> Item:
   try:
     found = Item(int(line["bucket"]), line["class"], line["id"])
   except ValueError:
@@ -91,7 +92,7 @@ def _item(where: str, line: Mapping[str, str], sheets: Mapping[Tuple[int, str], 
 
 def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
   """An error that says whose votes are missing where."""
-  everyone: Set[str] = {reviewer for votes in ballots.values() for reviewer in votes}
+  everyone: set[str] = {reviewer for votes in ballots.values() for reviewer in votes}
   short = [item for item, votes in ballots.items() if len(votes) < minimum]
   if short:
     absent = sorted(everyone - set(ballots[short[0]]))
@@ -121,9 +122,9 @@ def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> Outcome:
   return found
 
 
-def read_decisions(path: pathlib.Path, ballots: Ballots) -> Dict[Item, str]:
+def read_decisions(path: pathlib.Path, ballots: Ballots) -> dict[Item, str]:
   """A CSV of bucket, class, id, decision (accept or reject) on flagged images."""
-  found: Dict[Item, str] = {}
+  found: dict[Item, str] = {}
   known = {(str(item.bucket), item.label, item.id): item for item in ballots}
   for number, line in enumerate(storage.read_csv(path, ["bucket", "class", "id", "decision"]), 2):
     where, decision = f"{path}, record {number}", line["decision"]

@@ -11,8 +11,9 @@ call with a larger budget asks the same samples first (remember their answers, o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import os
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, NamedTuple, Union
 
 import numpy as np
 
@@ -40,10 +41,10 @@ class Remembered:
     answers: id -> 1 or 0, of all that it was asked.
   """
 
-  def __init__(self, predict: Optional[Predict] = None, answers: Mapping[str, int] = {}):
+  def __init__(self, predict: Predict | None = None, answers: Mapping[str, int] = {}):
     """`predict` None: only what `answers` holds is known; anything else raises CacheError."""
     self._predict = predict
-    self.answers: Dict[str, int] = dict(answers)
+    self.answers: dict[str, int] = dict(answers)
 
   def __call__(self, ids: np.ndarray) -> np.ndarray:
     new = [one for one in ids.tolist() if one not in self.answers]
@@ -83,7 +84,7 @@ class Reference:
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
     self._factors = factor_search.Reference(self._counts, self._columns, groups=groups)
 
-  def _count(self, totals: np.ndarray) -> Tuple[np.ndarray, bool]:
+  def _count(self, totals: np.ndarray) -> tuple[np.ndarray, bool]:
     """(how many of the models solve each sample [N], as far as is known; whether all is known)."""
     correct, seen = self.cache.counts(self.models)
     if seen is None:
@@ -107,7 +108,7 @@ class Reference:
 
   def questions(self, budget: int) -> np.ndarray:
     """str [budget]: ids of the samples to ask, in their order; a larger budget begins alike."""
-    nothing: List[np.ndarray] = []
+    nothing: list[np.ndarray] = []
 
     def ask(samples: np.ndarray) -> np.ndarray:
       nothing.append(samples)
@@ -117,7 +118,7 @@ class Reference:
     return self.cache.ids[np.concatenate(nothing)]
 
   def estimate(self, predict: Predict, budget: int = DEFAULT_BUDGET, *,
-               target_width: Optional[float] = None) -> estimator_lib.Estimate:
+               target_width: float | None = None) -> estimator_lib.Estimate:
     """What a new model would answer.
 
     Args:
@@ -130,7 +131,7 @@ class Reference:
     return estimator_lib.finished(fit.answers(), asked, fit.accuracy, fit.probabilities,
                             (fit.supported, fit.reason))
 
-  def _ask(self, ask: Predict, budget: int, target_width: Optional[float]) -> answer_sampling.Asked:
+  def _ask(self, ask: Predict, budget: int, target_width: float | None) -> answer_sampling.Asked:
     if not 1 <= budget <= self.num_samples:
       raise CacheError(f"A budget of {budget} answers of {self.num_samples:,} samples; expected 1 "
                        f"to {self.num_samples}.")
@@ -139,7 +140,7 @@ class Reference:
 
 
 def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
-             target_width: Optional[float] = None, groups: Sequence[np.ndarray] = (), seed: int = 0
+             target_width: float | None = None, groups: Sequence[np.ndarray] = (), seed: int = 0
              ) -> estimator_lib.Estimate:
   """`Reference(cache, ...).estimate(predict, ...)`; make a `Reference` for several models."""
   return Reference(cache, groups=groups, seed=seed).estimate(predict, budget,
@@ -156,7 +157,7 @@ def add_estimated(cache: Cache, name: str, predict: Remembered) -> None:
 
 
 def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
-                  ) -> Dict[str, estimator_lib.Estimate]:
+                  ) -> dict[str, estimator_lib.Estimate]:
   """Estimates several new models and puts what they answered into the cache.
 
   Predicted answers are never stored: they would say about others what is only a guess.
@@ -169,7 +170,7 @@ def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEF
   return found
 
 
-def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[List[str]], np.ndarray],
+def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], np.ndarray],
                    budget: int) -> insertion.Inserted:
   """Finds how hard new samples are by asking a few models about them, and adds them to the cache.
 
@@ -188,7 +189,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[List[str]], 
   return found
 
 
-def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> Dict[str, float]:
+def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> dict[str, float]:
   """How good an estimate was, once all answers 0/1 [N] of the model are known.
 
   "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
@@ -201,7 +202,7 @@ def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> D
 
 
 def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_samples: int
-            ) -> Tuple[intervals.Interval, float]:
+            ) -> tuple[intervals.Interval, float]:
   """(by how much the first is more accurate, p-value that they are alike) of two estimates.
 
   Both must have asked the same samples, as all estimates of one `Reference` and budget do; a
@@ -222,11 +223,11 @@ class Ranked(NamedTuple):
 
   name: str
   accuracy: float
-  interval: Tuple[float, float]
+  interval: tuple[float, float]
   num_evaluated: int
 
 
-def rank(cache: Cache) -> List[Ranked]:
+def rank(cache: Cache) -> list[Ranked]:
   """The models of a cache, the most accurate first; equals in the order in which they came.
 
   Of a model that was evaluated on some samples only, these are taken for a random choice.

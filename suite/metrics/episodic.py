@@ -8,7 +8,7 @@ al., 2020, table 2) prints the second.
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 

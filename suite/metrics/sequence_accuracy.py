@@ -8,7 +8,7 @@ accuracy and count nowhere.
 
 from __future__ import annotations
 
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn import metrics as sklearn_metrics

@@ -19,7 +19,8 @@ Novelty scores, all of them high for known classes (C classes, of which K are kn
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,13 +71,13 @@ class StreamLog(NamedTuple):
     """A novelty score [n], high for known classes; -inf where there is no answer."""
     return novelty(name, self.max_logits, self.energies)
 
-  def columns(self) -> Dict[str, List[Any]]:
+  def columns(self) -> dict[str, list[Any]]:
     """For a record: lists of plain values; a number that is not finite is None."""
-    found: Dict[str, List[Any]] = {
+    found: dict[str, list[Any]] = {
         name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
     for name in _FLOATS:
       values = getattr(self, name)
-      listed: List[Any] = values.tolist()
+      listed: list[Any] = values.tolist()
       for i in np.flatnonzero(~np.isfinite(values)):
         listed[i] = None
       found[name] = listed
@@ -109,7 +110,7 @@ class Novelty(NamedTuple):
   """
 
   score: str = "max_logit"
-  new_below: Optional[float] = None
+  new_below: float | None = None
 
   def of(self, learner: Any) -> Novelty:
     """The same with the learner's own threshold, if none is set and it has one; else with none."""
@@ -154,13 +155,13 @@ def from_records(records: Iterable[Mapping[str, Any]]) -> StreamLog:
   return StreamLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 
-def detection(log: StreamLog, novelty_score: str, window: int) -> Dict[str, Any]:
+def detection(log: StreamLog, novelty_score: str, window: int) -> dict[str, Any]:
   """How well unknown classes are told: of the score that decides, of each score, of the clock.
 
   The clock knows nothing but the number of the step; it is the row to beat. It is nearly blind to
   the time-matched AUROC, which compares steps of the same `window` only.
   """
-  found: Dict[str, Any] = {
+  found: dict[str, Any] = {
       "new_class_score": novelty_score, "new_class_score_high_means": "known",
       **novelty_detection.detection(
           log.scores(novelty_score), log.unknown, high_means="known", window=window)}
@@ -173,7 +174,7 @@ def detection(log: StreamLog, novelty_score: str, window: int) -> Dict[str, Any]
 
 def summary(log: StreamLog, known: Iterable[int], num_classes: int, *, threshold: int = 50,
             head_is: str = ">", window: int = 500, novelty_score: str = "max_logit",
-            segments: Optional[np.ndarray] = None) -> Dict[str, Any]:
+            segments: np.ndarray | None = None) -> dict[str, Any]:
   """Every score of a run by name; NaN where one is not defined.
 
   Args:
@@ -187,7 +188,7 @@ def summary(log: StreamLog, known: Iterable[int], num_classes: int, *, threshold
   known, correct = [int(c) for c in known], log.correct(num_classes)
   answers = sequence_sections.Answers(log.labels, log.answers, log.closed_answers)
   majority = sequence_accuracy.majority_baseline(log.labels)
-  found: Dict[str, Any] = {
+  found: dict[str, Any] = {
       **sequence_sections.report(answers, known, num_classes, threshold=threshold, head_is=head_is,
                                is_new=log.unknown),
       "majority_baseline_mean_per_class": sequence_accuracy.mean_per_class(majority, log.labels),

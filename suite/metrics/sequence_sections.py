@@ -14,7 +14,8 @@ Base classes are those known from pretraining; the others are novel.
 
 from __future__ import annotations
 
-from typing import Iterable, NamedTuple, Optional, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def joined(parts: Sequence[Answers]) -> Answers:
 
 
 def open_correct(answers: Answers, known: Iterable[int], num_classes: int,
-                 is_new: Optional[np.ndarray] = None) -> np.ndarray:
+                 is_new: np.ndarray | None = None) -> np.ndarray:
   """Which answers among K + 1 are right: bool [n].
 
   Args:
@@ -130,7 +131,7 @@ def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int]
 
 
 def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshold: int = 50,
-           head_is: str = ">", num_occurrences: int = 20, is_new: Optional[np.ndarray] = None
+           head_is: str = ">", num_occurrences: int = 20, is_new: np.ndarray | None = None
            ) -> dict[str, object]:
   """All scores of a run by name: those of open answers, "closed": the same of closed ones."""
   known = [int(c) for c in known]
@@ -155,7 +156,7 @@ def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshol
 
 
 def section_sizes(labels: np.ndarray, known: Iterable[int], *, threshold: int = 50,
-                  head_is: str = ">", num_classes: Optional[int] = None
+                  head_is: str = ">", num_classes: int | None = None
                   ) -> dict[str, tuple[int, int]]:
   """(classes, samples) of each section; classes that never occur are tail if `num_classes` is set.
 

@@ -7,7 +7,8 @@ meta-test tasks against the FLOPs of the whole stream; the rest says how a learn
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 

@@ -7,8 +7,6 @@ are allowed here: fused batch norm, group norm or none (`suite/models/norms.py`)
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
-
 import tensorflow as tf
 
 from suite.models import image_input
@@ -24,13 +22,13 @@ class ReluMaxPool(tf.keras.layers.Layer):
   convolution before it.
   """
 
-  def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
+  def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
     if training:
       return tf.nn.relu(tf.nn.max_pool2d(x, 2, 2, "VALID"))
     return tf.nn.max_pool2d(tf.nn.relu(x), 2, 2, "VALID")
 
 
-def conv4(image_shape: Tuple[int, int, int] = (64, 64, 3), *, filters: int = 64, blocks: int = 4,
+def conv4(image_shape: tuple[int, int, int] = (64, 64, 3), *, filters: int = 64, blocks: int = 4,
           norm: str = "batch", name: str = "conv4") -> tf.keras.Model:
   """[B, H, W, C] pixels 0..255 -> [B, H // 2^blocks * (W // 2^blocks) * filters] features."""
   norms.check(norm, norms.TWICE_DIFFERENTIABLE)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -23,7 +23,7 @@ class Step(NamedTuple):
   """A layer, and the names of the layers whose outputs it takes."""
 
   layer: Any
-  inputs: Tuple[str, ...]
+  inputs: tuple[str, ...]
 
 
 class CutNet:
@@ -43,7 +43,7 @@ class CutNet:
   def __init__(self, model: tf.keras.Model, num_layers: int, norms: str = "fixed"):
     if norms not in NORMS:
       raise ValueError(f"norms is {norms!r}; allowed are {', '.join(NORMS)}.")
-    found: List[Step] = []
+    found: list[Step] = []
     self._output = _walk(model, _IMAGE, found)
     kernels = [s.layer.name for s in found if hasattr(s.layer, "kernel")]
     if not 1 <= num_layers <= len(kernels):
@@ -63,7 +63,7 @@ class CutNet:
     self._crossing = [s.layer for s in self._lower if s.layer.name in crossing]
 
   @property
-  def layers(self) -> List[Any]:
+  def layers(self) -> list[Any]:
     """The trained layers."""
     return [s.layer for s in self._upper if s.layer.name in self.trained]
 
@@ -79,7 +79,7 @@ class CutNet:
     """Features [B, D] of codes."""
     return _run(self._upper, self._parts(codes), training=training)[self._output]
 
-  def _parts(self, codes: tf.Tensor) -> Dict[str, tf.Tensor]:
+  def _parts(self, codes: tf.Tensor) -> dict[str, tf.Tensor]:
     if len(self._crossing) == 1:
       return {self._crossing[0].name: codes}
     shapes = [layer.output_shape[1:] for layer in self._crossing]
@@ -88,17 +88,17 @@ class CutNet:
             for layer, part, shape in zip(self._crossing, parts, shapes)}
 
 
-def flat_layers(model: tf.keras.Model) -> List[Any]:
+def flat_layers(model: tf.keras.Model) -> list[Any]:
   """The layers of a functional model and of those within it, without inputs."""
-  found: List[Step] = []
+  found: list[Step] = []
   _walk(model, _IMAGE, found)
   return [step.layer for step in found]
 
 
-def _walk(model: tf.keras.Model, arriving: str, found: List[Step]) -> str:
+def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
   """Appends the steps of a model whose input is of the layer `arriving`; returns the last's name.
   """
-  names: Dict[str, str] = {}
+  names: dict[str, str] = {}
   for layer in model.layers:
     parents = [parent.layer.name for node in layer.inbound_nodes for parent in node.parent_nodes]
     below = tuple(names[p] for p in parents if p in names)
@@ -112,16 +112,16 @@ def _walk(model: tf.keras.Model, arriving: str, found: List[Step]) -> str:
   return names[model.output_names[0]]
 
 
-def _moved(steps: List[Step], trained: FrozenSet[str]) -> FrozenSet[str]:
+def _moved(steps: list[Step], trained: frozenset[str]) -> frozenset[str]:
   """The layers whose outputs training changes."""
-  moved: FrozenSet[str] = frozenset()
+  moved: frozenset[str] = frozenset()
   for step in steps:
     if step.layer.name in trained or moved.intersection(step.inputs):
       moved |= {step.layer.name}
   return moved
 
 
-def _run(steps: List[Step], values: Dict[str, tf.Tensor], training: bool) -> Dict[str, tf.Tensor]:
+def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool) -> dict[str, tf.Tensor]:
   """Adds the outputs of the steps to `values`, by the names of their layers."""
   for layer, inputs in steps:
     arguments = [values[name] for name in inputs]

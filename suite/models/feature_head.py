@@ -8,15 +8,15 @@ same numbers, and what is transposed is small.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Tuple
+from typing import Any, Callable
 
 import tensorflow as tf
 
 
 @tf.custom_gradient
-def product(x: tf.Tensor, kernel: tf.Tensor) -> Tuple[tf.Tensor, Callable[..., Any]]:
+def product(x: tf.Tensor, kernel: tf.Tensor) -> tuple[tf.Tensor, Callable[..., Any]]:
   """[B, D] times [D, C], [B, C]."""
-  def gradient(upstream: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+  def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return (tf.matmul(upstream, kernel, transpose_b=True),
             tf.transpose(tf.matmul(upstream, x, transpose_a=True)))
 

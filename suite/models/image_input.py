@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Sequence, Tuple
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 
-def image_input(image_shape: Sequence[int]) -> Tuple[tf.Tensor, tf.Tensor]:
+def image_input(image_shape: Sequence[int]) -> tuple[tf.Tensor, tf.Tensor]:
   """A Keras input [B, H, W, C] of pixels 0..255 and the same scaled to [-1, 1], float32.
 
   The input is declared float32: Keras casts uint8 images to it, whereas an input declared uint8

@@ -6,7 +6,7 @@ from __future__ import annotations
 import concurrent.futures
 import random
 import threading
-from typing import Callable, List
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -14,7 +14,7 @@ import tensorflow as tf
 _LOCK = threading.Lock()
 
 
-def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> List[np.ndarray]:
+def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
   """The weights of build_fn() under a seed, for `model.set_weights`.
 
   The same in every process and on every device, whatever was built or drawn before, and inside or
@@ -33,7 +33,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> List[n
     return executor.submit(_build, build_fn, int(seed)).result()
 
 
-def _build(build_fn: Callable[[], tf.keras.Model], seed: int) -> List[np.ndarray]:
+def _build(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
   _seed_this_thread(seed)
   with tf.device("CPU:0"):  # a GPU rounds otherwise
     return build_fn().get_weights()

@@ -8,10 +8,11 @@ costs 2.5 times the FLOPs of `ResNetBackbone` at the same depth.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import contextlib
 import functools
 import io
-from typing import Any, Sequence
+from typing import Any
 
 import tensorflow as tf
 

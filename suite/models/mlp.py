@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import tensorflow as tf
 
 
-def mlp(feature_size: int, *, hidden: Tuple[int, ...] = (512,),
+def mlp(feature_size: int, *, hidden: tuple[int, ...] = (512,),
         name: str = "mlp") -> tf.keras.Model:
   """[B, feature_size] features -> [B, hidden[-1]] features; a ReLU after every layer."""
   if not hidden:

@@ -10,7 +10,6 @@ replica (in a strategy's scope but not in its `run`), so never meta-learn throug
 from __future__ import annotations
 
 import math
-from typing import Tuple
 
 import tensorflow as tf
 
@@ -24,7 +23,7 @@ EPSILON = 1.001e-5
 MAX_GROUPS = 32
 
 
-def check(norm: str, allowed: Tuple[str, ...] = NORMS) -> str:
+def check(norm: str, allowed: tuple[str, ...] = NORMS) -> str:
   """Returns norm, or says which ones there are."""
   if norm not in allowed:
     reason = ""

@@ -6,12 +6,11 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from typing import List
 
 import tensorflow as tf
 
 
-def names() -> List[str]:
+def names() -> list[str]:
   """Of all Keras applications, sorted."""
   return sorted(name for name, value in vars(tf.keras.applications).items()
                 if inspect.isfunction(value))

@@ -9,7 +9,7 @@ one in its cheap setting.
 
 from __future__ import annotations
 
-from typing import Sequence, Tuple
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -19,7 +19,7 @@ from suite.models import norms
 
 STEMS = ("large", "small")
 CHANNELS = (64, 128, 256, 512)
-ImageShape = Tuple[int, int, int]
+ImageShape = tuple[int, int, int]
 
 
 def resnet18(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,

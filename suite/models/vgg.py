@@ -6,8 +6,6 @@ The default is NEVIS'22's: eleven convolutions in four resolutions and a global 
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import tensorflow as tf
 
 from suite.models import image_input
@@ -17,8 +15,8 @@ CHANNELS = (64, 64, 128, 128, 128, 256, 256, 256, 512, 512, 512)
 STRIDES = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1)
 
 
-def vgg(image_shape: Tuple[int, int, int] = (64, 64, 3), *, channels: Tuple[int, ...] = CHANNELS,
-        strides: Tuple[int, ...] = STRIDES, width: float = 1.0, norm: str = "batch",
+def vgg(image_shape: tuple[int, int, int] = (64, 64, 3), *, channels: tuple[int, ...] = CHANNELS,
+        strides: tuple[int, ...] = STRIDES, width: float = 1.0, norm: str = "batch",
         name: str = "vgg") -> tf.keras.Model:
   """[B, H, W, 3] pixels 0..255 -> [B, channels[-1] * width] features."""
   if len(channels) != len(strides):

@@ -8,15 +8,13 @@ penalties, gradient projections and sums expect a tensor.
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import keras_cv_models
 
 
-def vit(image_shape: Tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
+def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
         width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
         name: str = "vit_b8") -> tf.keras.Model:
   """[B, H, W, 3] pixels 0..255 -> [B, width] features: the class token after the last norm."""

@@ -6,10 +6,11 @@ The same numbers give the same bytes, as PNG and as SVG, so figures can stand un
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 import contextlib
 import os
 import pathlib
-from typing import Any, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import matplotlib
 from matplotlib import figure as figure_lib

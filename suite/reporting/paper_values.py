@@ -9,10 +9,11 @@ table, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import csv
 import dataclasses
 import pathlib
-from typing import Iterator, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 _FOLDER = pathlib.Path(__file__).parent / "paper"
 
@@ -32,11 +33,11 @@ class Value(NamedTuple):
 class Scores:
   """notes: where they are from. values: by (row, column, measure)."""
 
-  notes: List[str]
-  values: dict[Tuple[str, str, str], Value]
+  notes: list[str]
+  values: dict[tuple[str, str, str], Value]
 
 
-def names() -> List[str]:
+def names() -> list[str]:
   """Of all files."""
   return sorted(path.stem for path in _FOLDER.glob("*.csv"))
 
@@ -49,16 +50,16 @@ def scores(name: str) -> Scores:
   return Scores(notes, values)
 
 
-def matrix(name: str) -> Tuple[List[str], List[List[str]]]:
+def matrix(name: str) -> tuple[list[str], list[list[str]]]:
   """Its notes, and its lines."""
   notes, lines = _read(name)
   return notes, list(csv.reader(lines))
 
 
-def _read(name: str) -> Tuple[List[str], List[str]]:
+def _read(name: str) -> tuple[list[str], list[str]]:
   lines = (_FOLDER / f"{name}.csv").read_text(encoding="utf-8").splitlines()
   return list(_notes(lines)), [line for line in lines if line and not line.startswith("#")]
 
 
-def _notes(lines: List[str]) -> Iterator[str]:
+def _notes(lines: list[str]) -> Iterator[str]:
   return (line.lstrip("#").strip() for line in lines if line.startswith("#"))

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import sys
 import time
-from typing import Any, Mapping, Optional, TextIO
+from typing import Any, TextIO
 
 from absl import logging
 
@@ -21,7 +22,7 @@ class Progress:
       else log lines.
   """
 
-  def __init__(self, name: str, stream: Optional[TextIO] = None):
+  def __init__(self, name: str, stream: TextIO | None = None):
     self._name, self._stream = name, stream or sys.stderr
     self._live = self._stream.isatty()
     self._width = 0

@@ -9,11 +9,12 @@ runs of the same command must agree on, byte for byte.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import json
 import math
 import os
 import pathlib
-from typing import Any, BinaryIO, Iterable, Mapping, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import io
 import pathlib
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable
 
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -21,7 +22,7 @@ class RunWriter:
   """
 
   def __init__(
-      self, folder: pathlib.Path, view: Optional[tensorboard.TensorBoardView],
+      self, folder: pathlib.Path, view: tensorboard.TensorBoardView | None,
       progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None
   ):
     self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl")
@@ -36,7 +37,7 @@ class RunWriter:
     self._after_event()
     return position
 
-  def truncate(self, position: int) -> List[Dict[str, Any]]:
+  def truncate(self, position: int) -> list[dict[str, Any]]:
     self._records.truncate(position)
     records = records_lib.read(self._records.path)
     if self._view is not None:
@@ -65,7 +66,7 @@ class Follower:
     del record
     return 0
 
-  def truncate(self, position: int) -> List[Dict[str, Any]]:
+  def truncate(self, position: int) -> list[dict[str, Any]]:
     if not position:
       return []
     with open(self._path, "rb") as file:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 import dataclasses
 import json
 import os
 import pathlib
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 from suite.reporting import records as records_lib
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import json
 import os
 import pathlib
 import re
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Union
 
 FILE = "table.json"
 ENVIRONMENT = "environment.json"

@@ -14,10 +14,11 @@ shown while training goes on; the record that follows completes them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import math
 import pathlib
 import re
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any
 
 from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf

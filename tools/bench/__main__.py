@@ -30,7 +30,7 @@ import statistics
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable
 
 # As the command line does (suite/cli.py); TensorFlow reads both when it is imported.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
@@ -50,7 +50,7 @@ BATCH, SIZE, CLASSES = 64, 64, 10
 RATE, MOMENTUM, DECAY, SMOOTHING = 0.01, 0.9, 1e-4, 0.1
 
 Run = Callable[[int], None]  # run(num_steps) takes so many steps.
-Rates = Dict[str, List[float]]  # Images per second of each round, by candidate.
+Rates = dict[str, list[float]]  # Images per second of each round, by candidate.
 
 
 def images(size: int = SIZE, num: int = 2000) -> image_set.ImageSet:
@@ -128,7 +128,7 @@ def pipeline(size: int) -> Run:
   return run
 
 
-def rounds(candidates: Dict[str, Run], num_steps: int, num_rounds: int) -> Rates:
+def rounds(candidates: dict[str, Run], num_steps: int, num_rounds: int) -> Rates:
   """Images per second of each candidate; they take turns, and every other round in reverse order.
 
   The first call of each is a warm-up: it traces the graph and fills the prefetch buffers.
@@ -225,7 +225,7 @@ def cpu_model() -> str:
   return names[0] if names else platform.processor() or platform.machine()
 
 
-def describe(threads: Optional[int]) -> str:
+def describe(threads: int | None) -> str:
   gpus = tf.config.list_physical_devices("GPU")
   device = f"{len(gpus)} GPU, " if gpus else ""
   return (f"{device}{cpu_model()}, {os.cpu_count()} cores ({len(os.sched_getaffinity(0))} usable), "

@@ -27,7 +27,7 @@ import statistics
 import subprocess
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import cfsl_cases
 
@@ -41,7 +41,7 @@ _HEAD = ("| case | unit | suite | PyTorch | suite is | start, s | peak GiB | oth
 class Worker:
   """A process that serves one case (cfsl_cases.serve) and is killed at the end."""
 
-  def __init__(self, command: List[str]):
+  def __init__(self, command: list[str]):
     path = os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")]))
     self._command = command
     self._process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Worker:
     self._process.kill()
     self._process.communicate()
 
-  def answer(self) -> Dict[str, Any]:
+  def answer(self) -> dict[str, Any]:
     assert self._process.stdout is not None
     line = self._process.stdout.readline()
     if not line:
@@ -60,7 +60,7 @@ class Worker:
                          "what it said is above.")
     return json.loads(line)
 
-  def round(self) -> Dict[str, Any]:
+  def round(self) -> dict[str, Any]:
     assert self._process.stdin is not None
     time.sleep(_PAUSE)
     self._process.stdin.write("\n")
@@ -71,22 +71,22 @@ class Worker:
 class Measured(NamedTuple):
   """What one side did of a case: `start` is its first answer, `rounds` those that follow."""
 
-  start: Dict[str, Any]
-  rounds: List[Dict[str, Any]]
+  start: dict[str, Any]
+  rounds: list[dict[str, Any]]
 
   @property
-  def rates(self) -> List[float]:
+  def rates(self) -> list[float]:
     return [one["tasks_per_second"] for one in self.rounds]
 
 
-def measure(commands: Dict[str, List[str]], num_rounds: int
-            ) -> Tuple[Dict[str, Measured], Optional[float]]:
+def measure(commands: dict[str, list[str]], num_rounds: int
+            ) -> tuple[dict[str, Measured], float | None]:
   """By side, and cores that others took; every other round in reverse order.
 
   A side that lacks the case is left out.
   """
-  workers: Dict[str, Worker] = {}
-  sides: Dict[str, Measured] = {}
+  workers: dict[str, Worker] = {}
+  sides: dict[str, Measured] = {}
   try:
     for name, command in commands.items():
       worker = Worker(command)
@@ -105,7 +105,7 @@ def measure(commands: Dict[str, List[str]], num_rounds: int
       worker.close()
 
 
-def busy_seconds(path: str = "/proc/stat") -> Optional[float]:
+def busy_seconds(path: str = "/proc/stat") -> float | None:
   """What all processes together have had of the cores usable here; None where nobody says."""
   try:
     with open(path, encoding="utf-8") as file:
@@ -117,15 +117,15 @@ def busy_seconds(path: str = "/proc/stat") -> Optional[float]:
              for i in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
-def _others(before: Optional[float], after: Optional[float], sides: Dict[str, Measured],
-            took: float) -> Optional[float]:
+def _others(before: float | None, after: float | None, sides: dict[str, Measured],
+            took: float) -> float | None:
   if before is None or after is None:
     return None
   ours = sum(one["seconds_cpu"] for side in sides.values() for one in side.rounds)
   return max(0.0, after - before - ours) / took
 
 
-def line(case: cfsl_cases.Case, sides: Dict[str, Measured], others: Optional[float]) -> str:
+def line(case: cfsl_cases.Case, sides: dict[str, Measured], others: float | None) -> str:
   """A row of the table."""
   ours, theirs = sides.get("suite"), sides.get("PyTorch")
   ratio = ""
@@ -139,7 +139,7 @@ def line(case: cfsl_cases.Case, sides: Dict[str, Measured], others: Optional[flo
   return f"| {' | '.join(values)} |"
 
 
-def _shown(case: cfsl_cases.Case, side: Optional[Measured]) -> str:
+def _shown(case: cfsl_cases.Case, side: Measured | None) -> str:
   if side is None:
     return "-"
   median, *ends = (_number(case.value(rate)) for rate in (
@@ -151,7 +151,7 @@ def _number(value: float) -> str:
   return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _both(ours: Optional[Measured], theirs: Optional[Measured], value: Any, form: str) -> str:
+def _both(ours: Measured | None, theirs: Measured | None, value: Any, form: str) -> str:
   return " / ".join("-" if side is None else form.format(value(side)) for side in (ours, theirs))
 
 
@@ -160,7 +160,7 @@ def has_torch(python: str) -> bool:
   return done.returncode == 0
 
 
-def commands(name: str, args: argparse.Namespace) -> Dict[str, List[str]]:
+def commands(name: str, args: argparse.Namespace) -> dict[str, list[str]]:
   """How to start both sides of a case."""
   options = ["--case", name, "--seconds", str(args.seconds)]
   if args.threads:

@@ -13,13 +13,14 @@ Small operations are sooner done by one thread than cut up: `--threads 1`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -54,7 +55,7 @@ BUCKETS, NUM, WIDTH, CLASSES, BATCH, RATE = 10, 3300, 2048, 11, 64, 0.01
 WARM_UP = 2
 IMAGE_BUCKETS, IMAGES, IMAGE_SIZE, DECAY = 4, 256, 64, 1e-5
 TASK = tasks.Task("bench", tasks.SINGLE_LABEL, CLASSES)
-Make = Callable[[], Dict[str, Any]]
+Make = Callable[[], dict[str, Any]]
 Learn = Callable[[Any], int]  # learn(bucket) trains on it and returns how many samples that was.
 
 
@@ -65,13 +66,13 @@ class Rate(NamedTuple):
   cpu: float
 
 
-Rates = Dict[str, List[Rate]]
+Rates = dict[str, list[Rate]]
 
 def _held(rule: Any) -> memory.Memory:
   return memory.Memory(NUM, rule)
 
 
-METHODS: Dict[str, Make] = {
+METHODS: dict[str, Make] = {
     "fine-tuning": dict,
     "EWC": lambda: {"penalty": ewc.Ewc()},
     "SI": lambda: {"penalty": si.Si()},
@@ -90,7 +91,7 @@ METHODS: Dict[str, Make] = {
 _SLOW = {"A-GEM, all of the memory": 1}  # Epochs, where the others' would take minutes.
 
 
-def features() -> List[feature_set.FeatureSet]:
+def features() -> list[feature_set.FeatureSet]:
   rng = np.random.default_rng(0)
   return [feature_set.FeatureSet.from_arrays(
       f"bench {i}", rng.normal(size=[NUM, WIDTH]).astype(np.float32),
@@ -98,7 +99,7 @@ def features() -> List[feature_set.FeatureSet]:
           for i in range(BUCKETS)]
 
 
-def images() -> List[image_set.ImageSet]:
+def images() -> list[image_set.ImageSet]:
   rng = np.random.default_rng(0)
   shape = (IMAGES, IMAGE_SIZE, IMAGE_SIZE, 3)
   return [image_set.ImageSet.from_arrays(
@@ -155,14 +156,14 @@ def linear() -> tf.keras.Model:
   return tf.keras.Sequential([tf.keras.Input([WIDTH]), tf.keras.layers.Dense(CLASSES)])
 
 
-def on_features(folder: pathlib.Path, epochs: int) -> Dict[str, Learn]:
+def on_features(folder: pathlib.Path, epochs: int) -> dict[str, Learn]:
   transform = feature_set.Features(WIDTH)
   return {"Keras fit": keras_fit(linear(), epochs), **{
       name: suite(folder / str(i), _SLOW.get(name, epochs), transform=transform, **make())
       for i, (name, make) in enumerate(METHODS.items())}}
 
 
-def on_images(folder: pathlib.Path) -> Dict[str, Learn]:
+def on_images(folder: pathlib.Path) -> dict[str, Learn]:
   """Keras' side has neither the suite's crops and mirrors nor its weight decay."""
   shape = (IMAGE_SIZE, IMAGE_SIZE, 3)
   model = tf.keras.Sequential([resnet.resnet18(image_shape=shape), tf.keras.layers.Dense(CLASSES)])
@@ -171,7 +172,7 @@ def on_images(folder: pathlib.Path) -> Dict[str, Learn]:
       weight_decay=DECAY)}
 
 
-def matrices(data: Sequence[feature_set.FeatureSet]) -> Dict[str, Callable[[], int]]:
+def matrices(data: Sequence[feature_set.FeatureSet]) -> dict[str, Callable[[], int]]:
   """Each predicts a whole matrix and returns how many samples that was."""
   learner, model = bucket_learner.BucketLearner(transform=feature_set.Features(WIDTH)), linear()
   with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +204,7 @@ def timed(act: Callable[[], int]) -> Rate:
   return Rate(num / (time.perf_counter() - wall), num / (time.process_time() - cpu))
 
 
-def taking_turns(candidates: Dict[str, Learn], data: Sequence[Any], warm_up: int, rates: Rates
+def taking_turns(candidates: dict[str, Learn], data: Sequence[Any], warm_up: int, rates: Rates
                  ) -> None:
   """Adds the rates of each bucket after the first ones; every other bucket in reverse order."""
   for name in candidates:
@@ -217,7 +218,7 @@ def taking_turns(candidates: Dict[str, Learn], data: Sequence[Any], warm_up: int
 
 def run(rounds: int, epochs: int) -> None:
   """Prints the table."""
-  tables: List[Rates] = [{}, {}, {}]
+  tables: list[Rates] = [{}, {}, {}]
   data, pictures = features(), images()
   evaluations = matrices(data)
   print(f"{rounds} rounds, {epochs} epochs a bucket; load {os.getloadavg()[0]:.1f} at first")

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import argparse
 import collections
+from collections import Counter
 import os
 import statistics
 import time
-from typing import Callable, Counter, Dict, List, NamedTuple
+from typing import Callable, NamedTuple
 
 import cfsl_cases
 import tensorflow as tf
@@ -55,7 +56,7 @@ class Op(NamedTuple):
     return 2 * self.images * self.side ** 2 * self.size ** 2 * self.channels * self.filters
 
 
-def _net(images: int, filters: int, first: Dict[str, int], others: Dict[str, int]) -> Counter[Op]:
+def _net(images: int, filters: int, first: dict[str, int], others: dict[str, int]) -> Counter[Op]:
   """So many of each kind in the first layer, and in each of the three others."""
   found: Counter[Op] = collections.Counter()
   sides = (28, 14, 7, 3)
@@ -69,7 +70,7 @@ def _times(ops: Counter[Op], times: int) -> Counter[Op]:
   return collections.Counter({op: times * count for op, count in ops.items()})
 
 
-def tasks() -> Dict[str, Counter[Op]]:
+def tasks() -> dict[str, Counter[Op]]:
   """The convolutions of one task."""
   maml, proto, steps = cfsl_cases.MAML_FILTERS, cfsl_cases.PROTO_FILTERS, cfsl_cases.STEPS
   once = {"forward": 1, "kernel": 1}, {"forward": 1, "kernel": 1, "input": 1}
@@ -88,7 +89,7 @@ def tasks() -> Dict[str, Counter[Op]]:
   return found
 
 
-def _embedding(images: int, first: Dict[str, int], others: Dict[str, int]) -> Counter[Op]:
+def _embedding(images: int, first: dict[str, int], others: dict[str, int]) -> Counter[Op]:
   """`DenseAttention`: the stem, two 3x3 convolutions in a stage, and the 1x1 one that ends it."""
   found: Counter[Op] = collections.Counter()
   for kind, count in first.items():
@@ -100,13 +101,13 @@ def _embedding(images: int, first: Dict[str, int], others: Dict[str, int]) -> Co
   return found
 
 
-def shapes(op: Op) -> Dict[str, List[int]]:
+def shapes(op: Op) -> dict[str, list[int]]:
   return {"input": [op.images, op.side, op.side, op.channels],
           "kernel": [op.size, op.size, op.channels, op.filters],
           "forward": [op.images, op.side, op.side, op.filters]}
 
 
-def one(kind: str, sizes: Dict[str, List[int]], of: Dict[str, tf.Tensor]) -> tf.Tensor:
+def one(kind: str, sizes: dict[str, list[int]], of: dict[str, tf.Tensor]) -> tf.Tensor:
   """The operation; "forward" is where the convolution's result, or its gradient, stands.
 
   "nothing" is no operation at all.
@@ -127,7 +128,7 @@ def _graph(op: Op, chains: int) -> Callable[[], tf.Tensor]:
   values = [{name: tf.Variable(tf.random.normal(size)) for name, size in sizes.items()}
             for _ in range(chains)]
 
-  def chain(of: Dict[str, tf.Variable]) -> tf.Tensor:
+  def chain(of: dict[str, tf.Variable]) -> tf.Tensor:
     read = {name: variable.read_value() for name, variable in of.items()}
     return _repeated(lambda: one(op.kind, sizes, read)[0, 0, 0, 0])
 
@@ -174,13 +175,13 @@ def run(args: argparse.Namespace, machine: str) -> None:
   print("| | tasks/s | GFLOP a task | GFLOP/s | the dearest |\n|---|---:|---:|---:|---|")
   product = 2 * _WIDE ** 3 / _seconds(_product(chains), chains, args.rounds)
   print(f"| product of {_WIDE} x {_WIDE} matrices | | | {product / 1e9:.0f} | |")
-  known: Dict[Op, float] = {}
+  known: dict[Op, float] = {}
   for title, ops in tasks().items():
     for op in ops:
       if op not in known:
         alone = _seconds(_graph(op._replace(kind="nothing"), chains), chains, args.rounds)
         known[op] = _seconds(_graph(op, chains), chains, args.rounds) - alone
-    parts: List[Op] = sorted(ops, key=lambda op: -ops[op] * known[op])
+    parts: list[Op] = sorted(ops, key=lambda op: -ops[op] * known[op])
     seconds, flops = (sum(ops[op] * value for op, value in pairs) for pairs in (
         [(op, known[op]) for op in ops], [(op, op.flops) for op in ops]))
     first = parts[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
@@ -44,7 +44,7 @@ class BenchPictures(tfds.core.GeneratorBasedBuilder):
       yield index, {"image": images.png(pixels), "label": index % 10, "id": str(index)}
 
 
-def candidates() -> Dict[str, Callable[[int], None]]:
+def candidates() -> dict[str, Callable[[int], None]]:
   """The ways of reading, each a function that takes so many batches."""
   folder = tempfile.mkdtemp(prefix="lifelong-bench-")
   builder = BenchPictures(data_dir=folder)

@@ -24,12 +24,13 @@ the loop has no forward pass; "Keras" is one call of a Dense layer for each samp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -62,7 +63,7 @@ ENCODE = 128  # Samples encoded at once.
 # Samples that may be encoded before their turn: the last ones do not count.
 AHEAD = (sequence_codes.AHEAD + 1) * ENCODE
 LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
-NETS: Dict[str, Callable[..., tf.keras.Model]] = {
+NETS: dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
 RATE = 1e-4  # Of ET; on random features the paper's 0.1 soon ends in one answer to all, as dear.
 TASK = tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
@@ -101,7 +102,7 @@ class TimedState(run_state.RunState):
   def __init__(self, folder: pathlib.Path):
     writer = run_writer.RunWriter(folder, None, progress.Progress("bench"))
     super().__init__(folder, writer, name="bench", seed=0, distribution=distribution_lib.build())
-    self.marks: List[Mark] = []
+    self.marks: list[Mark] = []
 
   def commit(self, record: Any, predictions: Any = None) -> None:
     super().commit(record, predictions)
@@ -162,8 +163,8 @@ def learner_of(name: str, features: Features, transform: Any) -> Any:
       transform=transform, features=features, learning_rate=RATE)
 
 
-def protocol(learner: Any, sequence: sequences.Sequence, interval: Optional[int],
-             folder: pathlib.Path) -> Tuple[Rate, np.ndarray]:
+def protocol(learner: Any, sequence: sequences.Sequence, interval: int | None,
+             folder: pathlib.Path) -> tuple[Rate, np.ndarray]:
   """The whole protocol: its rate and the answers int64 [n]."""
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
@@ -218,8 +219,8 @@ class Loop:
     self._residuals, self._squares = np.zeros(shape, np.float32), np.zeros(CLASSES, np.float32)
     self._counts = np.zeros(CLASSES, np.float32)
 
-  def run(self, sequence: sequences.Sequence, num: int, interval: Optional[int]
-          ) -> Tuple[Rate, List[np.ndarray]]:
+  def run(self, sequence: sequences.Sequence, num: int, interval: int | None
+          ) -> tuple[Rate, list[np.ndarray]]:
     """Over the first `num` samples: its rate after the first one, and their logits [C]."""
     sequence.rewind(0)
     found, codes, labels, start = [], [], [], now(0)
@@ -288,12 +289,12 @@ def keras_rate(sequence: sequences.Sequence, num: int) -> Rate:
 class Row(NamedTuple):
   """A line of the table: rates of rounds, and how many answers were ties."""
 
-  suite: List[Rate]
-  other: List[Rate]
-  ties: List[int]
+  suite: list[Rate]
+  other: list[Rate]
+  ties: list[int]
 
 
-def add(rows: Dict[str, Row], name: str, suite: Rate, other: Optional[Rate] = None, ties: int = 0
+def add(rows: dict[str, Row], name: str, suite: Rate, other: Rate | None = None, ties: int = 0
         ) -> None:
   row = rows.setdefault(name, Row([], [], []))
   row.suite.append(suite)
@@ -302,7 +303,7 @@ def add(rows: Dict[str, Row], name: str, suite: Rate, other: Optional[Rate] = No
   row.ties.append(ties)
 
 
-def streams(rows: Dict[str, Row], num: int, folder: pathlib.Path) -> None:
+def streams(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
   """A round over images."""
   sequence, transform = pictures(num), image_ops.Plain(SIZE)
   for net, make in NETS.items():
@@ -319,7 +320,7 @@ def streams(rows: Dict[str, Row], num: int, folder: pathlib.Path) -> None:
       add(rows, f"{net}, {name}{what}", rate, loop, differing(answers, logits))
 
 
-def heads(rows: Dict[str, Row], num: int, folder: pathlib.Path) -> None:
+def heads(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
   """A round over features."""
   sequence, cached = vectors(num), Cached()
   keras = keras_rate(sequence, min(num, LOOP["head"]))
@@ -343,7 +344,7 @@ def run(rounds: int, thousands: int) -> None:
   num = 1000 * thousands
   print(f"{rounds} rounds; streams of {num:,} images and {5 * num:,} features; "
         f"load {os.getloadavg()[0]:.1f} at first")
-  rows: Dict[str, Row] = {}
+  rows: dict[str, Row] = {}
   for _ in range(rounds):
     with tempfile.TemporaryDirectory() as folder:
       streams(rows, num, pathlib.Path(folder))

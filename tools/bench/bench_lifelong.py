@@ -14,13 +14,14 @@ than there is is left out. Without `--large` N stops at 10,000,000.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import ctypes
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable
 
 import numpy as np
 
@@ -128,16 +129,16 @@ def run(num_rounds: int, large: bool) -> None:
   cache_on_disk(num_rounds)
 
 
-def _measured(size: int, num_rounds: int) -> List[Tuple[str, List[float], str]]:
+def _measured(size: int, num_rounds: int) -> list[tuple[str, list[float], str]]:
   """(name, median seconds of each step, peak) of both."""
   rows = answers_in_bits(size)
-  candidates: Dict[str, Any] = {"suite": Suite(rows, size)}
+  candidates: dict[str, Any] = {"suite": Suite(rows, size)}
   left_out = size * (MODELS + _NUMPY_PEAK) > _free_memory() * 0.6
   if not left_out:
     candidates["numpy"] = Numpy(rows, size)
   peaks = {name: _peak(one.sort) for name, one in candidates.items()}
   asked = np.random.default_rng(1).integers(0, size, ASKED)
-  times: Dict[str, List[List[float]]] = {name: [[], [], [], []] for name in candidates}
+  times: dict[str, list[list[float]]] = {name: [[], [], [], []] for name in candidates}
   for number in range(num_rounds):
     for name in list(candidates)[::1 if number % 2 == 0 else -1]:
       one, taken = candidates[name], times[name]
@@ -192,7 +193,7 @@ def _seconds(work: Work, times: int = 1) -> float:
   return (time.perf_counter() - began) / times
 
 
-def _peak(work: Work) -> Optional[int]:
+def _peak(work: Work) -> int | None:
   """Bytes of memory that `work` takes at most, where the system (Linux) can tell."""
   try:
     ctypes.CDLL(None).malloc_trim(0)  # What was freed before is not to be had for nothing.

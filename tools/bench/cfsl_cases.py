@@ -10,13 +10,14 @@ answers again.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 import dataclasses
 import json
 import os
 import resource
 import sys
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable
 
 WAY, SHOT, TARGETS, STEPS = 5, 1, 5, 5  # Targets of a class and set; inner steps on a set.
 MAML_FILTERS, PROTO_FILTERS, PIXELS_PER_SIDE = 48, 64, 28
@@ -74,7 +75,7 @@ def _test(title: str, make: str, **more: Any) -> Case:
 
 
 _MAML, _HIGH, _SCA, _PROTO = "MAML++ low-end", "MAML++ high-end", "SCA", "ProtoNets"
-CASES: Dict[str, Case] = {
+CASES: dict[str, Case] = {
     "maml_train": Case(f"{_MAML}, training, 1 task an update", "maml_train"),
     "maml_train_8": Case(f"{_MAML}, training, 8 tasks an update", "maml_train", num_tasks=8),
     "maml_train_nss10": Case(f"{_MAML}, training, NSS 10", "maml_train", num_sets=10),
@@ -97,7 +98,7 @@ CASES: Dict[str, Case] = {
 }
 
 
-def chosen(names: Optional[str]) -> List[str]:
+def chosen(names: str | None) -> list[str]:
   """The names of "a,b,c", or all."""
   wanted = names.split(",") if names else list(CASES)
   unknown = [name for name in wanted if name not in CASES]
@@ -133,7 +134,7 @@ def serve(makers: Mapping[str, Callable[[Case], Step]],
             seconds_cpu=time.process_time() - used)
 
 
-def _calibrate(step: Step, seconds: float) -> Tuple[int, float]:
+def _calibrate(step: Step, seconds: float) -> tuple[int, float]:
   """How many steps take about so long, once caches and allocators are warm; seconds of a step."""
   count = 1
   while True:
@@ -143,7 +144,7 @@ def _calibrate(step: Step, seconds: float) -> Tuple[int, float]:
     count *= 2
 
 
-def _round(step: Step, count: int) -> Tuple[int, float]:
+def _round(step: Step, count: int) -> tuple[int, float]:
   began, tasks = time.perf_counter(), 0
   for _ in range(count):
     tasks += step()

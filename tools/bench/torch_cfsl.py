@@ -11,8 +11,9 @@ S support sets of N images; T target images; W classes; C channels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import itertools
-from typing import Any, Callable, Iterator, List, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import cfsl_cases
 import numpy as np
@@ -93,7 +94,7 @@ class ProtoNet(nn.Module):
 
   def __init__(self, case: cfsl_cases.Case):
     super().__init__()
-    layers: List[nn.Module] = []
+    layers: list[nn.Module] = []
     channels, filters = case.channels, cfsl_cases.PROTO_FILTERS
     for _ in range(torch_cfsl_maml.BLOCKS):
       layers += [nn.Conv2d(channels, filters, 3, padding=1, bias=False),

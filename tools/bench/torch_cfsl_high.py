@@ -7,8 +7,6 @@ attention and one convolution is adapted; a critic (SCA) adapts it once more to 
 
 from __future__ import annotations
 
-from typing import List
-
 import cfsl_cases
 import torch
 from torch import nn
@@ -49,7 +47,7 @@ class DenseBlock(nn.Module):
 
 def embedding(channels: int) -> nn.Sequential:
   """[B, C, H, W] -> [B, FILTERS * (1 + STAGES * BLOCKS), PLACES, PLACES]."""
-  layers: List[nn.Module] = [finished(channels, FILTERS, 3)]
+  layers: list[nn.Module] = [finished(channels, FILTERS, 3)]
   width = FILTERS
   for _ in range(STAGES):
     for _ in range(BLOCKS):
@@ -84,7 +82,7 @@ class MamlHigh:
       weights[f"{name}/bias"] = torch.zeros(shape[0])
     self.adapted = torch_cfsl_maml.Adapted(head, weights, 1, HEAD_FILTERS, case.num_sets)
 
-  def parameters(self) -> List[torch.Tensor]:
+  def parameters(self) -> list[torch.Tensor]:
     return [*self.embed.parameters(), *self.adapted.parameters()]
 
   def loss(self, support_images: torch.Tensor, support_labels: torch.Tensor, images: torch.Tensor,
@@ -102,7 +100,7 @@ class MamlHigh:
       support, targets = self._codes(support_images, images)
     return self._answer(self.adapted.adapt(support, support_labels, second_order=False), targets)
 
-  def _codes(self, support_images: torch.Tensor, images: torch.Tensor) -> List[torch.Tensor]:
+  def _codes(self, support_images: torch.Tensor, images: torch.Tensor) -> list[torch.Tensor]:
     flat = support_images.flatten(0, 1)
     codes = self.embed(torch.cat([flat, images]))
     return [codes[:len(flat)].unflatten(0, support_images.shape[:2]), codes[len(flat):]]
@@ -129,7 +127,7 @@ class Sca(MamlHigh):
     self.scale = torch.ones(1, HEAD_FILTERS, requires_grad=True)
     self.offset = torch.zeros(1, HEAD_FILTERS, requires_grad=True)
 
-  def parameters(self) -> List[torch.Tensor]:
+  def parameters(self) -> list[torch.Tensor]:
     return [*super().parameters(), *self.critic, self.rates, self.scale, self.offset]
 
   def judge(self, logits: torch.Tensor) -> torch.Tensor:

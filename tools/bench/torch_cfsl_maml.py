@@ -6,7 +6,7 @@ S support sets of N images; T targets; W classes; F filters; K inner steps in al
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Tuple
+from typing import Callable
 
 import cfsl_cases
 import torch
@@ -14,7 +14,7 @@ from torch.nn import functional
 
 BLOCKS, LEAK, EPSILON, RATE = 4, 0.01, 1.001e-5, 0.01
 
-Weights = Dict[str, torch.Tensor]
+Weights = dict[str, torch.Tensor]
 Apply = Callable[[Weights, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -40,7 +40,7 @@ class Adapted:
     self.scale = torch.ones(steps + 1, num_norms, filters, requires_grad=True)
     self.offset = torch.zeros(steps + 1, num_norms, filters, requires_grad=True)
 
-  def parameters(self) -> List[torch.Tensor]:
+  def parameters(self) -> list[torch.Tensor]:
     return [*self.weights.values(), self.rates, self.scale, self.offset]
 
   def adapt(self, images: torch.Tensor, labels: torch.Tensor, second_order: bool) -> Weights:
@@ -57,7 +57,7 @@ class Adapted:
     """Logits [T, W] of the targets by adapted weights."""
     return self.apply(weights, self.scale[-1], self.offset[-1], images)
 
-  def row(self, step: int, trained: bool) -> Tuple[torch.Tensor, torch.Tensor]:
+  def row(self, step: int, trained: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Scale and offset of a step; in evaluation nobody asks for their gradients."""
     scale, offset = self.scale[step], self.offset[step]
     return (scale, offset) if trained else (scale.detach(), offset.detach())
@@ -103,7 +103,7 @@ class Maml:
     weights["head/bias"] = torch.zeros(case.num_labels)
     self.adapted = Adapted(conv4, weights, BLOCKS, filters, case.num_sets)
 
-  def parameters(self) -> List[torch.Tensor]:
+  def parameters(self) -> list[torch.Tensor]:
     return self.adapted.parameters()
 
   def loss(self, support_images: torch.Tensor, support_labels: torch.Tensor, images: torch.Tensor,

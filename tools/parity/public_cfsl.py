@@ -23,7 +23,7 @@ import statistics
 import sys
 import time
 import types
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, NamedTuple
 import warnings
 
 import public_code
@@ -47,7 +47,7 @@ class Case(NamedTuple):
             f"{self.num_sets}_1_LSLR_conditioned_0.json")
 
 
-def _cases() -> Dict[str, Case]:
+def _cases() -> dict[str, Case]:
   low, high = ("default", "maml++_low-end", ""), ("default", "maml++_high-end", "")
   sca, proto = ("SCA", "maml++_high-end", "preds"), ("default", "vgg-matching_network", "")
   cases = {"low_train_8": Case(*low, 1, 8, True), "low_train_nss10": Case(*low, 10, 1, True),
@@ -61,7 +61,7 @@ def _cases() -> Dict[str, Case]:
 CASES = _cases()
 
 
-def stand_ins() -> List[str]:
+def stand_ins() -> list[str]:
   """For imports that nothing timed needs; names of those that are missing here."""
   missing = {}
   for name, parts in (("tqdm", ["tqdm"]), ("PIL", ["Image", "ImageFile"]),
@@ -76,7 +76,7 @@ def stand_ins() -> List[str]:
   return list(missing)
 
 
-def load(case: Case, checkout: pathlib.Path) -> Tuple[Any, Any, Any]:
+def load(case: Case, checkout: pathlib.Path) -> tuple[Any, Any, Any]:
   """Their model, their arguments, and their data set over noise."""
   import numpy as np
 
@@ -108,7 +108,7 @@ def load(case: Case, checkout: pathlib.Path) -> Tuple[Any, Any, Any]:
   return model, args, source
 
 
-def batches_of(case: Case, source: Any) -> List[Any]:
+def batches_of(case: Case, source: Any) -> list[Any]:
   from torch.utils import data
   num = case.batch_size * (4 if case.batch_size > 1 or case.num_sets > 1 else 16)
   source.num_tasks_per_epoch = num
@@ -124,7 +124,7 @@ def piece(step: Callable[[], Any], size: int, seconds: float, least: int) -> flo
   return steps * size / (time.perf_counter() - start)
 
 
-def measure(case: Case, checkout: pathlib.Path, seconds: float) -> Dict[str, Any]:
+def measure(case: Case, checkout: pathlib.Path, seconds: float) -> dict[str, Any]:
   model, args, source = load(case, checkout)
   batches, done = batches_of(case, source), [0]
 

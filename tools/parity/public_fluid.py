@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import types
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import public_code
 
@@ -52,12 +52,12 @@ class Sequence:
     self._labels = rng.choice(CLASSES, 1_000_000, p=weights / weights.sum())
     self._images = torch.tensor(rng.standard_normal((num, 3, SIZE, SIZE), dtype=np.float32))
     self._seconds, self.counter, self._taken = seconds, 0, 0
-    self.times: List[float] = []
+    self.times: list[float] = []
 
   def __len__(self) -> int:
     return len(self._labels)
 
-  def __getitem__(self, i: int) -> Tuple[Any, int]:
+  def __getitem__(self, i: int) -> tuple[Any, int]:
     return self._images[i % len(self._images)], int(self._labels[i])
 
   def update(self, count: int) -> None:
@@ -70,7 +70,7 @@ class Sequence:
 class Stream(Sequence):
   """What the loop takes: the next sample, whichever is asked for."""
 
-  def __getitem__(self, i: int) -> Tuple[Any, int, bool]:  # type: ignore[override]
+  def __getitem__(self, i: int) -> tuple[Any, int, bool]:  # type: ignore[override]
     del i
     self.times.append(time.perf_counter())
     if self.times[-1] - self.times[0] > self._seconds:
@@ -97,7 +97,7 @@ def load(checkout: pathlib.Path) -> Any:
 
 
 def measure(name: str, net: str, checkout: pathlib.Path, seconds: float, folder: str
-            ) -> Dict[str, Any]:
+            ) -> dict[str, Any]:
   public = load(checkout)
   import metrics
   import models
@@ -128,7 +128,7 @@ def measure(name: str, net: str, checkout: pathlib.Path, seconds: float, folder:
           "most": round(max(rates), 1), "pieces": len(rates), "cores_used": round(cores, 2)}
 
 
-def pieces(times: List[float]) -> List[float]:
+def pieces(times: list[float]) -> list[float]:
   """Rates of stretches of `PIECE` seconds; the first of them warms up and is left out."""
   rates, first = [], 0
   for i, now in enumerate(times):

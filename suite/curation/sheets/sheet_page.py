@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 import hashlib
 import html
 import json
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import NamedTuple
 
 from suite.curation.sheets import sheet_script
 from suite.curation.sheets import sheet_style
@@ -32,7 +33,7 @@ class Sheet(NamedTuple):
   label: str
   prompt: str
   span: str
-  images: Sequence[Tuple[str, str]]
+  images: Sequence[tuple[str, str]]
   is_background: bool = False
 
   @property
@@ -147,7 +148,7 @@ def _buttons() -> str:
 
 
 def _card(place: int, name: str, address: str) -> str:
-  lines: List[str] = [
+  lines: list[str] = [
       f'<li class="card" id="image-{place}" tabindex="-1" data-id="{_text(name)}" data-vote="">',
       f'<img src="{_text(address)}" alt="Image {place}, id {_text(name)}" loading="lazy">',
       f'<p class="id">{place}. {_text(name)}</p><p class="vote"></p></li>']

@@ -9,7 +9,7 @@ map of its M answers, so they are made on demand for the samples wanted.
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Tuple
+from typing import Callable
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def embedding(gram: np.ndarray, num: int) -> np.ndarray:
   return vectors * np.sqrt(values)
 
 
-def _moments(columns: Columns, samples: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _moments(columns: Columns, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """Means [M] and covariance [M, M] over samples, in one pass."""
   num_models = len(columns(samples[:1]))
   sums, products = np.zeros(num_models), np.zeros([num_models, num_models])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Optional, Tuple
+from typing import Callable
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Asked:
   ranks: np.ndarray
   answers: np.ndarray
 
-  def by_rank(self) -> Tuple[np.ndarray, np.ndarray]:
+  def by_rank(self) -> tuple[np.ndarray, np.ndarray]:
     """(samples, answers) from the lowest rank to the highest."""
     order = np.argsort(self.ranks)
     return self.samples[order], self.answers[order]
@@ -39,7 +39,7 @@ class Asked:
 
 
 def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int, ask: Ask,
-               budget: int, *, seed: int = 0, target_width: Optional[float] = None) -> Asked:
+               budget: int, *, seed: int = 0, target_width: float | None = None) -> Asked:
   """Asks the first `budget` of the nested ranks, or fewer once the accuracy is sure enough.
 
   Args:
@@ -79,7 +79,7 @@ def checked_answers(answers: np.ndarray, num: int) -> np.ndarray:
   return answers.astype(np.uint8)
 
 
-def misfit(answers: np.ndarray, predicted: np.ndarray) -> Tuple[bool, str]:
+def misfit(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:
   """(supported, reason): do held-out predictions [m] beat the model's mean on its answers [m]?
 
   Squared errors (Brier scores) are compared sample by sample; supported means better at 95%.

@@ -9,8 +9,8 @@ was seen of that response alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Sequence, Tuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Pr
 
 
 def choose(features: np.ndarray, answers: np.ndarray, prior: Prior, scales: Sequence[float],
-           folds: int = 5, start: np.ndarray | None = None) -> Tuple[float, np.ndarray]:
+           folds: int = 5, start: np.ndarray | None = None) -> tuple[float, np.ndarray]:
   """(scale, cross-fitted probabilities [n]) of the scale that predicts held-out answers best.
 
   Answer j is in fold j % folds: answers that stand in rank order are so dealt out evenly. With

@@ -16,8 +16,9 @@ these into the cache (`add_samples` with the rest not evaluated).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Callable, List, Sequence, Tuple
+from typing import Callable
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def insert_samples(accuracies: np.ndarray, ask: Callable[[np.ndarray], np.ndarra
 
 def consecutive_models(
     counts: np.ndarray, asks: Sequence[Callable[[np.ndarray], np.ndarray]], ranks: np.ndarray
-) -> Tuple[List[threshold.Threshold], np.ndarray]:
+) -> tuple[list[threshold.Threshold], np.ndarray]:
   """Inserts S models one after the other, each predicted row counted before the next (appendix F).
 
   Args:

@@ -9,7 +9,6 @@ form, whose width is not 0 when all answers are alike, and shrink to a point whe
 from __future__ import annotations
 
 import dataclasses
-from typing import Tuple
 
 import numpy as np
 from scipy import stats
@@ -33,7 +32,7 @@ class Interval:
     return self.high - self.low
 
 
-def wilson(share: float, num: float, z: float = Z_95) -> Tuple[float, float]:
+def wilson(share: float, num: float, z: float = Z_95) -> tuple[float, float]:
   """Wilson's (1927) interval of a share that was seen in `num` trials, (low, high).
 
   `num` need not be whole: an effective number of trials. Infinite gives a point. Next to 0% and

@@ -9,7 +9,7 @@ rank, the rank of a sample, or what a cut predicts: 8 bytes x (M + 1) a run of 1
 
 from __future__ import annotations
 
-from typing import NamedTuple, Tuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class RankOrder:
     totals = self._before[::-1, -1]
     self._starts = totals.cumsum() - totals
 
-  def _in_bucket(self, ranks: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+  def _in_bucket(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(bucket, place in the bucket) of ranks [n]."""
     # An empty bucket begins where the next harder one does; of equal starts the last one is found.
     index = np.searchsorted(self._starts, ranks, side="right") - 1

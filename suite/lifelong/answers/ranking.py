@@ -13,8 +13,6 @@ biased even when all is known): estimate accuracy by the mean of the observed an
 
 from __future__ import annotations
 
-from typing import Dict
-
 import numpy as np
 
 
@@ -161,7 +159,7 @@ def place_samples(answers: np.ndarray, num_models: int) -> np.ndarray:
   return (2 * num_models * answers.sum(axis=0, dtype=np.int64) + asked) // (2 * asked)
 
 
-def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> Dict[str, float]:
+def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> dict[str, float]:
   """Errors of predicted answers [N] of one model (section 3.3).
 
   `aleatoric` is what the best cut of the order leaves when every answer is known; `epistemic` is

@@ -9,7 +9,6 @@ depend on the model (which samples are asked, and how their ranks are ordered) i
 from __future__ import annotations
 
 import dataclasses
-from typing import Tuple
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class Questions:
                        f"[S models, {len(self.ranks)} questions].")
     return self._cuts[ranking.dp_thresholds(answers[:, self._by_rank])]
 
-  def observed(self, samples: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+  def observed(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(which of samples [n] were asked: bool [n], as what question each: int64 [n])."""
     places = np.minimum(np.searchsorted(self._known, samples), len(self._known) - 1)
     return self._known[places] == samples, self._by_sample[places]

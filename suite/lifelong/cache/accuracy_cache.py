@@ -18,13 +18,14 @@ take a lock, readers need none: a line once written never changes.
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import functools
 import json
 import os
 import pathlib
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any
 import zlib
 
 from absl import logging
@@ -42,7 +43,7 @@ COMMITS = "commits.jsonl"
 CacheError = cache_input.CacheError
 
 
-def is_cache(folder: Union[str, os.PathLike]) -> bool:
+def is_cache(folder: str | os.PathLike) -> bool:
   return (pathlib.Path(folder) / "format.json").exists()
 
 
@@ -51,7 +52,7 @@ class Piece:
   """Answers of one model batch on one sample batch; `seen` is None where all were evaluated."""
 
   correct: np.ndarray
-  seen: Optional[np.ndarray]
+  seen: np.ndarray | None
 
 
 class AccuracyCache:
@@ -63,7 +64,7 @@ class AccuracyCache:
     num_samples: N.
   """
 
-  def __init__(self, folder: Union[str, os.PathLike], *, create: bool = False):
+  def __init__(self, folder: str | os.PathLike, *, create: bool = False):
     """Opens the cache at its last committed state; `create` makes an empty one if there is none."""
     self.folder = pathlib.Path(folder)
     if create and not (self.folder / "format.json").exists():
@@ -74,11 +75,11 @@ class AccuracyCache:
 
   def refresh(self) -> None:
     """Takes in what others have committed since."""
-    self.models: List[str] = []
-    self._model_sizes: List[int] = []
-    self._sample_sizes: List[int] = []
-    self._pieces: Dict[Tuple[int, int], Piece] = {}
-    self._id_files: List[Tuple[pathlib.Path, int]] = []
+    self.models: list[str] = []
+    self._model_sizes: list[int] = []
+    self._sample_sizes: list[int] = []
+    self._pieces: dict[tuple[int, int], Piece] = {}
+    self._id_files: list[tuple[pathlib.Path, int]] = []
     self._valid_bytes, self._num_commits, self._damaged = 0, 0, ""
     for line, end in commit_log.read(self.folder / COMMITS):
       self._damaged = self._take(line)
@@ -98,12 +99,12 @@ class AccuracyCache:
     return len(self.models)
 
   @property
-  def model_batches(self) -> Tuple[int, ...]:
+  def model_batches(self) -> tuple[int, ...]:
     """How many models each growth by models brought."""
     return tuple(self._model_sizes)
 
   @property
-  def sample_batches(self) -> Tuple[int, ...]:
+  def sample_batches(self) -> tuple[int, ...]:
     """How many samples each growth by samples brought."""
     return tuple(self._sample_sizes)
 
@@ -116,12 +117,12 @@ class AccuracyCache:
   @functools.cached_property
   def ids(self) -> np.ndarray:
     """str [N], in the order in which samples were added; read when first asked for."""
-    found: List[str] = []
+    found: list[str] = []
     for path, _ in self._id_files:
       found += zlib.decompress(path.read_bytes()).decode().split("\n")
     return np.array(found) if found else np.zeros(0, "<U1")
 
-  def answers(self, model: Union[int, str], samples: np.ndarray) -> np.ndarray:
+  def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
     """int8 [n]: one model's answers to int [n] samples; costs n lookups."""
     batch, row = self._place(model)
     samples = np.asarray(samples, np.int64)
@@ -137,13 +138,13 @@ class AccuracyCache:
       found[chosen] = values
     return found
 
-  def matrix(self, models: Optional[Sequence[Union[int, str]]] = None) -> np.ndarray:
+  def matrix(self, models: Sequence[int | str] | None = None) -> np.ndarray:
     """int8 [M, N] of some models (all); unpacked, so mind its size."""
     chosen = range(self.num_models) if models is None else models
     everything = np.arange(self.num_samples)
     return np.stack([self.answers(model, everything) for model in chosen])
 
-  def columns(self, samples: np.ndarray, models: Optional[Sequence[Union[int, str]]] = None, *,
+  def columns(self, samples: np.ndarray, models: Sequence[int | str] | None = None, *,
               seen: bool = False) -> np.ndarray:
     """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly.
 
@@ -177,13 +178,13 @@ class AccuracyCache:
       first += size
     return found
 
-  def complete_models(self) -> List[str]:
+  def complete_models(self) -> list[str]:
     """Names of the models that were evaluated on every sample."""
     return [name for name, (_, seen) in zip(self.models, self.totals().tolist())
             if seen == self.num_samples]
 
-  def counts(self, models: Optional[Sequence[Union[int, str]]] = None
-             ) -> Tuple[np.ndarray, Optional[np.ndarray]]:
+  def counts(self, models: Sequence[int | str] | None = None
+             ) -> tuple[np.ndarray, np.ndarray | None]:
     """([N] of models that are correct, [N] of models that were evaluated; None: all of them)."""
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     correct, seen = [], []
@@ -200,7 +201,7 @@ class AccuracyCache:
         for one, size in zip(seen, self._sample_sizes)]).astype(np.uint16)
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
-                 ids: Optional[Sequence[str]] = None) -> None:
+                 ids: Sequence[str] | None = None) -> None:
     """Adds models with their answers to all samples.
 
     Args:
@@ -222,7 +223,7 @@ class AccuracyCache:
       self._commit({"models": list(names)}, pieces)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Optional[Sequence[str]] = None) -> None:
+                  models: Sequence[str] | None = None) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -253,13 +254,13 @@ class AccuracyCache:
       pieces = [([one[0] for one in batch], [one[1] for one in batch]) for batch in batches]
       self._commit({"samples": len(ids)}, pieces, ids)
 
-  def _begin_samples(self, ids: Optional[Sequence[str]]) -> None:
+  def _begin_samples(self, ids: Sequence[str] | None) -> None:
     if ids is None:
       raise CacheError("An empty cache takes its samples from the first models: give their ids.")
     ids = self._new_ids(ids)
     self._commit({"samples": len(ids)}, [], ids)
 
-  def _new_ids(self, ids: Sequence[str]) -> List[str]:
+  def _new_ids(self, ids: Sequence[str]) -> list[str]:
     ids = [str(one) for one in ids]
     counted = collections.Counter(self.ids.tolist())
     counted.update(ids)
@@ -271,7 +272,7 @@ class AccuracyCache:
           "with an id of its own such as 'x@2'.")
     return ids
 
-  def _columns(self, ids: Optional[Sequence[str]]) -> Optional[np.ndarray]:
+  def _columns(self, ids: Sequence[str] | None) -> np.ndarray | None:
     """Column of the given rows for each sample of the cache, -1 for none; None: the same order."""
     if ids is None:
       return None
@@ -287,7 +288,7 @@ class AccuracyCache:
                        "these samples first (add_samples).")
     return order
 
-  def _place(self, model: Union[int, str]) -> Tuple[int, int]:
+  def _place(self, model: int | str) -> tuple[int, int]:
     if isinstance(model, str):
       if model not in self.models:
         raise CacheError(f"The cache has no model {model!r}; it has {len(self.models)}, such as "
@@ -321,7 +322,7 @@ class AccuracyCache:
           None if seen_offset is None else _plane(bits, seen_offset, shape))
     return ""
 
-  def _commit(self, line: Dict[str, Any], pieces: Sequence[Any], ids: Sequence[str] = ()) -> None:
+  def _commit(self, line: dict[str, Any], pieces: Sequence[Any], ids: Sequence[str] = ()) -> None:
     """Writes the planes of each piece to a new file, and then the line that makes it exist."""
     stem = f"{self._num_commits + 1:04d}"
     offsets, position = [], 0
@@ -368,5 +369,5 @@ class AccuracyCache:
                        f"reads up to {VERSION}). Update lifelong-suite.")
 
 
-def _plane(bits: np.ndarray, start: int, shape: Tuple[int, int]) -> np.ndarray:
+def _plane(bits: np.ndarray, start: int, shape: tuple[int, int]) -> np.ndarray:
   return bits[start:start + shape[0] * shape[1]].reshape(shape)

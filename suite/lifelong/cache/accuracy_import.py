@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import csv
 import dataclasses
 import pathlib
-from typing import Any, List, Optional, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,8 +36,8 @@ class Answers:
     answers: [M, N] of 1, 0 and -1, or bool.
   """
 
-  models: List[str]
-  ids: Optional[List[str]]
+  models: list[str]
+  ids: list[str] | None
   answers: np.ndarray
 
 

@@ -11,7 +11,7 @@ gain little: operations are so short that they mostly wait for the interpreter's
 
 from __future__ import annotations
 
-from typing import Iterable, List, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -70,13 +70,13 @@ def _words(piece: np.ndarray) -> np.ndarray:
   return (np.concatenate([piece, np.zeros(rest, np.uint8)]) if rest else piece).view(np.uint64)
 
 
-def _add(rows: Iterable[np.ndarray]) -> List[np.ndarray]:
+def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
   """Adds M rows of one-bit numbers, 64 to a word: bit p of each sum is a bit of planes[p].
 
   Three words of one weight become one, and one of the next weight, as soon as they are there: at
   most two wait at each, so that what is worked on is small.
   """
-  waiting: List[List[np.ndarray]] = []
+  waiting: list[list[np.ndarray]] = []
 
   def take(word: np.ndarray, power: int) -> None:
     if power == len(waiting):
@@ -93,7 +93,7 @@ def _add(rows: Iterable[np.ndarray]) -> List[np.ndarray]:
 
   for row in rows:
     take(row, 0)
-  planes: List[np.ndarray] = []
+  planes: list[np.ndarray] = []
   while len(planes) < len(waiting):
     left = waiting[len(planes)]
     if len(left) == 2:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class CacheError(ValueError):
   """The cache or what is to be put into it is not what it should be; the message says the cure."""
 
 
-def checked_names(names: Sequence[str], known: Sequence[str]) -> List[str]:
+def checked_names(names: Sequence[str], known: Sequence[str]) -> list[str]:
   """The names as texts; none may be known or given twice."""
   names = [str(name) for name in names]
   taken = sorted(set(names) & set(known))
@@ -28,7 +28,7 @@ def checked_names(names: Sequence[str], known: Sequence[str]) -> List[str]:
 
 
 def paired(names: Sequence[str], answers: Iterable[np.ndarray]
-           ) -> Iterator[Tuple[str, np.ndarray]]:
+           ) -> Iterator[tuple[str, np.ndarray]]:
   """(name, row) of each model; an error if there are more of the one than of the other."""
   rows = iter(answers)
   for name in names:
@@ -52,8 +52,8 @@ def checked(answers: np.ndarray, what: str) -> np.ndarray:
   return answers.astype(np.int8)
 
 
-def packed(row: np.ndarray, order: Optional[np.ndarray], sizes: Sequence[int], name: str
-           ) -> List[Tuple[np.ndarray, Optional[np.ndarray]]]:
+def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str
+           ) -> list[tuple[np.ndarray, np.ndarray | None]]:
   """(correct, seen) bits of one model for each sample batch; seen is None where all were."""
   row = checked(row, f"model {name!r}")
   expected = sum(sizes) if order is None else int((order >= 0).sum())

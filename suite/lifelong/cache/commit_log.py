@@ -7,17 +7,18 @@ good one. Files that a line names are written and synced before it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 import hashlib
 import json
 import pathlib
-from typing import Any, Dict, Iterator, Mapping, Tuple
+from typing import Any
 
 from absl import logging
 
 from suite.system import atomic_files
 
 
-def read(path: pathlib.Path) -> Iterator[Tuple[Dict[str, Any], int]]:
+def read(path: pathlib.Path) -> Iterator[tuple[dict[str, Any], int]]:
   """(line, where it ends in the file) of every whole line, up to the first that is not."""
   end = 0
   for raw in path.read_bytes().splitlines(keepends=True) if path.exists() else ():

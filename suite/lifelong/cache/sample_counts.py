@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Optional, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -48,7 +47,7 @@ class SampleCounts:
 
   num_models: int
   correct: np.ndarray
-  seen: Optional[np.ndarray]
+  seen: np.ndarray | None
   _commits: str  # Digest of those that are counted.
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True):
@@ -169,7 +168,7 @@ def _any_missing(cache: accuracy_cache.AccuracyCache) -> bool:
 
 
 def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
-           ) -> Tuple[np.ndarray, Union[np.ndarray, int]]:
+           ) -> tuple[np.ndarray, np.ndarray | int]:
   """(correct [n], seen [n] or one number) of a batch of samples, of models `first_model` and on."""
   correct, seen, whole, model = [], [], 0, 0
 

@@ -14,10 +14,11 @@ It is a counting sort: no sample is ever shuffled. Workers share the histograms 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 import functools
 import io
 import os
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Block(NamedTuple):
   """
 
   folder: str
-  state: Tuple[int, int]
+  state: tuple[int, int]
   models: int  # Which batch of models.
   samples: int  # Which batch of samples.
   inside: int  # The first of the block in its batch, a multiple of 64.
@@ -66,7 +67,7 @@ def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[B
     start += num
 
 
-def tally(block: Block) -> Tuple[int, np.ndarray]:
+def tally(block: Block) -> tuple[int, np.ndarray]:
   """(first, uint16 [2, n]: of how many of its models each sample is solved, and was seen)."""
   cache = _opened(block.folder, block.state)
   piece = cache.piece(block.models, block.samples)
@@ -99,7 +100,7 @@ def ranked(tallies: Any, num_models: int) -> Any:
   return keyed | "ranks" >> beam.Map(_ranked, beam.pvalue.AsSingleton(starts))
 
 
-def sort(folder: str, out: str, *, size: int = BLOCK, options: Optional[Any] = None) -> None:
+def sort(folder: str, out: str, *, size: int = BLOCK, options: Any | None = None) -> None:
   """Sorts a cache that all workers can open; writes a file a block into `out`.
 
   Args:
@@ -147,7 +148,7 @@ def read_counts(out: str) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(folder: str, state: Tuple[int, int]) -> accuracy_cache.AccuracyCache:
+def _opened(folder: str, state: tuple[int, int]) -> accuracy_cache.AccuracyCache:
   """Opened once a worker. It may have grown since: its batches keep their numbers."""
   cache = accuracy_cache.AccuracyCache(folder)
   if cache.num_models < state[0] or cache.num_samples < state[1]:
@@ -160,13 +161,13 @@ def _sum(arrays: Iterable[np.ndarray]) -> np.ndarray:
   return functools.reduce(np.add, arrays)
 
 
-def _keyed(tallied: Tuple[int, np.ndarray], num_models: int, mean: float
-           ) -> Tuple[int, np.ndarray]:
+def _keyed(tallied: tuple[int, np.ndarray], num_models: int, mean: float
+           ) -> tuple[int, np.ndarray]:
   first, (correct, seen) = tallied
   return first, sample_counts.expected(correct, seen, num_models, mean).astype(np.uint16)
 
 
-def _starts(histograms: List[Tuple[int, np.ndarray]]) -> Dict[int, np.ndarray]:
+def _starts(histograms: list[tuple[int, np.ndarray]]) -> dict[int, np.ndarray]:
   """first of a block -> int64 [M + 1], the rank of its first sample of each count."""
   histograms = sorted(histograms, key=lambda one: one[0])
   totals = _sum(histogram for _, histogram in histograms)
@@ -178,7 +179,7 @@ def _starts(histograms: List[Tuple[int, np.ndarray]]) -> Dict[int, np.ndarray]:
   return found
 
 
-def _ranked(keyed: Tuple[int, np.ndarray], starts: Dict[int, np.ndarray]) -> Ranked:
+def _ranked(keyed: tuple[int, np.ndarray], starts: dict[int, np.ndarray]) -> Ranked:
   first, counts = keyed
   order = np.argsort(counts, kind="stable")  # A radix sort of 16 bits.
   in_order = counts[order]
@@ -197,7 +198,7 @@ def _write(one: Ranked, out: str) -> None:
     file.write(stream.getvalue())
 
 
-def _files(out: str) -> List[str]:
+def _files(out: str) -> list[str]:
   from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
   found = filesystems.FileSystems.match([filesystems.FileSystems.join(out, "ranked-*.npz")])
   return sorted(one.path for one in found[0].metadata_list)

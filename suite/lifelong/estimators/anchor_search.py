@@ -12,7 +12,7 @@ follows from them.
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Tuple
+from typing import Callable
 
 import numpy as np
 from sklearn import cluster
@@ -50,16 +50,16 @@ class AnchorSearch(tf.Module):
         observed=anchors, observed_answers=answers,
         probabilities=lambda samples: asked.keep(samples, every[samples].astype(np.float64)))
 
-  def _anchors(self, known: np.ndarray, budget: int) -> Tuple[np.ndarray, np.ndarray]:
+  def _anchors(self, known: np.ndarray, budget: int) -> tuple[np.ndarray, np.ndarray]:
     """(anchors int64 [K], number of each sample's anchor [N]); kept for the same known answers."""
-    kept: Dict[int, Tuple[np.ndarray, np.ndarray]] = self._kept.get((known,), dict)
+    kept: dict[int, tuple[np.ndarray, np.ndarray]] = self._kept.get((known,), dict)
     if budget not in kept:
       kept[budget] = _clusters(known, budget, self._kind, self._seed)
     return kept[budget]
 
 
 def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
-              ) -> Tuple[np.ndarray, np.ndarray]:
+              ) -> tuple[np.ndarray, np.ndarray]:
   ranking.checked_counts(known)
   num_models, num_samples = known.shape
   ranking.sample_positions(num_samples, budget)  # Checks the budget.
@@ -81,7 +81,7 @@ def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
   return anchors[used], owner
 
 
-def _medoids(points: np.ndarray, centres: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _medoids(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """(owners [N], centres [K, M]): alternates between nearest medoids and medoids of clusters.
 
   The sample with the least distance to all of its cluster is the one nearest to its mean: for 0/1

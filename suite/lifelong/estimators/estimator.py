@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Protocol, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,12 +33,12 @@ class Estimate(NamedTuple):
   answers: np.ndarray
   cut: int
   accuracy: float
-  interval: Optional[Tuple[float, float]] = None
-  supported: Optional[bool] = None
+  interval: tuple[float, float] | None = None
+  supported: bool | None = None
   reason: str = ""
-  observed: Optional[np.ndarray] = None
-  observed_answers: Optional[np.ndarray] = None
-  probabilities: Optional[Callable[[np.ndarray], np.ndarray]] = None
+  observed: np.ndarray | None = None
+  observed_answers: np.ndarray | None = None
+  probabilities: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 class Estimator(Protocol):
@@ -62,7 +63,7 @@ class Kept:
   """
 
   def __init__(self) -> None:
-    self._key: Tuple[Any, ...] = ()
+    self._key: tuple[Any, ...] = ()
     self._value: Any = None
 
   def get(self, key: Sequence[np.ndarray], prepare: Callable[[], Any]) -> Any:
@@ -76,7 +77,7 @@ class Kept:
 def finished(
     answers: np.ndarray, asked: answer_sampling.Asked, accuracy: intervals.Interval,
     probabilities: Callable[[np.ndarray], np.ndarray],
-    verdict: Tuple[Optional[bool], str] = (None, "")
+    verdict: tuple[bool | None, str] = (None, "")
 ) -> Estimate:
   """An estimate from its parts; `cut` is how many samples the model is thought to solve."""
   return Estimate(answers, int(answers.sum(dtype=np.int64)), accuracy.value,

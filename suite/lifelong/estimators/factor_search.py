@@ -14,7 +14,8 @@ estimate); its interval follows from the held-out residuals, in Wilson's form.
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -67,11 +68,11 @@ class Reference:
     features, answers = self.features(sample), columns(sample)
     self._priors = {size: hierarchical_logistic.learn_prior(self._narrow(features, size), answers,
                                                             _RIDGE) for size in self._sizes}
-    self._pool: Optional[np.ndarray] = None
+    self._pool: np.ndarray | None = None
 
   def features(self, samples: np.ndarray) -> np.ndarray:
     """float64 [n, D] of samples [n]: 1, one-hot groups, factors."""
-    parts: List[np.ndarray] = [np.ones([len(samples), 1])]
+    parts: list[np.ndarray] = [np.ones([len(samples), 1])]
     parts += [group.one_hot(samples) for group in self._groups]
     parts.append(self._factors.scores(self._columns(samples)))
     return np.concatenate(parts, axis=1, dtype=np.float64)
@@ -149,7 +150,7 @@ class FactorSearch(tf.Module):
   """Estimates by factors; it has no weights: what it knows is in the cache."""
 
   def __init__(self, num_factors: Sequence[int] = (4, 8, 16), seed: int = 0,
-               target_width: Optional[float] = None):
+               target_width: float | None = None):
     """`target_width`: stop asking when the 95% interval of the accuracy is no wider."""
     super().__init__()
     self.seed = seed

@@ -12,7 +12,7 @@ It fits N (D + 1) numbers, so known models x samples is limited: see `LIMIT`.
 
 from __future__ import annotations
 
-from typing import Callable, Tuple
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -56,7 +56,7 @@ class IrtSearch(tf.Module):
     return estimator_lib.finished(answers, asked, accuracy, probabilities)
 
 
-def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> Tuple[np.ndarray, np.ndarray]:
+def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
   """(order [N], items float32 [N, D + 1]: a_s and, last, b_s)."""
   order = ranking.order_by_count(ranking.checked_counts(known))
   if float(known.size) > LIMIT:

@@ -8,7 +8,7 @@ taken, of equals that of all.
 
 from __future__ import annotations
 
-from typing import Callable, List, Tuple
+from typing import Callable
 
 import numpy as np
 from sklearn import cluster
@@ -54,7 +54,7 @@ class OrderSearch(tf.Module):
     accuracy = intervals.accuracy(asked.by_rank()[1], num_samples)
     return estimator_lib.finished(answers, asked, accuracy, probabilities)
 
-  def _prepare(self, known: np.ndarray) -> Tuple[List[np.ndarray], List[np.ndarray]]:
+  def _prepare(self, known: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """(samples by rank, ranks by sample) of each order, int32 or int64 [N]."""
     ranking.checked_counts(known)
     num_models, num_samples = known.shape
@@ -77,7 +77,7 @@ class OrderSearch(tf.Module):
     return orders, ranks
 
 
-def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> Tuple[int, int]:
+def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> tuple[int, int]:
   """(wrong answers, cut) of answers [m] at ranks [m] of an order: halfway to the next rank."""
   order = np.argsort(ranks)
   ranks, answers = ranks[order].astype(np.int64), answers[order]

@@ -11,8 +11,8 @@ B codes of P x P places and C channels; F filters, K classes. There is one norm:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Dict, Optional, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -37,7 +37,7 @@ class AttentionHead:
   dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
-              ) -> Dict[str, np.ndarray]:
+              ) -> dict[str, np.ndarray]:
     """Weights for codes (P, P, C) by Glorot's uniform rule, biases 0.
 
     Returns:
@@ -67,7 +67,7 @@ class AttentionHead:
     return tf.cast(images, self.dtype)
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
-            statistics: Optional[functional_conv4.Statistics] = None) -> tf.Tensor:
+            statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
     """Logits [B, K] of codes [B, P, P, C].
 
     Args:

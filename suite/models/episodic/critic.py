@@ -11,8 +11,8 @@ T targets, W classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Dict, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -30,7 +30,7 @@ class Critic:
 
   sizes: Sequence[int] = (16, 16)
 
-  def initial(self, seed: int, num_classes: int) -> Dict[str, np.ndarray]:
+  def initial(self, seed: int, num_classes: int) -> dict[str, np.ndarray]:
     """"layer1" [4 W, ...], ..., the last one [..., 1], by Glorot's uniform rule."""
     rng = np.random.default_rng(seed)
     sizes = (4 * num_classes, *self.sizes, 1)

@@ -17,8 +17,8 @@ B images, S = H = W their size, C channels at some place, F filters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import dataclasses
-from typing import Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -106,9 +106,9 @@ class DenseAttention:
   stages: int = 2
   blocks: int = 2
   size: int = 5
-  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+  pixel_range: tuple[float, float] = (-1.0, 1.0)
 
-  def initial(self, seed: int, image_shape: Sequence[int]) -> Dict[str, np.ndarray]:
+  def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
     """"stem/kernel" [3, 3, C, F]; "block1/gate/kernel" [C, C], ".../bias" [C], ".../narrow" [C, F],
     ".../wide" [3, 3, F, F] and so on; "transition1" [C, C] and so on. Glorot's uniform rule.
     """
@@ -128,7 +128,7 @@ class DenseAttention:
       weights[stage] = functional_conv4.glorot(rng, channels, channels)
     return weights
 
-  def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:
+  def norm_sizes(self, image_shape: Sequence[int]) -> list[int]:
     del image_shape
     sizes = [self.filters]
     for _, blocks, channels in self._plan():
@@ -155,7 +155,7 @@ class DenseAttention:
     """Pixels 0..255 of any type to float32 in `pixel_range`."""
     return functional_conv4.scaled(images, self.pixel_range)
 
-  def _plan(self) -> Iterator[Tuple[str, List[Tuple[str, int]], int]]:
+  def _plan(self) -> Iterator[tuple[str, list[tuple[str, int]], int]]:
     """For each stage: its transition's name, names and input channels of its blocks, and C."""
     channels, number = self.filters, 0
     for stage in range(1, self.stages + 1):

@@ -11,7 +11,8 @@ B images of H x W pixels and C channels; N norms of F_1 ... F_N channels, their 
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Protocol, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +20,7 @@ import tensorflow as tf
 from suite.models import initial as initial_lib
 from suite.models import norms
 
-Weights = Dict[str, tf.Tensor]
+Weights = dict[str, tf.Tensor]
 Normalise = Callable[[tf.Tensor], tf.Tensor]
 
 
@@ -38,10 +39,10 @@ class Seen(NamedTuple):
 class Net(Protocol):
   """A net as a pure function of its weights; its norms' scales and offsets are no weights."""
 
-  def initial(self, seed: int, image_shape: Sequence[int]) -> Dict[str, np.ndarray]:
+  def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
     """Weights by name for images (H, W, C)."""
 
-  def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:
+  def norm_sizes(self, image_shape: Sequence[int]) -> list[int]:
     """F_1 ... F_N, in the order in which `features` calls its norms."""
 
   def features(self, weights: Weights, images: tf.Tensor, normalise: Normalise) -> tf.Tensor:
@@ -78,10 +79,10 @@ class Embedding(tf.Module):
     self._mean = tf.Variable(zeros, name="running_mean", **kept)
     self._variance = tf.Variable(ones, name="running_variance", **kept)
 
-  def train(self, images: tf.Tensor) -> Tuple[tf.Tensor, Seen]:
+  def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
     """Features [B, ...] of images [B, H, W, C] normalised as one batch, and what was seen."""
-    means: List[tf.Tensor] = []
-    variances: List[tf.Tensor] = []
+    means: list[tf.Tensor] = []
+    variances: list[tf.Tensor] = []
 
     def by_batch(x, scale, offset, mean, variance):
       del mean, variance
@@ -148,7 +149,7 @@ class KerasEmbedding(tf.Module):
           "embedding.Embedding.")
     self._model.set_weights(initial_lib.initial_weights(build, seed))
 
-  def train(self, images: tf.Tensor) -> Tuple[tf.Tensor, Seen]:
+  def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
     """Features [B, D]; no statistics are kept, so nothing was seen."""
     return self._model(images), _nothing(0)
 

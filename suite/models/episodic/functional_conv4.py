@@ -15,9 +15,10 @@ B images, S = H = W their size, C channels, F filters, K classes, N blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -25,7 +26,7 @@ import tensorflow as tf
 from suite.models import norms
 from suite.models.episodic import twice_norm
 
-Weights = Dict[str, tf.Tensor]
+Weights = dict[str, tf.Tensor]
 LEAK = 0.01
 
 
@@ -44,7 +45,7 @@ class Statistics(NamedTuple):
 
 
 def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, num_classes: int
-            ) -> Dict[str, np.ndarray]:
+            ) -> dict[str, np.ndarray]:
   """Weights by Glorot's uniform rule, biases 0; a pure function of the arguments.
 
   Returns:
@@ -76,7 +77,7 @@ def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
-          statistics: Optional[Statistics] = None) -> tf.Tensor:
+          statistics: Statistics | None = None) -> tf.Tensor:
   """Logits [B, K] of images [B, H, W, C], floats of the weights' type.
 
   Args:
@@ -137,7 +138,7 @@ def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
   return _affine(x, *moments(x), scale, offset)
 
 
-def moments(x: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+def moments(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Mean and variance [F] of [B, H, W, F]."""
   mean = tf.reduce_mean(x, (0, 1, 2))
   return mean, tf.reduce_mean(tf.square(x - mean), (0, 1, 2))
@@ -148,7 +149,7 @@ def _affine(x, mean, variance, scale, offset) -> tf.Tensor:
   return x * factor + (offset - mean * factor)
 
 
-def scaled(images: tf.Tensor, pixel_range: Tuple[float, float], dtype: Any = tf.float32
+def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32
            ) -> tf.Tensor:
   """Pixels 0..255 of any type to floats, 0 and 255 to the ends of the range."""
   low, high = pixel_range
@@ -167,11 +168,11 @@ class Conv4:
 
   filters: int = 48
   blocks: int = 4
-  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+  pixel_range: tuple[float, float] = (-1.0, 1.0)
   dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
-              ) -> Dict[str, np.ndarray]:
+              ) -> dict[str, np.ndarray]:
     weights = initial(seed, image_shape, self.filters, self.blocks, num_classes)
     return {name: value.astype(self.dtype) for name, value in weights.items()}
 
@@ -185,7 +186,7 @@ class Conv4:
     return scaled(images, self.pixel_range, self.dtype)
 
   def apply(self, weights: Weights, norms_row: Norms, images: tf.Tensor,
-            statistics: Optional[Statistics] = None) -> tf.Tensor:
+            statistics: Statistics | None = None) -> tf.Tensor:
     return apply(weights, norms_row, images, statistics)
 
   def measure(self, weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:

@@ -9,8 +9,8 @@ B images, C channels, F filters, N blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -32,15 +32,15 @@ class ProtoConv4:
   filters: int = 64
   blocks: int = 4
   norm_last: bool = False
-  pixel_range: Tuple[float, float] = (-1.0, 1.0)
+  pixel_range: tuple[float, float] = (-1.0, 1.0)
 
-  def initial(self, seed: int, image_shape: Sequence[int]) -> Dict[str, np.ndarray]:
+  def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
     """"block1/kernel" [3, 3, C, F], ...: Glorot's uniform rule."""
     weights = functional_conv4.initial(seed, image_shape, self.filters, self.blocks, 1)
     return {name: weights[name] for name in weights if name.endswith("/kernel")
             and name.startswith("block")}
 
-  def norm_sizes(self, image_shape: Sequence[int]) -> List[int]:
+  def norm_sizes(self, image_shape: Sequence[int]) -> list[int]:
     del image_shape
     return [self.filters] * self.blocks
 

@@ -23,7 +23,7 @@ A third derivative is refused.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -57,7 +57,7 @@ def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Any:
   def first(g: tf.Tensor, x: tf.Tensor, scale: tf.Tensor) -> Any:
     dx, dscale, doffset = kernel(g)
 
-    def second(v: tf.Tensor, p: tf.Tensor, q: tf.Tensor) -> List[tf.Tensor]:
+    def second(v: tf.Tensor, p: tf.Tensor, q: tf.Tensor) -> list[tf.Tensor]:
       by_v = kernel(v)
       moments = _Moments(doffset / n, dscale / n, by_v[2] / n, by_v[1] / n)
       every = _second(v, p, q, g, x, scale, mean, r, moments, by_v[0])
@@ -77,7 +77,7 @@ class _Moments(NamedTuple):
   v_hat: tf.Tensor
 
 
-def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> Tuple[tf.Tensor, ...]:
+def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> tuple[tf.Tensor, ...]:
   """Gradients for g, x and scale; `by_v` is what the kernel makes of v."""
   s1, s2, t1, t2 = moments
   n, c = float(x.shape[0] * x.shape[1] * x.shape[2]), scale * r
