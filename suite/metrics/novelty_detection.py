@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suite.metrics import sequence_accuracy
-
 WINDOW = 500
+DIRECTIONS = ("new", "known")
 
 
 class Pairs(NamedTuple):
@@ -163,10 +162,10 @@ def clock_baseline(is_new: np.ndarray, window: int = WINDOW) -> dict[str, float]
 def _newness(scores: np.ndarray, is_new: np.ndarray, high_means: str
              ) -> tuple[np.ndarray, np.ndarray]:
   """Scores whose high values mean "new", float64 [n], and the positives, bool [n]."""
-  if high_means not in sequence_accuracy.DIRECTIONS:
+  if high_means not in DIRECTIONS:
     raise ValueError(
         f"Unknown high_means={high_means!r}; "
-        f"allowed are {', '.join(sequence_accuracy.DIRECTIONS)}.")
+        f"allowed are {', '.join(DIRECTIONS)}.")
   scores, is_new = np.asarray(scores, np.float64), np.asarray(is_new, bool)
   if scores.ndim != 1 or scores.shape != is_new.shape:
     raise ValueError(f"Got scores of shape {list(scores.shape)} and is_new of shape "

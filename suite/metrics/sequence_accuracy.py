@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from sklearn import metrics as sklearn_metrics
 
 SECTIONS = ("novel_head", "pretrain_head", "novel_tail", "pretrain_tail")
-DIRECTIONS = ("new", "known")
+COMPARISONS = (">", ">=")
 
 
 def overall(correct: np.ndarray) -> float:
@@ -36,33 +35,26 @@ def mean_per_class(correct: np.ndarray, labels: np.ndarray) -> float:
 
 
 def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int], *,
-                   threshold: int = 50, threshold_is_head: bool = False) -> dict[str, float]:
+                   threshold: int = 50, head_is: str = ">") -> dict[str, float]:
   """Mean class accuracy of pre-trained and novel, head and tail classes; NaN where there is none.
 
   Args:
     correct: bool [n].
     labels: int [n].
-    known: classes of the pre-training.
-    threshold: a class with more samples in the sequence is head, with fewer tail.
-    threshold_is_head: where a class of exactly `threshold` samples belongs; the paper's table 2
-      says tail, its figure 4 head.
+    known: the base classes.
+    threshold: number of samples of a class in the sequence.
+    head_is: how the number of samples of a head class compares with `threshold`: ">" (table 2 of
+      the paper) or ">=" (its figure 4).
   """
+  if head_is not in COMPARISONS:
+    raise ValueError(f"Unknown head_is={head_is!r}; allowed are {', '.join(COMPARISONS)}.")
   sections: dict[str, list[float]] = {name: [] for name in SECTIONS}
   known = {int(c) for c in known}
   for c, (hits, count) in _counts(correct, labels).items():
-    is_head = count > threshold or (threshold_is_head and count == threshold)
+    is_head = count > threshold or (head_is == ">=" and count == threshold)
     origin = "pretrain" if c in known else "novel"
     sections[f"{origin}_{'head' if is_head else 'tail'}"].append(hits / count)
   return {name: float(np.mean(v)) if v else float("nan") for name, v in sections.items()}
-
-
-def windowed(correct: np.ndarray, window: int) -> np.ndarray:
-  """Accuracy of each `window` steps in turn, the last one perhaps shorter: [ceil(n / window)]."""
-  if window < 1:
-    raise ValueError(f"Got window={window}; expected at least 1 step.")
-  correct = np.asarray(correct, np.float64)
-  starts = np.arange(0, len(correct), window)
-  return np.add.reduceat(correct, starts) / np.diff([*starts, len(correct)])
 
 
 def first_sights(labels: np.ndarray, known: Iterable[int] = ()) -> np.ndarray:
@@ -71,36 +63,6 @@ def first_sights(labels: np.ndarray, known: Iterable[int] = ()) -> np.ndarray:
   first = np.zeros(len(labels), bool)
   first[np.unique(labels, return_index=True)[1]] = True
   return first & ~np.isin(labels, [int(c) for c in known])
-
-
-def new_class_detection(
-    scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> dict[str, float]:
-  """How well a score tells first sights of a class from the rest; NaN if either is missing.
-
-  Args:
-    scores: float [n].
-    is_new: bool [n], see `first_sights`; these are the positives.
-    high_means: "new" if a high score says new class (a distance), "known" if it says known class (a
-      largest logit or probability).
-
-  Returns:
-    new_class_auroc, and new_class_f1: the best over all thresholds, chosen on the same data as in
-    the paper.
-  """
-  if high_means not in DIRECTIONS:
-    raise ValueError(f"Unknown high_means={high_means!r}; allowed are {', '.join(DIRECTIONS)}.")
-  scores, is_new = np.asarray(scores, np.float64), np.asarray(is_new, bool)
-  if scores.ndim != 1 or scores.shape != is_new.shape:
-    raise ValueError(f"Got scores of shape {list(scores.shape)} and is_new of shape "
-                     f"{list(is_new.shape)}; expected [n] twice.")
-  if is_new.all() or not is_new.any():
-    return {"new_class_auroc": float("nan"), "new_class_f1": float("nan")}
-  newness = scores if high_means == "new" else -scores
-  precision, recall, _ = sklearn_metrics.precision_recall_curve(is_new, newness)
-  total = precision + recall
-  f1 = 2 * precision * recall / np.where(total > 0, total, 1)
-  return {"new_class_auroc": float(sklearn_metrics.roc_auc_score(is_new, newness)),
-          "new_class_f1": float(np.max(f1))}
 
 
 def majority_baseline(labels: np.ndarray) -> np.ndarray:
@@ -117,18 +79,6 @@ def majority_baseline(labels: np.ndarray) -> np.ndarray:
     if answer is None or counts[label] > counts[answer]:
       answer = label
   return np.array(correct, bool)
-
-
-def summary(correct: np.ndarray, labels: np.ndarray, known: Iterable[int], *,
-            threshold: int = 50, threshold_is_head: bool = False) -> dict[str, float]:
-  """Overall, mean per class and the four sections by name."""
-  return {
-      "overall": overall(correct),
-      "mean_per_class": mean_per_class(correct, labels),
-      **cross_sections(correct, labels, known, threshold=threshold,
-                       threshold_is_head=threshold_is_head),
-      "majority_baseline": overall(majority_baseline(labels)),
-  }
 
 
 def _counts(correct: np.ndarray, labels: np.ndarray) -> dict[int, tuple[int, int]]:

@@ -180,7 +180,7 @@ def summary(log: StreamLog, known: Iterable[int], num_classes: int, *, threshold
   Args:
     log: all n steps.
     known: base classes. num_classes: C.
-    threshold, head_is: see `sequence_sections.cross_sections`.
+    threshold, head_is: see `sequence_accuracy.cross_sections`.
     window: steps, of the sliding accuracy and of the time-matched AUROC.
     novelty_score: the one that decides what is "new".
     segments: int [n], the part of a non-stationary sequence that each step belongs to.

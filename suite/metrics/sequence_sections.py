@@ -14,14 +14,12 @@ Base classes are those known from pretraining; the others are novel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from suite.metrics import sequence_accuracy
-
-COMPARISONS = (">", ">=")
 
 
 class Answers(NamedTuple):
@@ -36,13 +34,6 @@ class Answers(NamedTuple):
   labels: np.ndarray
   open: np.ndarray
   closed: np.ndarray
-
-
-def joined(parts: Sequence[Answers]) -> Answers:
-  """The steps of all parts, in order."""
-  if not parts:
-    raise ValueError("There are no answers to join; a sequence has at least one step.")
-  return Answers(*(np.concatenate([np.asarray(p[i], np.int64) for p in parts]) for i in range(3)))
 
 
 def open_correct(answers: Answers, known: Iterable[int], num_classes: int,
@@ -113,23 +104,6 @@ def sliding(correct: np.ndarray, window: int, every: int = 1) -> np.ndarray:
   return (total[ends] - total[starts]) / (ends - starts)
 
 
-def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int], *,
-                   threshold: int = 50, head_is: str = ">") -> dict[str, float]:
-  """Mean class accuracy of the four sections; NaN where a section has no class.
-
-  Args:
-    correct: bool [n].
-    labels: int [n].
-    known: the base classes.
-    threshold: samples of a class in the sequence.
-    head_is: ">" (the paper's table 2) or ">=" (its figure 4): how the samples of a head class
-      compare with the threshold.
-  """
-  _check_comparison(head_is)
-  return sequence_accuracy.cross_sections(correct, labels, known, threshold=threshold,
-                               threshold_is_head=head_is == ">=")
-
-
 def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshold: int = 50,
            head_is: str = ">", num_occurrences: int = 20, is_new: np.ndarray | None = None
            ) -> dict[str, object]:
@@ -143,7 +117,8 @@ def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshol
     found = {
         "overall": sequence_accuracy.overall(correct),
         "mean_per_class": sequence_accuracy.mean_per_class(correct, answers.labels),
-        **cross_sections(correct, answers.labels, known, threshold=threshold, head_is=head_is),
+        **sequence_accuracy.cross_sections(correct, answers.labels, known, threshold=threshold,
+                                           head_is=head_is),
         "first_sight": first_sight(correct, answers.labels, known),
         "by_occurrence": [None if np.isnan(a) else float(a) for a in accuracies]}
     if name == "open":
@@ -153,31 +128,6 @@ def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshol
   scores["majority_baseline"] = sequence_accuracy.overall(
       sequence_accuracy.majority_baseline(answers.labels))
   return scores
-
-
-def section_sizes(labels: np.ndarray, known: Iterable[int], *, threshold: int = 50,
-                  head_is: str = ">", num_classes: int | None = None
-                  ) -> dict[str, tuple[int, int]]:
-  """(classes, samples) of each section; classes that never occur are tail if `num_classes` is set.
-
-  With these, the four sections give back the mean per class.
-  """
-  _check_comparison(head_is)
-  counts = np.bincount(np.asarray(labels, np.int64), minlength=num_classes or 0)
-  there = counts > 0 if num_classes is None else np.ones(len(counts), bool)
-  is_known = np.isin(np.arange(len(counts)), [int(c) for c in known])
-  is_head = counts >= threshold if head_is == ">=" else counts > threshold
-  sizes = {}
-  for name in sequence_accuracy.SECTIONS:
-    origin, frequency = name.split("_")
-    member = there & (is_known == (origin == "pretrain")) & (is_head == (frequency == "head"))
-    sizes[name] = (int(np.sum(member)), int(np.sum(counts[member])))
-  return sizes
-
-
-def _check_comparison(head_is: str) -> None:
-  if head_is not in COMPARISONS:
-    raise ValueError(f"Unknown head_is={head_is!r}; allowed are {', '.join(COMPARISONS)}.")
 
 
 def _checked(correct: np.ndarray, labels: np.ndarray) -> np.ndarray:

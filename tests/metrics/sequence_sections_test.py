@@ -33,15 +33,6 @@ def test_closed_answers_are_wrong_at_every_first_sight():
   assert right.tolist() == [True, False, True, False, True, True, True]
 
 
-def test_parts_are_joined_in_order():
-  parts = [sequence_sections.Answers(*(a[:3] for a in ANSWERS)),
-           sequence_sections.Answers(*(a[3:].tolist() for a in ANSWERS))]
-  for whole, expected in zip(sequence_sections.joined(parts), ANSWERS):
-    np.testing.assert_array_equal(whole, expected)
-  with pytest.raises(ValueError, match="no answers to join"):
-    sequence_sections.joined([])
-
-
 def test_occurrences_count_from_zero():
   assert sequence_sections.occurrences(LABELS).tolist() == [0, 0, 1, 0, 1, 2, 1]
   assert sequence_sections.occurrences(np.array([], int)).tolist() == []
@@ -82,20 +73,13 @@ def test_a_window_slides_and_grows_at_first():
 
 def test_the_threshold_is_tail_or_head():
   correct = sequence_sections.closed_correct(ANSWERS)  # Class 1, 3 samples: 2/3. Class 2: 1/2.
-  found = sequence_sections.cross_sections(correct, LABELS, [0], threshold=3)
+  found = sequence_accuracy.cross_sections(correct, LABELS, [0], threshold=3)
   assert found["novel_tail"] == pytest.approx((2 / 3 + 1 / 2) / 2)
   assert math.isnan(found["novel_head"])
-  found = sequence_sections.cross_sections(correct, LABELS, [0], threshold=3, head_is=">=")
+  found = sequence_accuracy.cross_sections(correct, LABELS, [0], threshold=3, head_is=">=")
   assert found["novel_head"] == pytest.approx(2 / 3) and found["novel_tail"] == 0.5
   with pytest.raises(ValueError, match="head_is='<'; allowed are >, >="):
-    sequence_sections.cross_sections(correct, LABELS, [0], head_is="<")
-
-
-def test_sizes_of_the_sections():
-  assert sequence_sections.section_sizes(LABELS, [0], threshold=2) == {
-      "novel_head": (1, 3), "pretrain_head": (0, 0), "novel_tail": (1, 2), "pretrain_tail": (1, 2)}
-  assert sequence_sections.section_sizes(LABELS, [0], threshold=2, head_is=">=", num_classes=5) == {
-      "novel_head": (2, 5), "pretrain_head": (1, 2), "novel_tail": (2, 0), "pretrain_tail": (0, 0)}
+    sequence_accuracy.cross_sections(correct, LABELS, [0], head_is="<")
 
 
 def test_report_holds_open_and_closed_scores():
@@ -109,6 +93,17 @@ def test_report_holds_open_and_closed_scores():
   assert found["novel_head"] == 1.0 and found["pretrain_tail"] == 0.5
 
 
+def _section_sizes(labels, known, head_is):
+  """(classes, samples) of each section at the threshold of 50 samples."""
+  counts = np.bincount(labels)
+  is_known = np.isin(np.arange(len(counts)), known)
+  is_head = counts >= 50 if head_is == ">=" else counts > 50
+  members = {"novel_head": ~is_known & is_head, "pretrain_head": is_known & is_head,
+             "novel_tail": ~is_known & ~is_head, "pretrain_tail": is_known & ~is_head}
+  return {name: (int(np.sum(member)), int(np.sum(counts[member])))
+          for name, member in members.items()}
+
+
 def test_the_papers_counts_make_its_sections_and_these_make_the_mean_per_class():
   # A sequence of the paper's law: 961 to 24 samples a class, ten of them with 50.
   counts = fluid_sequences.PAPER.counts()
@@ -117,15 +112,17 @@ def test_the_papers_counts_make_its_sections_and_these_make_the_mean_per_class()
   rng = np.random.default_rng(0)
   labels = rng.permutation(np.repeat(rng.permutation(1000), counts))
   correct, known = rng.random(len(labels)) < 0.4, range(250)
-  for head_is in sequence_sections.COMPARISONS:
-    sizes = sequence_sections.section_sizes(labels, known, head_is=head_is)
-    found = sequence_sections.cross_sections(correct, labels, known, head_is=head_is)
+  for head_is in sequence_accuracy.COMPARISONS:
+    sizes = _section_sizes(labels, known, head_is)
+    found = sequence_accuracy.cross_sections(correct, labels, known, head_is=head_is)
     assert sum(classes for classes, _ in sizes.values()) == 1000
     assert sum(samples for _, samples in sizes.values()) == len(labels)
     weighted = sum(found[name] * classes for name, (classes, _) in sizes.items()) / 1000
     assert weighted == pytest.approx(sequence_accuracy.mean_per_class(correct, labels))
-  heads = [sum(sequence_sections.section_sizes(labels, known, head_is=h)[f"{o}_head"][0]
-               for o in ("novel", "pretrain")) for h in sequence_sections.COMPARISONS]
+  heads = []
+  for head_is in sequence_accuracy.COMPARISONS:
+    sizes = _section_sizes(labels, known, head_is)
+    heads.append(sizes["novel_head"][0] + sizes["pretrain_head"][0])
   assert heads[1] - heads[0] == 10
 
 

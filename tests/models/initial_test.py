@@ -10,13 +10,12 @@ import pytest
 import tensorflow as tf
 
 from suite.models import conv4
-from suite.models import heads
 from suite.models import initial
 from suite.models import vit
 
 
 def small_conv():
-  return heads.with_head(conv4.conv4((16, 16, 3), filters=2), 3)
+  return conv4.conv4((16, 16, 3), filters=2)
 
 
 def small_vit():
@@ -49,7 +48,7 @@ def test_whatever_was_built_or_drawn_before_does_not_matter():
   assert digest(first) == digest(initial.initial_weights(small_conv, 1))
 
 
-def test_keras_global_seed_does_not_matter_and_goes_on_undisturbed():
+def test_keras_global_seed_has_no_effect_and_is_left_as_it_was():
   first = initial.initial_weights(small_conv, 1)
 
   def draws():
@@ -76,8 +75,8 @@ def test_scope_and_graph_of_the_caller_do_not_matter():
 def test_another_process_gets_the_same():
   program = (
       "import hashlib\n"
-      "from suite.models import conv4, heads, initial\n"
-      "build = lambda: heads.with_head(conv4.conv4((16, 16, 3), filters=2), 3)\n"
+      "from suite.models import conv4, initial\n"
+      "build = lambda: conv4.conv4((16, 16, 3), filters=2)\n"
       "weights = initial.initial_weights(build, 1)\n"
       "print(hashlib.sha256(b''.join(w.tobytes() for w in weights)).hexdigest())\n")
   result = subprocess.run(

@@ -82,16 +82,6 @@ class RankOrder:
         found[here] = begin + inside[places[here] - before[run]]
     return found
 
-  def ranks_of(self, samples: np.ndarray) -> np.ndarray:
-    """The ranks of int [n] samples: int64 [n]."""
-    samples = np.asarray(samples, np.int64)
-    ranks = np.empty(len(samples), np.int64)
-    for index, sample in enumerate(samples.tolist()):
-      run, bucket = sample // self._run, int(self.counts[sample])
-      inside = np.count_nonzero(self.counts[run * self._run:sample] == bucket)
-      ranks[index] = self._starts[-1 - bucket] + self._before[bucket, run] + inside
-    return ranks
-
   def edge(self, cut: int) -> Edge:
     """Where the cut behind the `cut` easiest samples falls; one look at one run."""
     if not 0 <= cut <= self.size:

@@ -49,18 +49,6 @@ def order_by_count(counts: np.ndarray, ids: np.ndarray | None = None) -> np.ndar
   return np.lexsort((tie_break, -counts))
 
 
-def confidence_order(confidences: np.ndarray) -> np.ndarray:
-  """As `sum_order`, by the sum of the probabilities [M, N] that models give to the true class."""
-  confidences = np.asarray(confidences)
-  if confidences.ndim != 2:
-    raise ValueError(f"Got confidences of shape {list(confidences.shape)}; expected [M, N].")
-  if not np.all((confidences >= 0) & (confidences <= 1)):  # False for NaN, too.
-    raise ValueError("Confidences are probabilities of the true class; got values that are NaN or "
-                     "outside 0..1. Leave out the models that have none.")
-  # Halves have 11 bits: sums of them need more. Rounding hides the order of summation.
-  return order_by_count(np.round(np.sum(confidences, axis=0, dtype=np.float64), 9))
-
-
 def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
   """Two-stage sort (section 3.1): samples of one count, reordered by the models that part them.
 
@@ -91,21 +79,6 @@ def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
     changed = (tied[1:] != tied[:-1]) | (keys[1:] != keys[:-1])
     tied = np.concatenate([[0], np.cumsum(changed)])
   return order
-
-
-def add_model(counts: np.ndarray, row: np.ndarray) -> np.ndarray:
-  """Counts [N] with one more fully observed model [N]; a wider type when they no longer fit.
-
-  The order of the new counts is the order sorted from scratch: nothing else needs touching. A model
-  *predicted* by a cut changes no order (appendix F): only observed answers carry information.
-  """
-  row = np.asarray(row)
-  _check_binary(row)
-  if counts.shape != row.shape:
-    raise ValueError(f"Got {list(row.shape)} answers for {list(counts.shape)} samples.")
-  if counts.dtype == np.uint8 and len(counts) and counts.max() == 255:
-    counts = counts.astype(np.uint16)
-  return counts + row.astype(counts.dtype)
 
 
 def dp_threshold(row: np.ndarray) -> int:
@@ -170,30 +143,6 @@ def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> 
   return {"total": per_sample_error(answers, predicted),
           "aleatoric": per_sample_error(answers, best),
           "epistemic": per_sample_error(best, predicted)}
-
-
-def mean_absolute_error(values: np.ndarray, estimates: np.ndarray) -> float:
-  """Mean of |value - estimate| over models, such as of their accuracies."""
-  return per_sample_error(values, estimates)
-
-
-def spearman(values: np.ndarray, others: np.ndarray) -> float:
-  """Spearman's rank correlation of [n] and [n]; tied values share their mean rank.
-
-  NaN where one of them is constant.
-  """
-  x, y = _mean_ranks(values), _mean_ranks(others)
-  if x.shape != y.shape or len(x) < 2:
-    raise ValueError(f"Got {len(x)} and {len(y)} values; expected as many of each, two at least.")
-  x, y = x - x.mean(), y - y.mean()
-  norm = float(np.sqrt(np.sum(x * x) * np.sum(y * y)))
-  return float(np.sum(x * y)) / norm if norm else float("nan")
-
-
-def _mean_ranks(values: np.ndarray) -> np.ndarray:
-  _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-  last = np.cumsum(counts)
-  return (last - (counts - 1) / 2.0)[inverse.reshape(-1)]
 
 
 def sample_positions(num_samples: int, budget: int) -> np.ndarray:

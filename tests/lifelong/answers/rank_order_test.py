@@ -23,7 +23,6 @@ def test_it_is_the_order_that_sorting_gives(seed):
   order = rank_order.RankOrder(counts)
   slow = ranking.order_by_count(counts)
   np.testing.assert_array_equal(order.samples_at(np.arange(size)), slow)
-  np.testing.assert_array_equal(order.ranks_of(slow), np.arange(size))
   some = rng.permutation(size)[:7]
   np.testing.assert_array_equal(order.samples_at(some), slow[some])
   for cut in {0, 1, size // 2, size - 1, size}:
@@ -55,7 +54,6 @@ def test_a_grown_order_is_one_made_anew(seed):
     order = order.grown(counts)
     slow = ranking.order_by_count(counts)
     np.testing.assert_array_equal(order.samples_at(np.arange(len(counts))), slow)
-    np.testing.assert_array_equal(order.ranks_of(slow), np.arange(len(counts)))
   with pytest.raises(ValueError, match="Got 1 counts for an order of"):
     order.grown(counts[:1])
 

@@ -131,14 +131,6 @@ def test_wrong_shapes_are_named():
     ranking.per_sample_error(np.zeros(2), np.zeros(3))
 
 
-def test_confidence_order():
-  confidences = np.array([[0.5, 0.25, 0.75], [0.5, 0.25, 0.25]], np.float16)  # Sums 1, 0.5, 1.
-  assert ranking.confidence_order(confidences).tolist() == [0, 2, 1]
-  for wrong in (np.nan, 1.5):
-    with pytest.raises(ValueError, match="NaN or outside 0..1"):
-      ranking.confidence_order(np.array([[wrong, 0.0]]))
-
-
 def test_recursive_order_by_hand():
   # All four samples are solved by two of four models. In order 0 1 2 3 the cuts are 2, 0, 1, 4.
   answers = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
@@ -164,31 +156,6 @@ def test_recursive_order_keeps_counts_descending():
     assert np.all(np.diff(answers.sum(axis=0)[order]) <= 0)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_incremental_order_is_the_order_sorted_from_scratch(seed):
-  answers = np.random.default_rng(seed).integers(0, 2, [300, 50]).astype(np.uint8)
-  counts = np.zeros(50, np.uint8)
-  for number, row in enumerate(answers):
-    counts = ranking.add_model(counts, row)
-    if number in (0, 7, 254, 255, 256, 299):
-      slow = ranking.sum_order(answers[:number + 1])
-      np.testing.assert_array_equal(ranking.order_by_count(counts), slow)
-
-
-def test_counts_past_255_get_a_wider_type():
-  counts = ranking.add_model(np.array([255, 0], np.uint8), np.array([1, 1]))
-  assert counts.tolist() == [256, 1] and counts.dtype == np.uint16
-
-
-def test_an_inserted_prediction_changes_no_order():
-  answers = np.random.default_rng(1).integers(0, 2, [6, 40]).astype(np.uint8)
-  order = ranking.sum_order(answers)
-  for cut in (0, 13, 40):
-    more = ranking.add_model(answers.sum(axis=0, dtype=np.uint8),
-                             ranking.step_predictions(order, cut))
-    assert ranking.order_by_count(more).tolist() == order.tolist()
-
-
 def test_samples_are_placed_by_the_mean_of_models_spaced_in_accuracy():
   assert ranking.spaced_models(np.array([0.1, 0.9, 0.5, 0.7]), 2).tolist() == [3, 0]
   answers = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])  # Means 1/3, 0, 2/3, 1.
@@ -200,15 +167,6 @@ def test_decomposition_by_hand():
   answers = np.array([1, 1, 0, 1, 0])  # In its own order; the best cut is 2, one wrong.
   parts = ranking.decompose(answers, ranking.step_predictions(np.arange(5), 3), np.arange(5))
   assert parts == {"total": 0.4, "aleatoric": 0.2, "epistemic": 0.2}
-
-
-def test_mean_absolute_error_and_spearman():
-  assert ranking.mean_absolute_error([0.5, 0.25], [0.25, 0.25]) == 0.125
-  assert ranking.spearman([1, 2, 3], [10, 20, 300]) == 1.0
-  assert ranking.spearman([1, 2, 3], [3, 2, 1]) == -1.0
-  # Ranks 1.5 1.5 3 and 1 2 3: 1.5 / sqrt(1.5 * 2).
-  assert ranking.spearman([4, 4, 9], [1, 2, 3]) == pytest.approx(0.8660254)
-  assert np.isnan(ranking.spearman([1, 1], [1, 2]))
 
 
 def test_counts_want_two_models():
