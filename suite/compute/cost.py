@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What one call of a compiled function costs: an amount that may be unknown, never silently 0."""
+"""The cost of one call of a compiled function; an unknown amount is None, never 0."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-  """FLOPs and multiply-adds of a piece of graph.
+  """FLOPs and multiply-adds of a graph or of a part of it.
 
   Attributes:
     flops: floating-point operations, a multiply-add being two; None when unknown.
     macs: multiply-adds of convolutions and matrix products; None when unknown.
-    uncounted: what made a number unknown, in the order it was met, without repetition.
+    uncounted: reasons for an unknown number, in the order of the walk, without repetition.
   """
 
   flops: int | None
@@ -30,7 +30,7 @@ class Cost:
     )
 
   def __mul__(self, times: int) -> Cost:
-    """`times` calls. An unknown stays unknown, times 0 too."""
+    """Cost of `times` calls. An unknown amount stays unknown, also for 0 calls."""
     if isinstance(times, bool) or not isinstance(times, int):
       return NotImplemented
     if times < 0:

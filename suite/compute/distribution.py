@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Where a run computes: `tf.distribute` strategies by name. Nobody else asks for devices.
+"""`tf.distribute` strategies by name; the only module that queries devices.
 
 The unit of training is the *global* batch: R replicas take B / R examples each, in the order in
-which one device would have taken them, so the same seed shows the same images to any number of
+which one device would have taken them, so one seed gives the same images on any number of
 devices.
 
-Parameter servers are left out on purpose: their updates are asynchronous, so a run could not be
+Parameter servers are not supported: their updates are asynchronous, so a run could not be
 repeated.
 """
 
@@ -20,13 +20,13 @@ NAMES = ("one_device", "mirrored", "multi_worker", "tpu")
 
 
 class Distribution:
-  """A strategy, and the few questions the rest of the suite may ask it."""
+  """Wrapper of a `tf.distribute.Strategy` with the operations that the suite needs."""
 
   def __init__(self, strategy: tf.distribute.Strategy, name: str):
     self.strategy, self.name = strategy, name
 
   def scope(self):
-    """Variables made inside live on every replica."""
+    """Scope in which variables are created on every replica."""
     return self.strategy.scope()
 
   @property
@@ -35,7 +35,7 @@ class Distribution:
 
   @property
   def num_local_replicas(self) -> int:
-    """Replicas in this process."""
+    """Number of replicas in this process."""
     return len(self.strategy.extended.worker_devices)
 
   @property
@@ -54,7 +54,7 @@ class Distribution:
         and "chief" not in resolver.cluster_spec().as_dict())
 
   def describe(self) -> str:
-    """For people: "one_device: CPU x 1, 4 cores", "mirrored: NVIDIA H100 x 8"."""
+    """Text for the log: "one_device: CPU (4 cores) x 1", "mirrored: NVIDIA H100 x 8"."""
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
       kind = tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")
@@ -63,7 +63,7 @@ class Distribution:
     return f"{self.name}: {kind} x {self.num_replicas}"
 
   def peak_bytes(self) -> int | None:
-    """The most memory a GPU of this process has held at once; None on CPU, which does not tell."""
+    """Peak memory of a GPU of this process in bytes; None on CPU, which does not report it."""
     gpus = tf.config.list_logical_devices("GPU")
     if not gpus:
       return None
@@ -77,11 +77,11 @@ class Distribution:
           f"{self.name!r}; use a multiple of {self.num_replicas}.")
 
   def dataset(self, make: Callable[..., tf.data.Dataset]) -> Any:
-    """A distributed data set of training batches.
+    """Builds a distributed data set of training batches.
 
     Args:
-      make: called as make(shard_index=i, num_shards=R, shards_here=L); returns this process's
-        slices, step by step and replica by replica (see `ImageSet.train_batches`).
+      make: called as make(shard_index=i, num_shards=R, shards_here=L); returns the slices of this
+        process, step by step and replica by replica (see `ImageSet.train_batches`).
     """
     def from_context(context: tf.distribute.InputContext) -> tf.data.Dataset:
       here = context.num_replicas_in_sync // context.num_input_pipelines
@@ -105,9 +105,13 @@ def build(name: str = "one_device", num_devices: int | None = None) -> Distribut
 
   Args:
     name: one of `NAMES`. "multi_worker" reads the cluster from TF_CONFIG, "tpu" from TPU_NAME.
-    num_devices: "mirrored" only: how many local devices; on a machine without GPUs that many
-      logical CPU devices are made, which must happen before TensorFlow runs its first op. Default:
-      all GPUs, or one CPU.
+    num_devices: number of local devices, for "mirrored" only. On a machine without GPUs,
+      `num_devices` logical CPU devices are created, which must happen before TensorFlow runs its
+      first op. Default: all GPUs, or one CPU.
+
+  Raises:
+    ValueError: the name is unknown, the machine has fewer devices, or the environment variable
+      that describes the cluster is not set.
   """
   makers = {
       "one_device": _one_device,
@@ -129,7 +133,7 @@ def _one_device() -> tf.distribute.Strategy:
 
 
 def logical_cpus(count: int) -> None:
-  """Splits the CPU into `count` logical devices; only possible before TensorFlow's first op."""
+  """Splits the CPU into `count` logical devices; possible only before TensorFlow's first op."""
   cpu = tf.config.list_physical_devices("CPU")[0]
   current = tf.config.get_logical_device_configuration(cpu)
   if (1 if current is None else len(current)) >= count:
@@ -168,7 +172,7 @@ _CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
 
 def _multi_worker() -> tf.distribute.Strategy:
   _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
-  # RING is the fastest on CPU and NCCL is picked for GPUs by AUTO.
+  # RING is fastest on CPU; AUTO chooses NCCL for GPUs.
   gpus = tf.config.list_physical_devices("GPU")
   implementation = (tf.distribute.experimental.CommunicationImplementation.AUTO if gpus
                     else tf.distribute.experimental.CommunicationImplementation.RING)

@@ -1,21 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a compiled function costs, counted on its traced graph before it has run.
+"""FLOP counter: the cost of a compiled function, counted on its traced graph before it runs.
 
-The rule, for every learner and every record:
+The rule for every learner and every record:
 
 * A multiply-add is 2 FLOPs. `flops` counts every floating-point op of the graph: products, sums,
   comparisons and function values on elements (1 each, compound ops their steps), reductions,
-  pooling, normalisation, losses, optimizer updates. Copies, casts, shapes, random draws and
+  pooling, normalization, losses, optimizer updates. Copies, casts, shapes, random draws and
   integer or boolean arithmetic (indices, loop counters) are 0.
 * `macs` counts the multiply-adds of convolutions and matrix products only, forward and backward.
-* Only what runs is counted; nested functions, loops and second-order gradients included.
-* Unknown is None and stays None in every sum, never 0, and `uncounted` says what was unknown: an op
-  type in no table ("Svd"), an open dimension or a loop whose trips depend on data, with its node.
+* Only ops that run are counted, those of nested functions, loops and second-order gradients
+  included.
+* Unknown is None and stays None in every sum, and `uncounted` names the cause: an op type that is
+  in no table ("Svd"), an open dimension or a loop whose trip count depends on data, with its node.
 
-Three consequences. A `tf.cond` that the graph does not decide counts its dearest side. A function
-that calls `strategy.run` under a mirrored strategy holds all local replicas, and so does its cost.
-A function traced with open dimensions (a batch of None) has an unknown cost: trace it with a full
-`tf.TensorSpec`.
+Three consequences. A `tf.cond` that the graph does not decide counts its most expensive branch. A
+function that calls `strategy.run` under a mirrored strategy holds all local replicas, and so does
+its cost. A function traced with open dimensions (a batch of None) has an unknown cost: trace it
+with a full `tf.TensorSpec`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from suite.compute import graph_walk
 Cost = cost_lib.Cost
 ZERO = cost_lib.ZERO
 
-_MAX_NAMED = 20  # in the warning; the Cost names them all
+_MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 
 
 def count(concrete_function) -> Cost:
@@ -52,7 +53,7 @@ def count(concrete_function) -> Cost:
 
 
 def _first_of_each(names: tuple[str, ...]) -> tuple[str, ...]:
-  """One node of each op type whose shape is open: it spoils the shapes of all that follow."""
+  """The first node of each op type with an open shape; the shapes of later nodes follow from it."""
   first: dict[str, str] = {}
   for name in names:
     first.setdefault(name.partition(" shape at ")[0], name)

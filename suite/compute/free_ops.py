@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The op types that cost nothing, by name. An op type that is not here is never assumed to be free.
+"""Names of the op types that cost nothing. An op type that is not listed is not assumed to be free.
 
-Free is what moves, names, shapes, stores, draws or checks values without doing arithmetic on them.
-Drawing random numbers is free by decision: generators shuffle integer bits, and their cost depends
-on the generator, not on the method under study. Casts are free too.
+An op is free if it moves, names, reshapes, stores, draws or checks values without arithmetic on
+them. Random draws are free by decision: generators shuffle integer bits, and their cost depends on
+the generator, not on the method under study. Casts are free too.
 """
 
 from __future__ import annotations

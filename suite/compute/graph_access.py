@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Reading a traced graph: its functions, what of it runs, and its shapes when a caller knows more.
+"""Access to a traced graph: its functions, the ops that run, and its shapes given a caller's.
 
-The only module of the FLOP counter that touches TensorFlow's private parts.
+The only module of the FLOP counter that uses TensorFlow's private API.
 """
 
 from __future__ import annotations
 
 import tensorflow as tf
 from tensorflow.python.framework import function_def_to_graph
-from tensorflow.python.ops import handle_data_util  # no public way to a list's element shape
+from tensorflow.python.ops import handle_data_util  # No public API for a list's element shape.
 
 _HANDLES = (tf.resource, tf.variant)
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
@@ -44,19 +44,19 @@ def callee_names(op: tf.Operation) -> tuple[str, ...]:
   if op.type in BRANCHES:
     return tuple(branch.name for branch in op.get_attr("branches"))
   if op.graph._is_function(op.type):  # pylint: disable=protected-access
-    return (op.type,)  # a TF1 function is an op type of its own
+    return (op.type,)  # The type of a TF1 function call is the function's name.
   return ()
 
 
 def handle_key(tensor: tf.Tensor) -> bytes:
-  """Tells tensor lists of different element shapes apart."""
+  """Key that differs between tensor lists of different element shapes."""
   if tensor.dtype != tf.variant:
     return b""
   return handle_data_util.get_handle_data(tensor).SerializeToString()
 
 
 def op_order(graph: tf.Graph) -> list[tf.Operation]:
-  """Ops, inputs first. (An op may have been given inputs that are younger than itself.)"""
+  """Ops in topological order. (An op may have inputs that were created after it.)"""
   order, state = [], {}
   for root in graph.get_operations():
     stack = [(root, False)]
@@ -73,17 +73,17 @@ def op_order(graph: tf.Graph) -> list[tf.Operation]:
 
 
 class Liveness:
-  """Which ops a call runs, given which of its outputs anybody wants.
+  """The ops that a call runs, given the outputs that are used.
 
-  What runs is what the wanted outputs, the control outputs and the stateful ops need; TensorFlow
-  prunes the rest, through calls and loops too (a loop variable that nobody reads is not computed).
+  A call runs what its used outputs, its control outputs and its stateful ops depend on; TensorFlow
+  prunes the rest, through calls and loops too (an unused loop variable is not computed).
   """
 
   def __init__(self):
     self._orders, self._live, self._stateful, self._callees = {}, {}, {}, {}
 
   def callees(self, op: tf.Operation) -> tuple[tf.Graph | None, ...]:
-    """Bodies of the functions that an op runs, None for one that cannot be found."""
+    """Bodies of the functions that an op runs; None for a function that is not found."""
     if op not in self._callees:
       self._callees[op] = tuple(function_graph(op, name) for name in callee_names(op))
     return self._callees[op]
@@ -121,7 +121,7 @@ class Liveness:
     return self._stateful[op.type]
 
   def _inputs_in_use(self, op, wanted):
-    """Indices of the inputs that an op needs to make its wanted outputs."""
+    """Indices of the inputs that an op's wanted outputs depend on."""
     bodies = self.callees(op)
     everything = range(len(op.inputs))
     if not bodies or None in bodies:
@@ -135,7 +135,7 @@ class Liveness:
     return {0} | {i + 1 for i in used} if op.type in BRANCHES else used
 
   def loop_variables(self, cond, body, wanted, offset=0) -> frozenset:
-    """Loop variables in use: the wanted ones, the condition's, and what those are made from."""
+    """Loop variables in use: the wanted ones, the condition's, and those they depend on."""
     variables = wanted | (self.live(cond, frozenset([0]))[1] if cond else frozenset())
     while True:
       used = self.live(body, variables)[1]
@@ -145,15 +145,15 @@ class Liveness:
       variables = more
 
 
-class Replay:
-  """A graph made again op by op with what the caller knows, for TensorFlow to infer its shapes."""
+class ShapeInference:
+  """Rebuilds a graph op by op with the caller's shapes and values, so TensorFlow infers shapes."""
 
   def __init__(self):
     self._graph = tf.Graph()
     self._tensors = {}
 
   def put(self, tensor: tf.Tensor, shape: tf.TensorShape, value, source: tf.Tensor) -> None:
-    """Stands in for an argument or a call's result; `source` knows what a handle points at."""
+    """Adds a placeholder for an argument or a call's result; `source` has the handle data."""
     with self._graph.as_default():
       if value is not None:
         twin = tf.constant(value, tensor.dtype)
@@ -164,11 +164,11 @@ class Replay:
     self._tensors[id(tensor)] = twin
 
   def run(self, op: tf.Operation) -> None:
-    """Makes a primitive op again; one that TensorFlow refuses keeps its traced shapes."""
+    """Rebuilds a primitive op; one that TensorFlow refuses keeps its traced shapes."""
     try:
       inputs = [self._tensors[id(t)] for t in op.inputs]
       attrs = {k: v for k, v in op.node_def.attr.items() if not k.startswith("_")}
-      # The public create_op does the same, three times as slowly.
+      # The public create_op does the same, but takes three times as long.
       twin = self._graph._create_op_internal(  # pylint: disable=protected-access
           op.type, inputs, [t.dtype for t in op.outputs], attrs=attrs, compute_device=False
       )
@@ -184,7 +184,7 @@ class Replay:
 
 
 def merge_shapes(traced: tf.TensorShape, known: tf.TensorShape) -> tf.TensorShape:
-  """Both kinds of knowledge in one shape; the traced one where they contradict each other."""
+  """Merges a traced and a known shape; where they contradict, the traced one is taken."""
   try:
     return traced.merge_with(known)
   except ValueError:

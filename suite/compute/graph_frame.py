@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One call of a traced function: what its caller knows, and its ops as the cost rules see them."""
+"""One call of a traced function: its arguments, and its ops as the cost rules read them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from suite.compute import graph_values
 
 
 class UnknownShape(Exception):
-  """An op's cost depends on a dimension that the graph leaves open."""
+  """The cost of an op depends on a dimension that is open in the graph."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-  """What is known about a tensor that crosses a call; `source` carries a handle's element shape."""
+  """Known shape and value of a call's input or output; `source` has a handle's element shape."""
 
   shape: tf.TensorShape
   value: Any
@@ -32,24 +32,24 @@ class Argument:
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class CallResult:
   cost: cost_lib.Cost
   outputs: tuple[Argument, ...]
 
 
 class Frame:
-  """One call: its graph, and what is known about the tensors in it."""
+  """One call: its graph and the known shapes and values of the tensors in it."""
 
   def __init__(self, graph: tf.Graph, arguments: list[Argument], refine: bool):
     self.graph = graph
     self.values: dict[int, Any] = {}
     self._shapes: dict[int, tf.TensorShape] = {}
-    self._replay = graph_access.Replay() if refine else None
+    self._replay = graph_access.ShapeInference() if refine else None
     for tensor, argument in zip(graph.inputs, arguments):
       self.know(tensor, argument)
 
   def know(self, tensor: tf.Tensor, argument: Argument) -> None:
-    """Takes note of an input or of a call's output."""
+    """Records the known shape and value of an input or of a call's output."""
     self.values[id(tensor)] = argument.value
     shape = graph_access.merge_shapes(tensor.shape, argument.shape)
     self._shapes[id(tensor)] = shape
@@ -57,7 +57,7 @@ class Frame:
       self._replay.put(tensor, shape, argument.value, argument.source)
 
   def run(self, op: tf.Operation) -> None:
-    """Infers the shapes of a primitive op's outputs, where the traced ones may be bettered."""
+    """Infers the shapes of a primitive op's outputs where the traced ones are incomplete."""
     if self._replay and not (op.outputs and id(op.outputs[0]) in self._shapes):
       self._replay.run(op)
 
@@ -80,7 +80,7 @@ class Frame:
 
 
 class Node:
-  """An op as the cost rules see it: plain shapes and attributes."""
+  """An op as the cost rules read it: plain shapes and attributes."""
 
   def __init__(self, op: tf.Operation, frame: Frame):
     self._op, self._frame, self._inputs = op, frame, op.inputs

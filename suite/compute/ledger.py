@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One ledger for everything a run spends, by phase.
+"""The ledger: the cost of a run by phase.
 
-The rule for FLOPs and MACs stands in `suite/compute/flops.py`. A number that is unknown is None and
-stays None in every sum it enters: a total with an unknown part is unknown, never too small.
+FLOPs and MACs are defined in `suite/compute/flops.py`. An unknown number is None and stays None in
+every sum: a total with an unknown part is unknown, never too small.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Number = Optional[int]
 
 
 def add(a: Number, b: Number) -> Number:
-  """a + b, where None is "unknown" and stays so."""
+  """Returns a + b, or None if either is None (unknown)."""
   return None if a is None or b is None else a + b
 
 
 def costs(record: Mapping[str, Any]) -> dict[str, Any]:
-  """The totals of a record that a summary repeats: all but seconds and bytes."""
+  """The cost totals of a record without seconds and bytes, as a summary repeats them."""
   names = ("flops", "macs", "examples", "steps")
   return {k: v for k, v in record.items() if k.split("_")[0] in names}
 
 
 @dataclasses.dataclass
 class Account:
-  """What one phase has spent so far.
+  """The accumulated cost of one phase.
 
   flops and macs are None once an uncountable graph was charged; peak_bytes is None where the device
   does not report memory.

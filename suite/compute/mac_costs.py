@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Multiply-adds of convolutions and matrix products, the ops that `macs` counts.
 
-Every rule takes a `node` (see graph_walk.Node) and returns (flops, macs). Positions in the zero
-padding are multiplied like any other, as in the papers' hand counts and in TensorFlow's statistics.
+Every rule takes a `node` (see graph_frame.Node) and returns (flops, macs). Positions in the zero
+padding count like any other, as in the papers' hand counts and in TensorFlow's statistics.
 Letters: B batch, H W space, C channels in, G groups, F filters, K kernel height times width.
 """
 
@@ -16,7 +16,7 @@ def _pair(macs: int) -> tuple[int, int]:
 
 
 def conv(node) -> tuple[int, int]:
-  """Conv2D and Conv3D: each of the B*H*W*F outputs sums K * C/G products.
+  """Cost of Conv2D and Conv3D: each of the B*H*W*F outputs sums K * C/G products.
 
   The filter's shape is [.., C/G, F], so groups need no special case.
   """
@@ -24,17 +24,17 @@ def conv(node) -> tuple[int, int]:
 
 
 def conv_input_grad(node) -> tuple[int, int]:
-  """Each element of the incoming gradient [B, H, W, F] meets the filter's K * C/G weights."""
+  """Cost of the input gradient: each element of [B, H, W, F] times K * C/G weights."""
   return _pair(math.prod(node.input(1)[:-1]) * math.prod(node.input(2)))
 
 
 def conv_filter_grad(node) -> tuple[int, int]:
-  """Each element of the incoming gradient [B, H, W, F] meets K * C/G pixels."""
+  """Cost of the filter gradient: each element of [B, H, W, F] times K * C/G pixels."""
   return _pair(math.prod(node.output(0)[:-1]) * math.prod(node.input(2)))
 
 
 def depthwise(node) -> tuple[int, int]:
-  """Filter [H, W, C, M]: each output sums K products."""
+  """Cost of a depthwise convolution, filter [H, W, C, M]: each output sums K products."""
   return _pair(math.prod(node.input(1)[:2]) * math.prod(node.output(0)))
 
 
@@ -47,17 +47,17 @@ def depthwise_filter_grad(node) -> tuple[int, int]:
 
 
 def matmul(node) -> tuple[int, int]:
-  """[M, K] x [K, N]: M*N sums of K products."""
+  """Cost of [M, K] x [K, N]: M*N sums of K products."""
   return _pair(node.input(0)[0 if node.attr("transpose_a") else 1] * math.prod(node.output(0)))
 
 
 def batch_matmul(node) -> tuple[int, int]:
-  """[.., M, K] x [.., K, N], the batch dimensions broadcast."""
+  """Cost of [.., M, K] x [.., K, N], the batch dimensions broadcast."""
   return _pair(node.input(0)[-2 if node.attr("adj_x") else -1] * math.prod(node.output(0)))
 
 
 def _fused(base, node) -> tuple[int, int]:
-  """A product with an epilogue: bias and activations cost 1 an output, batch norm 2."""
+  """Cost of a product with an epilogue: bias and activations cost 1 an output, batch norm 2."""
   flops, macs = base(node)
   per_output = {b"BiasAdd": 1, b"FusedBatchNorm": 2, b"Add": 1}
   extra = sum(per_output.get(name, 1) for name in node.attr("fused_ops"))
@@ -73,10 +73,10 @@ def fused_matmul(node) -> tuple[int, int]:
 
 
 def einsum(node) -> tuple[int, int]:
-  """Any einsum of one or two tensors.
+  """Cost of any einsum of one or two tensors.
 
-  A label that stands in one operand only and not in the result is summed away first (additions).
-  What is left is a batched matrix product: one multiply-add per point of the labels' grid.
+  A label that is in one operand only and not in the result is summed over first (additions). The
+  rest is a batched matrix product: one multiply-add per point of the labels' grid.
   """
   operands, result = _einsum_labels(node)
   sizes: dict = {}

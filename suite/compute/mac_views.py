@@ -1,22 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What training on a sequence costs in multiply-adds (MACs), seen in three ways.
+"""Multiply-adds (MACs) of training on a sequence, by three conventions ("views").
 
-With g the MACs of one image through the backbone, n samples answered, and P images in all passes of
-all updates:
+Let g be the MACs of one image through the backbone, n the number of answered samples, and P the
+number of images in all passes of all updates:
 
-    exact      a trained layer's weight gradient costs what its forward pass does; so does the
-               gradient of a layer's input, which is needed only if something below it is trained.
+    exact      the weight gradient of a trained layer costs as much as its forward pass; so does the
+               gradient of a layer's input, which is needed only if a layer below it is trained.
                The head counts.
     paper_1x   n g + P g, and P g more for the backward pass if the whole backbone is trained. This
-               gives FLUID's figures for ResNet-18. The head does not count.
+               gives FLUID's figures for ResNet-18. The head is not counted.
     paper_2x   the same with a backward pass of 2 P g: FLUID's figures for ResNet-50.
 
-Each is given twice. "cached": what no update changes is computed once an image, when it is
-answered, and kept. Then augmentation in updates is not possible. "uncached": every pass runs
+Each is given twice. "cached": activations that no update changes are computed once per image, when
+it is answered, and stored; this rules out augmentation in updates. "uncached": every pass runs
 through all layers.
 
-FLUID's paper (Wallingford et al., 2020) has no formula: these were found from its numbers. A net of
-which only some layers are trained counts there as a frozen one.
+FLUID's paper (Wallingford et al., 2020) gives no formula: these were derived from its numbers. A
+net of which only some layers are trained counts there as a frozen one.
 """
 
 from __future__ import annotations
@@ -26,18 +26,16 @@ import dataclasses
 import math
 from typing import Any
 
-VIEWS = ("exact", "paper_1x", "paper_2x")
-
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
   """A layer with weights.
 
   Attributes:
-    name: its own among the layers.
-    macs: forward, of one image; 0 for one that only scales and shifts.
-    trained: whether updates change it.
-    inputs: the layers whose output reaches it, with none in between; None: the one listed before.
+    name: unique among the layers.
+    macs: MACs of the forward pass of one image; 0 for a layer that only scales and shifts.
+    trained: whether updates change the layer.
+    inputs: names of the layers whose outputs it takes; None: the layer listed before it.
   """
 
   name: str
@@ -47,12 +45,12 @@ class Layer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Costs:
+class ImageMacs:
   """MACs of one image.
 
   Attributes:
     forward: through all layers.
-    fixed: the part of it that no update changes.
+    fixed: the part of `forward` that no update changes.
     weights: gradients of weights.
     inputs: gradients of inputs.
   """
@@ -64,27 +62,27 @@ class Costs:
 
   @property
   def cached_pass(self) -> int:
-    """A training pass over stored features."""
+    """MACs of a training pass over stored features."""
     return self.uncached_pass - self.fixed
 
   @property
   def cached_forward(self) -> int:
-    """A forward pass over stored features."""
+    """MACs of a forward pass over stored features."""
     return self.forward - self.fixed
 
   @property
   def uncached_pass(self) -> int:
-    """A training pass over images."""
+    """MACs of a training pass over images."""
     return self.forward + self.weights + self.inputs
 
 
-def costs(layers: Sequence[Layer]) -> Costs:
-  """Sums over layers that are listed from the image to the output."""
-  moved: dict[str, bool] = {}  # Whether updates change what comes out of a layer.
+def costs(layers: Sequence[Layer]) -> ImageMacs:
+  """Sums the MACs of layers that are listed from the image to the output."""
+  moved: dict[str, bool] = {}  # Whether updates change the output of a layer.
   forward, fixed, weights, inputs = 0, 0, 0, 0
   for number, layer in enumerate(layers):
     if layer.name in moved:
-      raise ValueError(f"Two layers are called {layer.name!r}; give each a name of its own.")
+      raise ValueError(f"Two layers are called {layer.name!r}; give each layer a unique name.")
     below = layer.inputs
     if below is None:
       below = (layers[number - 1].name,) if number else ()
@@ -98,33 +96,33 @@ def costs(layers: Sequence[Layer]) -> Costs:
     fixed += 0 if moved[layer.name] else layer.macs
     weights += layer.macs if layer.trained else 0
     inputs += layer.macs if input_moves else 0
-  return Costs(forward, fixed, weights, inputs)
+  return ImageMacs(forward, fixed, weights, inputs)
 
 
 def passes(num_samples: int, interval: int, epochs: int) -> int:
-  """P for an update after every `interval` samples, each of `epochs` over all samples so far."""
+  """P for updates after every `interval` samples, each of `epochs` over all samples so far."""
   updates = num_samples // interval
   return passes_over([interval * u for u in range(1, updates + 1)], epochs)
 
 
 def passes_over(stored: Iterable[int], epochs: int) -> int:
-  """P for updates at which so many samples are stored, whenever they are."""
+  """P for updates of `epochs` over `stored[i]` samples each."""
   return epochs * sum(stored)
 
 
 def views(backbone: Sequence[Layer], head: Sequence[Layer] = (), *, num_samples: int,
           num_passes: int, teacher_passes: int = 0) -> dict[str, int]:
-  """MACs of a run: "macs_<view>_cached" and "macs_<view>_uncached" for every view.
+  """Computes the MACs of a run: "macs_<view>_cached" and "macs_<view>_uncached" for every view.
 
   Args:
-    backbone: its layers.
-    head: those after it, on top of the last one of the backbone.
+    backbone: layers of the backbone.
+    head: layers on top of the last one of the backbone.
     num_samples: n, each answered once.
     num_passes: P.
-    teacher_passes: further forward passes through backbone and head that nothing learns from, as of
-      LwF's teacher or for the logits that DER stores. They begin where training passes do: cached,
-      above what no update changes. (A teacher changes nowhere, but what it says of an image is not
-      kept: the image looks different each time.)
+    teacher_passes: number of further forward passes of an image through backbone and head without
+      gradients, such as those of LwF's teacher or for the logits that DER stores. Cached, they
+      begin above the layers that no update changes. (A teacher is fixed, but its logits cannot be
+      stored: augmentation changes the image each time.)
   """
   both = costs([*backbone, *head])
   frozen = costs(backbone)
@@ -139,19 +137,20 @@ def views(backbone: Sequence[Layer], head: Sequence[Layer] = (), *, num_samples:
     answers = num_samples * frozen.forward
     each = (1 + factor if all_trained else 1) * frozen.forward
     updates = num_passes * each + teacher_passes * frozen.forward
-    # The paper's second figure for frozen backbones is that of the answers alone.
+    # The second figure of the paper for frozen backbones counts the answers alone.
     found[f"macs_paper_{factor}x_cached"] = answers + (updates if all_trained else 0)
     found[f"macs_paper_{factor}x_uncached"] = answers + updates
   return found
 
 
 def model_layers(model: Any, trained: Iterable[str] | None = None) -> list[Layer]:
-  """The layers with weights of a functional Keras model: convolutions and dense ones have MACs.
+  """Lists the layers with weights of a functional Keras model.
+
+  Convolutions and dense layers have MACs.
 
   Args:
     model: built for images of one size.
-    trained: names of trained layers; None: those whose `trainable` is set and that have anything
-      to train.
+    trained: names of trained layers; None: those with `trainable` set and trainable weights.
   """
   found: list[Layer] = []
   _walk(model, frozenset(), found)
@@ -166,7 +165,7 @@ def model_layers(model: Any, trained: Iterable[str] | None = None) -> list[Layer
 
 
 def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset[str]:
-  """Appends the layers of a model and of those within it; returns which ones its output is of.
+  """Appends the layers of a model and of its nested models; returns those its output comes from.
 
   arriving: the layers with weights that the model's input comes from.
   """
@@ -186,7 +185,7 @@ def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset
 
 
 def _macs(layer: Any) -> int:
-  """Forward MACs of one image."""
+  """MACs of the forward pass of one image."""
   kernel = getattr(layer, "kernel", None)
   if kernel is None:
     heavy = [w.name for w in layer.weights if len(w.shape) > 1]

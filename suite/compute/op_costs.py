@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""FLOPs of every op type we know that is neither free nor a convolution or matrix product.
+"""FLOPs of the supported op types that are neither free nor a convolution or matrix product.
 
 The numbers equal TensorFlow's registered statistics where those exist and are right (a test
 compares them); the rest follows the same convention: a function value (exp, tanh, ...) is one FLOP,
@@ -113,7 +113,7 @@ _NESTEROV_EXTRA = {  # FLOPs per parameter on top, where the op's use_nesterov i
     "ResourceSparseApplyKerasMomentum": 2,
 }
 
-# --- Reductions: one FLOP per element that disappears -------------------------------------------
+# --- Reductions: one FLOP per element that is summed away ---------------------------------------
 
 _REDUCTIONS = ["Sum", "Prod", "Max", "Min", "All", "Any", "ArgMax", "ArgMin", "BiasAddGrad",
                "MirrorPadGrad"]
@@ -153,7 +153,7 @@ def _pool(node) -> int:
 
 
 def _pool_v2(node) -> int:
-  """MaxPoolV2 and its gradient take the window as a tensor."""
+  """Cost of MaxPoolV2 and its gradient, which take the window as a tensor."""
   if node.type == "MaxPoolV2":
     return _elements(node.output(0)) * math.prod(node.value(1))
   return _elements(node.input(1)) * (math.prod(node.value(3)) + 1)
@@ -175,7 +175,7 @@ def _l2_loss(node) -> int:
 
 
 def _batch_norm(node) -> int:
-  """Training: mean 1, variance 3 (subtract, square, add), scale and shift 2, for each element.
+  """Cost of batch norm. Training: mean 1, variance 3, scale and shift 2, for each element.
 
   Inference: scale and shift. A channel's factors (two means, epsilon, rsqrt 2, gamma) are 6 more,
   and the moving averages, where the op keeps them (old * (1 - f) + new * f), another 6.
@@ -187,23 +187,23 @@ def _batch_norm(node) -> int:
 
 
 def _batch_norm_grad(node) -> int:
-  """Training: x_hat 2, dbeta 1, dgamma 2, dx 4, for each element; inference: dx is one product."""
+  """Cost per element, training: x_hat 2, dbeta 1, dgamma 2, dx 4; inference: dx is one product."""
   elements, channels = _elements(node.input(0)), _elements(node.input(2))
   return (9 if node.attr("is_training") else 6) * elements + 6 * channels
 
 
 def _softmax_cross_entropy(node) -> int:
-  """Softmax 5, label times log-probability 2, minus the label 1; a logarithm a row."""
+  """Cost: softmax 5, label times log-probability 2, minus the label 1; a logarithm per row."""
   return 8 * _elements(node.output(1)) + _elements(node.output(0))
 
 
 def _sparse_softmax_cross_entropy(node) -> int:
-  """Softmax 5; a row has a logarithm and two subtractions."""
+  """Cost: softmax 5; a logarithm and two subtractions per row."""
   return 5 * _elements(node.output(1)) + 3 * _elements(node.output(0))
 
 
 def _top_k(node) -> int:
-  """A heap of K: log2(K) comparisons an element (at least one)."""
+  """Cost of a heap of K: log2(K) comparisons per element (at least one)."""
   kept = node.output(0)[-1]
   return _elements(node.input(0)) * max(1, math.ceil(math.log2(max(kept, 1))))
 
@@ -217,14 +217,14 @@ def _dilation(node) -> int:
 
 
 def _projective_transform(node) -> int:
-  """A pixel: x, y and divisor, two products and two sums each, two divisions; then the colours."""
+  """Cost per pixel: x, y and divisor (4 each), two divisions; then the color channels."""
   out = node.output(0)
   each = 9 if node.attr("interpolation") == b"BILINEAR" else 0
   return 14 * math.prod(out[:3]) + each * _elements(out)
 
 
 def _cholesky(node) -> int:
-  """n**3 / 3 for each matrix of [.., n, n]."""
+  """Cost: n**3 / 3 for each matrix of [.., n, n]."""
   shape = node.input(0)
   return math.prod(shape[:-2]) * shape[-1] ** 3 // 3
 
@@ -235,7 +235,7 @@ def _inverse(node) -> int:
 
 
 def _solve(node) -> int:
-  """LU 2/3 n**3, then two triangular solves of n**2 a column."""
+  """Cost: LU 2/3 n**3, then two triangular solves of n**2 per column."""
   shape, right = node.input(0), node.input(1)
   return math.prod(shape[:-2]) * (2 * shape[-1] ** 3 // 3 + 2 * shape[-1] ** 2 * right[-1])
 

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Costs of a step by its number of rows, where a last batch may have any size.
+"""Cost of a step as a function of its number of rows; the last batch may have any size.
 
-All that a step does is once a row or once a step, so its cost is a straight line in the rows. Two
-points of it are counted; every further size would take as long to trace as to train.
+A step does its work once per row or once per step, so its cost is linear in the number of rows. Two
+points are counted and the others interpolated: tracing another size takes as long as training it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from suite.compute import flops
 
 
 class RowCosts:
-  """Of a step on any number of rows.
+  """Cost of a step on any number of rows.
 
   Args:
-    count: rows to the cost that is counted from a graph of so many.
+    count: number of rows -> the cost counted on a graph with that batch size.
   """
 
   def __init__(self, count: Callable[[int], flops.Cost]):
@@ -24,7 +24,10 @@ class RowCosts:
     self._points: tuple[flops.Cost, flops.Cost] | None = None  # Of 1 and 2 rows.
 
   def __call__(self, rows: int) -> flops.Cost:
-    """The cost; none of no rows. What is unknown of one size is unknown of all."""
+    """Returns the cost of one step on `rows` examples; zero for 0 rows.
+
+    If the cost is unknown for one size, it is unknown for all.
+    """
     if not rows:
       return flops.ZERO
     if self._points is None:

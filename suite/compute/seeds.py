@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Seeds by name: every random draw of a run derives from (seed, purpose), never from history."""
+"""Named seeds: every random draw of a run derives from (seed, purpose), never from history."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ Name = Union[str, int]
 
 
 def derive(seed: int, *names: Name) -> tuple[int, int]:
-  """Two non-negative 31-bit integers for (seed, names): the seed of a stateless TensorFlow op.
+  """Derives two non-negative 31-bit integers, the seed of a stateless TensorFlow op.
 
-  The same on any machine and Python version: SHA-256 of the names' text, no `hash()`.
+  The result is the same on any machine and Python version: SHA-256 of the names' text, not
+  `hash()`.
   """
   text = "\x1f".join([str(int(seed)), *(f"{type(n).__name__}:{n}" for n in names)])
   digest = hashlib.sha256(text.encode()).digest()
@@ -22,7 +23,7 @@ def derive(seed: int, *names: Name) -> tuple[int, int]:
 
 
 def generator(seed: int, *names: Name) -> np.random.Generator:
-  """A NumPy generator for (seed, names)."""
+  """Returns a NumPy generator for (seed, names)."""
   return np.random.default_rng(derive(seed, *names))
 
 

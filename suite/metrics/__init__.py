@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pure metrics: numpy in, plain numbers out."""
+"""Metrics as pure functions: numpy arrays in, plain numbers out."""

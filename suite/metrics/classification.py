@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Scores of one Predict event. N examples, C classes.
+"""Scores of one Predict event with N examples and C classes.
 
-Labels are class indices [N] (single-label) or multi-hot [N, C] (multi-label); which of the two is
-read from their rank. NEVIS'22 (Bornschein et al., 2022, section 4) scores a single-label task by
-1 - top-1 accuracy and a multi-label task by 1 - mean average precision.
+Labels are class indices [N] (single-label) or multi-hot [N, C] (multi-label); their rank decides.
+NEVIS'22 (Bornschein et al., 2022, section 4) scores a single-label task by 1 - top-1 accuracy and a
+multi-label task by 1 - mean average precision.
 
-A diverged model answers NaN. That is a wrong answer, not a crash: its top-1 is -1, its probability
-of the true class 0, and in a ranking it comes last.
+NaN logits (a diverged model) are scored as wrong instead of raising an error: the top-1 class is
+-1, the probability of the true class 0, and NaN is last in a ranking.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ABSENT = ("zero", "skip")
 
 
 def error(correct: int, seen: int) -> float:
-  """Share of `seen` examples that are not `correct`, from counts."""
+  """Error rate from counts: (seen - correct) / seen."""
   if seen < 1 or not 0 <= correct <= seen:
     raise ValueError(
         f"Got correct={correct} of seen={seen}; expected 0 <= correct <= seen and seen >= 1.")
@@ -26,12 +26,12 @@ def error(correct: int, seen: int) -> float:
 
 
 def error_of(predicted: np.ndarray, labels: np.ndarray) -> float:
-  """The same from arrays: predicted classes [N] and labels [N] or multi-hot [N, C]."""
+  """Error rate from predicted classes [N] and labels [N] or multi-hot labels [N, C]."""
   return error(int(np.sum(is_correct(predicted, labels))), len(labels))
 
 
 def top1(logits: np.ndarray) -> np.ndarray:
-  """Most likely class: [N, C] -> int64 [N]; the first one of equals, -1 where a logit is NaN."""
+  """Most likely class: [N, C] -> int64 [N]; ties give the first, a NaN logit gives -1."""
   logits = _matrix(logits, "logits")
   return np.where(np.isnan(logits).any(axis=1), -1, np.argmax(logits, axis=1)).astype(np.int64)
 
@@ -50,14 +50,14 @@ def is_correct(predicted: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def mean_average_precision(
     scores: np.ndarray, labels: np.ndarray, *, absent: str = "zero") -> float:
-  """Mean over classes of the average precision; any score that rises with belief will do.
+  """Mean of the average precision over classes.
 
   Args:
-    scores: [N, C].
+    scores: [N, C], any monotone function of the model's confidence.
     labels: [N, C] multi-hot.
-    absent: what a class without a positive example counts. "zero" is what the reference results of
-      NEVIS'22 hold (scikit-learn's value); "skip" takes the mean over the other classes and is
-      NaN if there are none.
+    absent: treatment of classes without a positive example. "zero" counts them as 0, as in the
+      reference results of NEVIS'22 (scikit-learn's value); "skip" takes the mean over the other
+      classes and is NaN if there are none.
   """
   scores, labels = _matrix(scores, "scores"), np.asarray(labels)
   if absent not in ABSENT:
@@ -74,19 +74,19 @@ def mean_average_precision(
 
 
 def probabilities(logits: np.ndarray, *, multi_label: bool) -> np.ndarray:
-  """Softmax over classes, or a sigmoid a class if `multi_label`: [N, C] -> float64 [N, C]."""
+  """Softmax over classes, or a sigmoid per class if `multi_label`: [N, C] -> float64 [N, C]."""
   logits = _matrix(logits, "logits").astype(np.float64)
   if multi_label:
     tail = np.exp(-np.abs(logits))  # Never overflows.
     return np.where(logits >= 0, 1.0, tail) / (1.0 + tail)
-  with np.errstate(invalid="ignore"):  # An infinite logit is NaN here, and 0 in the end.
+  with np.errstate(invalid="ignore"):  # An infinite logit gives NaN here, which callers set to 0.
     exponentials = np.exp(logits - np.max(logits, axis=1, keepdims=True))
     return exponentials / np.sum(exponentials, axis=1, keepdims=True)
 
 
 def true_class_probability(
     logits: np.ndarray, labels: np.ndarray) -> np.ndarray | list[np.ndarray]:
-  """Probability given to the truth; NaN counts as 0.
+  """Predicted probability of the true class; NaN counts as 0.
 
   Single-label: float64 [N]. Multi-label: a list of N arrays, the probabilities of that example's
   positive classes in the order of classes.
@@ -109,5 +109,5 @@ def _matrix(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
-  """Dense ranks [N]: the same order and ties, but finite, as scikit-learn demands."""
+  """Dense ranks [N]: the same order and ties, but finite, as scikit-learn requires."""
   return np.unique(np.where(np.isnan(scores), -np.inf, scores), return_inverse=True)[1]

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Scores over episodes (tasks) and over seeds, as few-shot papers print them.
 
-Two spreads that must not be mixed up: the interval over tasks says how sure the mean of one trained
-model is, the standard deviation over seeds says how much training itself varies. CFSL (Antoniou et
-al., 2020, table 2) prints the second.
+Two spreads are distinct: the interval over tasks measures the uncertainty of the mean of one
+trained model, the standard deviation over seeds the variation between training runs. CFSL (Antoniou
+et al., 2020, table 2) prints the second.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def interval_95(task_accuracies: Sequence[float] | np.ndarray) -> float:
 
 
 def over_tasks(task_accuracies: Sequence[float] | np.ndarray) -> dict[str, float]:
-  """Scores of one trained model on its n tasks: [n] accuracies, one a task."""
+  """Scores of one trained model from its accuracies on n tasks, [n]."""
   values = _vector(task_accuracies, "task_accuracies")
   return {
       "accuracy": float(np.mean(values)),

@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Scores of an accuracy matrix, as CLEAR defines them (Lin et al., 2021, section 4).
 
-R is [T, T] for T buckets: R[i, j] is the accuracy on bucket j after training on bucket i; NaN says
+R is [T, T] for T buckets: R[i, j] is the accuracy on bucket j after training on bucket i; NaN means
 "not evaluated". CLEAR's scores are plain means of accuracies over a part of R, with no baseline
 subtracted:
 
     in-domain   i = j       next-domain   j = i + 1     accuracy   j <= i
     backward    j < i       forward       j > i
 
-Every cell that a score asks for must have been evaluated, otherwise the score is NaN: a mean over
-the cells that happen to be there would look like a score and be another one. The streaming protocol
-evaluates j > i only, which gives it next-domain and forward.
+A score is NaN unless every cell of its part has been evaluated: a mean over the available cells
+would be a different score under the same name. The streaming protocol evaluates j > i only, so it
+has the next-domain and forward scores.
 
-Other papers use the same words for differences; those are named after their authors here.
+Other papers use the same words for differences; those functions are named after their authors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def next_domain(acc: np.ndarray) -> float:
 
 
 def accuracy(acc: np.ndarray) -> float:
-  """Mean over buckets seen so far, the current one included: j <= i."""
+  """Mean accuracy on the buckets seen so far, the current one included: j <= i."""
   acc = _square(acc)
   return _mean(acc[np.tril_indices(len(acc))])
 
@@ -57,7 +57,7 @@ def challenge_score(acc: np.ndarray) -> float:
 def lopez_paz_backward_transfer(acc: np.ndarray) -> float:
   """Mean over j < T-1 of R[T-1, j] - R[j, j] (Lopez-Paz and Ranzato, 2017, equation 3).
 
-  Below 0 is forgetting.
+  Negative values are forgetting.
   """
   acc = _square(acc)
   return _mean((acc[-1] - np.diagonal(acc))[:-1])
@@ -66,8 +66,8 @@ def lopez_paz_backward_transfer(acc: np.ndarray) -> float:
 def chaudhry_forgetting(acc: np.ndarray) -> float:
   """Mean over j < T-1 of max_{i < T-1} R[i, j] - R[T-1, j] (Chaudhry et al., 2018, section 3).
 
-  Above 0 is forgetting. The maximum is over all earlier rows, those before training on j too; only
-  of these (i < j) may any be missing.
+  Positive values are forgetting. The maximum is over all earlier rows, including those before
+  training on j; only these (i < j) may be missing.
   """
   acc = _square(acc)
   if len(acc) < 2:
@@ -79,7 +79,7 @@ def chaudhry_forgetting(acc: np.ndarray) -> float:
 
 
 def row(acc: np.ndarray, t: int) -> dict[str, float]:
-  """What row t, the newest one, adds: scores of the model that has been trained up to bucket t."""
+  """Scores of row t: of the model that has been trained up to bucket t."""
   acc = _square(acc)
   return {
       "in_domain": float(acc[t, t]),
@@ -90,7 +90,7 @@ def row(acc: np.ndarray, t: int) -> dict[str, float]:
 
 
 def summary(acc: np.ndarray) -> dict[str, float]:
-  """All scores of a whole matrix [T, T] by name; NaN where cells are missing."""
+  """All scores of a matrix [T, T] by name; NaN where cells are missing."""
   return {
       "in_domain": in_domain(acc),
       "next_domain": next_domain(acc),
@@ -112,5 +112,5 @@ def _square(acc: np.ndarray) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> float:
-  """Mean that is NaN for no values, without a warning."""
+  """Mean; NaN without a warning if there are no values."""
   return float(np.mean(values)) if len(values) else float("nan")

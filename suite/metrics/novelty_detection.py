@@ -1,15 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How well a score tells the first sight of a class from all other steps of a FLUID sequence.
+"""Detection of new classes by a score, in a FLUID sequence.
 
-First sights are the positives. Most of them come early: half of the paper's are in the first 1% of
-the steps, so a score that is only a clock (-t) reaches an AUROC of .98, more than any published
-method. The time-matched AUROC compares a first sight only with steps of the same window of 500,
-and the clock stands in the report as a baseline of its own.
+The positives are the steps at which a class occurs for the first time. Most of them are early: half
+of the paper's are in the first 1% of the steps, so the score -t ("clock"), which only depends on
+the step number, reaches an AUROC of .98, more than any published method. The time-matched AUROC
+compares a positive only with steps of the same window of 500, and the report includes the clock as
+a baseline.
 
-    AUROC   the chance that a positive has a higher newness than a negative, ties being half
+    AUROC   the probability that a positive has a higher newness than a negative, ties being half
     AUPR    the mean of the precision at each positive (average precision, not interpolated)
-    FPR95   the least share of false alarms at which at least 95% of the positives are found
-    F1      the best over all thresholds, chosen on the same steps as in the paper
+    FPR95   the lowest false positive rate at which at least 95% of the positives are found
+    F1      the best over all thresholds, chosen on the same steps, as in the paper
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ DIRECTIONS = ("new", "known")
 
 
 class Pairs(NamedTuple):
-  """How many pairs of a positive and a negative are in order; those of all windows add up.
+  """Number of (positive, negative) pairs that are in order; the counts of windows add up.
 
   Attributes:
     ordered: pairs whose positive has the higher newness; a tie is half a pair.
-    total: all pairs.
+    total: number of all pairs.
   """
 
   ordered: float = 0.0
@@ -42,10 +43,10 @@ class Pairs(NamedTuple):
 
 
 def pairs(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Pairs:
-  """The pairs of some steps: float [n], bool [n]; `high_means` is "new" or "known"."""
+  """Counts the pairs of n steps: float [n], bool [n]; `high_means` is "new" or "known"."""
   newness, positive = _newness(scores, is_new, high_means)
   num_new = int(np.sum(positive))
-  # A positive's mean rank among all is one more than the negatives and positives below it.
+  # The mean rank of a positive is one more than the number of negatives and positives below it.
   _, inverse, counts = np.unique(newness, return_inverse=True, return_counts=True)
   ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)]
   ordered = float(np.sum(ranks[positive]) - num_new * (num_new + 1) / 2)
@@ -54,7 +55,7 @@ def pairs(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Pairs:
 
 def time_matched(scores: np.ndarray, is_new: np.ndarray, *, high_means: str,
                  window: int = WINDOW) -> Pairs:
-  """Pairs within the same window of steps only; windows without a positive have none."""
+  """Counts the pairs within each window of steps; windows without a positive have none."""
   if window < 1:
     raise ValueError(f"Got window={window}; expected at least 1 step.")
   newness, positive = _newness(scores, is_new, high_means)
@@ -67,13 +68,13 @@ def time_matched(scores: np.ndarray, is_new: np.ndarray, *, high_means: str,
 
 
 class Curve(NamedTuple):
-  """What each threshold would do, the strictest first; k different scores.
+  """Operating points of a score with k different values, the strictest threshold first.
 
   Attributes:
-    thresholds: float [k], falling newness; all steps at least as new are called new.
-    hits: int [k], positives among them.
-    alarms: int [k], negatives among them.
-    num_new: all positives. num_old: all negatives.
+    thresholds: float [k], by falling newness; steps with at least this newness are called new.
+    hits: int [k], number of positives called new.
+    alarms: int [k], number of negatives called new.
+    num_new: number of all positives. num_old: number of all negatives.
   """
 
   thresholds: np.ndarray
@@ -84,7 +85,7 @@ class Curve(NamedTuple):
 
 
 def curve(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Curve:
-  """The operating points of a score, one a different value."""
+  """Operating points of a score, one for each different value."""
   newness, positive = _newness(scores, is_new, high_means)
   order = np.argsort(-newness, kind="stable")
   newness, positive = newness[order], positive[order]
@@ -95,7 +96,7 @@ def curve(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Curve:
 
 
 def average_precision(points: Curve) -> float:
-  """AUPR: sum of precision times rise in recall; NaN without a positive."""
+  """AUPR: sum of precision times the increase in recall; NaN without a positive."""
   if not points.num_new:
     return float("nan")
   precision = points.hits / (points.hits + points.alarms)
@@ -103,10 +104,10 @@ def average_precision(points: Curve) -> float:
 
 
 def false_alarms(points: Curve, recall: float = 0.95) -> float:
-  """FPR95: share of negatives called new where `recall` of the positives are; NaN if undefined."""
+  """FPR95: false positive rate at the given recall; NaN if undefined."""
   if not points.num_new or not points.num_old:
     return float("nan")
-  # In whole steps: a product such as 0.95 * 20 may come out a little above 19.
+  # In whole steps: a product such as 0.95 * 20 may be slightly above 19.
   needed = np.ceil(recall * points.num_new - 1e-9)
   first = int(np.argmax(points.hits >= needed))
   return float(points.alarms[first] / points.num_old)
@@ -123,14 +124,14 @@ def best_f1(points: Curve) -> tuple[float, float]:
 
 def detection(scores: np.ndarray, is_new: np.ndarray, *, high_means: str, window: int = WINDOW
               ) -> dict[str, float]:
-  """All figures of a score over a sequence, by name; NaN where one is not defined.
+  """All metrics of a score over a sequence, by name; NaN where one is undefined.
 
   Args:
     scores: float [n], finite, in the order of the steps.
     is_new: bool [n], see `sequence_accuracy.first_sights`.
-    high_means: "new" if a high score says new class (a distance), "known" if it says known class (a
-      largest logit or probability).
-    window: steps of a window of the time-matched AUROC.
+    high_means: "new" if a high score indicates a new class (a distance), "known" if it indicates a
+      known class (a largest logit or probability).
+    window: number of steps in a window of the time-matched AUROC.
 
   Returns:
     new_class_auroc, new_class_aupr, new_class_fpr95, new_class_f1, new_class_f1_threshold (in units
@@ -150,12 +151,12 @@ def detection(scores: np.ndarray, is_new: np.ndarray, *, high_means: str, window
 
 
 def clock(num_steps: int) -> np.ndarray:
-  """The score that looks at nothing but the time, float [n]; a high one means "known"."""
+  """The step number as a score, float [n]; a high one means "known"."""
   return np.arange(num_steps, dtype=np.float64)
 
 
 def clock_baseline(is_new: np.ndarray, window: int = WINDOW) -> dict[str, float]:
-  """What `detection` says of the clock: a score of content should beat it."""
+  """Metrics of the clock, the baseline that a score of the images should exceed."""
   return detection(clock(len(is_new)), is_new, high_means="known", window=window)
 
 
@@ -172,5 +173,5 @@ def _newness(scores: np.ndarray, is_new: np.ndarray, high_means: str
                      f"{list(is_new.shape)}; expected [n] twice.")
   if np.isnan(scores).any():
     raise ValueError(f"{int(np.isnan(scores).sum())} of {len(scores)} scores are NaN. Give steps "
-                     "at which no class is known a score that says so, for example the newest.")
+                     "at which no class is known a number, for example an infinite newness.")
   return (scores if high_means == "new" else -scores), is_new

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Scores that tell whether a sample is of a new class, from the logits of the known ones.
+"""Novelty scores of samples, from the logits of the known classes.
 
     max_softmax        largest probability                      high means known
     max_logit          largest logit                            high means known
     energy             T log sum exp(logits / T)                high means known
     minimum_distance   minus the largest logit                  high means new
 
-Where logits are minus squared Euclidean distances, the last one is the squared distance to the
-nearest class mean; comparing it with a threshold is Minimum Distance Thresholding (MDT), and
-`dp_means_threshold` gives one without trying. While no class is known every score says "new", by an
-infinite value of the right sign.
+Where logits are negative squared Euclidean distances, `minimum_distance` is the squared distance to
+the nearest class mean; comparing it with a threshold is Minimum Distance Thresholding (MDT), and
+`dp_means_threshold` gives such a threshold without a search. While no class is known every score is
+infinite, with the sign that means "new".
 
 Arrays: logits float [n, C]; known bool [n, C] or [C], the classes known at each step.
 """
@@ -23,31 +23,31 @@ import numpy as np
 
 
 class Score(NamedTuple):
-  """A function of (logits, known) to scores [n], and what a high one means."""
+  """A function (logits, known) -> scores [n], and the meaning of a high score."""
 
   function: Callable[[np.ndarray, np.ndarray], np.ndarray]
   high_means: str
 
 
 def max_logit(logits: np.ndarray, known: np.ndarray) -> np.ndarray:
-  """High means known."""
+  """Largest logit of a known class; high means known."""
   return _masked(logits, known)[1]
 
 
 def minimum_distance(logits: np.ndarray, known: np.ndarray) -> np.ndarray:
-  """High means new."""
+  """Negative largest logit of a known class; high means new."""
   return -max_logit(logits, known)
 
 
 def energy(logits: np.ndarray, known: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-  """Minus the free energy (Liu et al., 2020): high means known."""
+  """Negative free energy (Liu et al., 2020); high means known."""
   best, total = _exponentials(logits, known, temperature)
   with np.errstate(divide="ignore"):  # No known class: log 0.
     return np.where(np.isfinite(best), best, 0.0) + temperature * np.log(total)
 
 
 def max_softmax(logits: np.ndarray, known: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-  """High means known. With a single known class it is 1, whatever the sample."""
+  """Largest softmax probability; high means known. With a single known class it is always 1."""
   best, total = _exponentials(logits, known, temperature)
   return np.where(np.isfinite(best), 1.0 / np.maximum(total, 1.0), -np.inf)
 
@@ -61,7 +61,7 @@ SCORES = {
 
 
 def score(name: str, logits: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, str]:
-  """Scores [n] by name, and what a high one means: "known" or "new"."""
+  """Computes scores [n] by name; also returns the meaning of a high score, "known" or "new"."""
   if name not in SCORES:
     raise ValueError(f"Unknown novelty score {name!r}; allowed are {', '.join(SCORES)}.")
   return SCORES[name].function(logits, known), SCORES[name].high_means
@@ -69,7 +69,7 @@ def score(name: str, logits: np.ndarray, known: np.ndarray) -> tuple[np.ndarray,
 
 def dp_means_threshold(within: float, between: float, concentration: float, num_features: int
                        ) -> float:
-  """The squared distance to the nearest mean above which a sample is of a new class.
+  """Threshold of the squared distance to the nearest mean above which a sample is of a new class.
 
   DP-means (Kulis and Jordan, 2012). Classes are Gaussians of covariance s I, their means have the
   prior N(0, r I), and sizes follow a Dirichlet process of concentration a. In d dimensions, with
@@ -83,18 +83,18 @@ def dp_means_threshold(within: float, between: float, concentration: float, num_
 
       a = (1 + r/s)^(d/2) exp(-t / 2s)      t = 2s log((1 + r/s)^(d/2) / a)
 
-  The new class wins if -t/2s - |x|^2 / 2(s + r) > log n_c - |x - m_c|^2 / 2s for all c. Times 2s,
-  and for s -> 0 with t and r kept, what is left is
+  The new class wins if -t/2s - |x|^2 / 2(s + r) > log n_c - |x - m_c|^2 / 2s for all c. Multiplied
+  by 2s, with s -> 0 and t and r fixed, this becomes
 
       new class    if and only if    min_c |x - m_c|^2 > t
 
-  So samples far from all means are new. (FLUID's paper prints "<", and t with the other sign.) It
-  holds for squared Euclidean distances only; sizes and the prior have no part in the limit.
+  So samples far from all means are new. (FLUID's paper prints "<", and t with the other sign.) The
+  rule holds for squared Euclidean distances only; the limit is independent of sizes and prior.
 
   Args:
     within: s, the variance of a feature within a class.
     between: r, the variance of a feature of class means.
-    concentration: a; the larger, the sooner a class is new.
+    concentration: a; the larger, the more often a sample is of a new class.
     num_features: d.
   """
   if within <= 0 or between < 0 or concentration <= 0:
@@ -104,10 +104,11 @@ def dp_means_threshold(within: float, between: float, concentration: float, num_
 
 
 def variances(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-  """(within, between) of labelled features [N, D], averaged over features.
+  """Estimates (within, between) from labeled features [N, D], averaged over features.
 
-  Unbiased for balanced classes: of N samples in K classes, N - K are free within them; the spread
-  of means has the part of it taken out that is only the spread within.
+  Unbiased for balanced classes: N samples in K classes have N - K degrees of freedom within
+  classes, and the part of the variance of the means that is due to the variance within is
+  subtracted.
   """
   features, labels = np.asarray(features, np.float64), np.asarray(labels)
   classes, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
@@ -125,14 +126,14 @@ def variances(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
 
 def _exponentials(logits: np.ndarray, known: np.ndarray, temperature: float
                   ) -> tuple[np.ndarray, np.ndarray]:
-  """Largest logits b [n], and sums of exp((logits - b) / temperature), 0 without a known class."""
+  """Largest logits b [n] and sums of exp((logits - b) / temperature); 0 without a known class."""
   masked, best = _masked(logits, known)
   shift = np.where(np.isfinite(best), best, 0.0).astype(masked.dtype)
   return best, np.sum(np.exp((masked - shift[:, None]) / temperature), axis=1, dtype=np.float64)
 
 
 def _masked(logits: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-  """Logits with -inf where a class is not known, and their largest, float64 [n]."""
+  """Logits with -inf where a class is not known, and their maximum, float64 [n]."""
   logits = np.asarray(logits)
   if logits.ndim != 2 or np.shape(known)[-1:] != logits.shape[1:]:
     raise ValueError(f"Got logits of shape {list(logits.shape)} and known of shape "

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Scores of a FLUID sequence (Wallingford et al., 2020, section 3): one answer a step, in order.
+"""Accuracies of a FLUID sequence (Wallingford et al., 2020, section 3): one answer per step.
 
-Arrays run over the n steps of the sequence; labels are class indices. "Known" classes are those the
-model was pre-trained on; the others are novel. Classes that never occur in the sequence have no
-accuracy and count nowhere.
+Arrays run over the n steps of the sequence; labels are class indices. Base ("known") classes are
+those of the pre-training; the others are novel. Classes that never occur in the sequence have no
+accuracy and are not counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COMPARISONS = (">", ">=")
 
 
 def overall(correct: np.ndarray) -> float:
-  """Share of correct answers of the whole sequence: bool [n]."""
+  """Accuracy over the whole sequence, from bool [n]."""
   correct = np.asarray(correct, bool)
   if correct.ndim != 1 or not len(correct):
     raise ValueError(f"Got correct of shape {list(correct.shape)}; expected [n], n >= 1.")
@@ -25,18 +25,18 @@ def overall(correct: np.ndarray) -> float:
 
 
 def per_class(correct: np.ndarray, labels: np.ndarray) -> dict[int, float]:
-  """Accuracy of every class that occurs, by class index."""
+  """Accuracy of each class that occurs, by class index."""
   return {c: hits / count for c, (hits, count) in _counts(correct, labels).items()}
 
 
 def mean_per_class(correct: np.ndarray, labels: np.ndarray) -> float:
-  """Mean of the accuracies of all classes that occur, large and small alike."""
+  """Unweighted mean of the accuracies of the classes that occur."""
   return float(np.mean(list(per_class(correct, labels).values())))
 
 
 def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int], *,
                    threshold: int = 50, head_is: str = ">") -> dict[str, float]:
-  """Mean class accuracy of pre-trained and novel, head and tail classes; NaN where there is none.
+  """Mean class accuracy of the four sections; NaN where a section has no class.
 
   Args:
     correct: bool [n].
@@ -58,7 +58,7 @@ def cross_sections(correct: np.ndarray, labels: np.ndarray, known: Iterable[int]
 
 
 def first_sights(labels: np.ndarray, known: Iterable[int] = ()) -> np.ndarray:
-  """Which steps show a class that is neither known nor seen before: bool [n]."""
+  """Steps at which a class that is not known occurs for the first time: bool [n]."""
   labels = np.asarray(labels)
   first = np.zeros(len(labels), bool)
   first[np.unique(labels, return_index=True)[1]] = True
@@ -66,10 +66,10 @@ def first_sights(labels: np.ndarray, known: Iterable[int] = ()) -> np.ndarray:
 
 
 def majority_baseline(labels: np.ndarray) -> np.ndarray:
-  """What always answering the commonest class so far scores: bool [n].
+  """Correctness [n] of the baseline that answers the most frequent class so far.
 
-  The first step has no answer and is wrong. Of equally common classes, the one that got there first
-  stays the answer.
+  The first step has no answer and is wrong. Of equally frequent classes, the one that reached the
+  count first remains the answer.
   """
   counts: dict[int, int] = {}
   answer, correct = None, []
@@ -82,7 +82,7 @@ def majority_baseline(labels: np.ndarray) -> np.ndarray:
 
 
 def _counts(correct: np.ndarray, labels: np.ndarray) -> dict[int, tuple[int, int]]:
-  """Correct answers and samples by class."""
+  """(number of correct answers, number of samples) by class."""
   correct, labels = np.asarray(correct, bool), np.asarray(labels)
   if labels.ndim != 1 or correct.shape != labels.shape or not len(labels):
     raise ValueError(f"Got correct of shape {list(correct.shape)} and labels of shape "

@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a FLUID run has answered so far, and every score of it.
+"""The answers of a FLUID run so far, and all scores computed from them.
 
-A `StreamLog` holds columns over steps. Logs of consecutive parts are merged by joining them, a run
-that goes on reads its log back from its records, and every figure is computed from the whole: so it
-does not matter how a sequence was cut up.
+A `SequenceLog` holds columns over steps. Logs of consecutive parts are concatenated, a resumed run
+reads its log from its records, and every score is computed from the whole log, so the scores do not
+depend on how a sequence was divided.
 
-    open     the answer is one of the K known classes or "new" (K + 1); right if it is the label, or
-             "new" where the label's class is not known yet
+    open     the answer is one of the K known classes or "new" (K + 1); correct if it is the label,
+             or "new" where the label's class is not known yet
     closed   the answer is the best known class; wrong where the label's class is not known yet
 
-Novelty scores, all of them high for known classes (C classes, of which K are known):
+Novelty scores, all high for known classes (C classes, of which K are known):
 
     max_logit     largest logit of a known class; thresholding it is Minimum Distance Thresholding
-                  where logits are minus squared distances
+                  where logits are negative squared distances
     max_softmax   largest probability among known classes
     energy        log sum exp of the logits of known classes
 """
@@ -32,15 +32,15 @@ NOVELTY_SCORES = ("max_logit", "max_softmax", "energy")
 NO_ANSWER = -1
 
 
-class StreamLog(NamedTuple):
+class SequenceLog(NamedTuple):
   """n consecutive steps.
 
   Attributes:
     labels: int64 [n], 0..C-1.
     answers: int64 [n], open answers; "new" is C, -1 none.
     closed_answers: int64 [n]; -1 is none.
-    unknown: bool [n], whether the label's class was not known when the answer was given.
-    max_logits: float64 [n], -inf while no class is known, NaN if the learner answered NaN.
+    unknown: bool [n], whether the label's class was unknown when the answer was given.
+    max_logits: float64 [n], -inf while no class is known, NaN if the learner returned NaN.
     energies: float64 [n], likewise.
   """
 
@@ -51,28 +51,28 @@ class StreamLog(NamedTuple):
   max_logits: np.ndarray
   energies: np.ndarray
 
-  def merge(self, later: StreamLog) -> StreamLog:
-    """This log and that of the steps after it."""
-    return StreamLog(*(np.concatenate(pair) for pair in zip(self, later)))
+  def merge(self, later: SequenceLog) -> SequenceLog:
+    """Concatenates this log and that of the steps after it."""
+    return SequenceLog(*(np.concatenate(pair) for pair in zip(self, later)))
 
-  def first(self, num: int) -> StreamLog:
-    """Its first `num` steps."""
-    return StreamLog(*(column[:num] for column in self))
+  def first(self, num: int) -> SequenceLog:
+    """Returns the first `num` steps."""
+    return SequenceLog(*(column[:num] for column in self))
 
   def correct(self, num_classes: int) -> np.ndarray:
-    """Which open answers are right, bool [n]."""
+    """Which open answers are correct, bool [n]."""
     return self.answers == np.where(self.unknown, num_classes, self.labels)
 
   def closed_correct(self) -> np.ndarray:
-    """Which closed answers are right, bool [n]; none where the class is unknown."""
+    """Which closed answers are correct, bool [n]; False where the class is unknown."""
     return self.closed_answers == self.labels
 
   def scores(self, name: str) -> np.ndarray:
-    """A novelty score [n], high for known classes; -inf where there is no answer."""
+    """Novelty score [n] by name, high for known classes; -inf where there is no answer."""
     return novelty(name, self.max_logits, self.energies)
 
   def columns(self) -> dict[str, list[Any]]:
-    """For a record: lists of plain values; a number that is not finite is None."""
+    """Converts the log to lists of plain values for a record; non-finite numbers become None."""
     found: dict[str, list[Any]] = {
         name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
     for name in _FLOATS:
@@ -89,7 +89,7 @@ _FLOATS = ("max_logits", "energies")
 
 
 def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
-  """See the module."""
+  """Computes a novelty score [n] by name; see the module."""
   if name not in NOVELTY_SCORES:
     raise ValueError(f"Unknown novelty score {name!r}; allowed are {', '.join(NOVELTY_SCORES)}.")
   max_logits, energies = np.asarray(max_logits, np.float64), np.asarray(energies, np.float64)
@@ -102,64 +102,64 @@ def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarr
 
 
 class Novelty(NamedTuple):
-  """When "new" is answered: where a novelty score is below a threshold.
+  """Rule for the answer "new": a novelty score is below a threshold.
 
   Attributes:
     score: one of `NOVELTY_SCORES`.
-    new_below: the threshold; None leaves it to the learner.
+    new_below: the threshold; None takes the learner's.
   """
 
   score: str = "max_logit"
   new_below: float | None = None
 
   def of(self, learner: Any) -> Novelty:
-    """The same with the learner's own threshold, if none is set and it has one; else with none."""
+    """Returns a copy with the learner's threshold where none is set; without one, never "new"."""
     if self.new_below is not None:
       return self
     return Novelty(self.score, float(getattr(learner, "new_below", -np.inf)))
 
   def log(self, labels: np.ndarray, unknown: np.ndarray, closed_answers: np.ndarray,
-          max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> StreamLog:
-    """The log of some steps from what the learner said; arguments are its columns, [n].
+          max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> SequenceLog:
+    """Builds the log of n steps from the learner's output; arguments are its columns, [n].
 
-    "new" is the answer while no class is known, too.
+    "new" is also the answer while no class is known.
     """
     max_logits = np.asarray(max_logits, np.float64)
     below = novelty(self.score, max_logits, energies) < (
         -np.inf if self.new_below is None else self.new_below)
     answers = np.where(np.isneginf(max_logits) | below, num_classes, closed_answers)
-    # NaN, and plus infinity: the learner has diverged.
+    # NaN or plus infinity: the learner has diverged.
     answers = np.where(np.isnan(max_logits) | np.isposinf(max_logits), NO_ANSWER, answers)
-    return StreamLog(np.asarray(labels, np.int64), answers.astype(np.int64),
+    return SequenceLog(np.asarray(labels, np.int64), answers.astype(np.int64),
                      np.asarray(closed_answers, np.int64), np.asarray(unknown, bool), max_logits,
                      np.asarray(energies, np.float64))
 
 
-def empty() -> StreamLog:
-  """Of no steps."""
+def empty() -> SequenceLog:
+  """Returns a log of 0 steps."""
   whole = np.zeros(0, np.int64)
-  return StreamLog(whole, whole, whole, whole.astype(bool), np.zeros(0), np.zeros(0))
+  return SequenceLog(whole, whole, whole, whole.astype(bool), np.zeros(0), np.zeros(0))
 
 
-def from_record(record: Mapping[str, Any]) -> StreamLog:
-  """What `StreamLog.columns` put into a record; None is read as "no class is known"."""
+def from_record(record: Mapping[str, Any]) -> SequenceLog:
+  """Reads the columns that `SequenceLog.columns` wrote; None is read as "no class is known"."""
   labels, answers, closed, unknown = (np.asarray(record[name], np.int64) for name in _WHOLE)
   max_logits, energies = (
       np.array([-np.inf if v is None else v for v in record[name]]) for name in _FLOATS)
-  return StreamLog(labels, answers, closed, unknown.astype(bool), max_logits, energies)
+  return SequenceLog(labels, answers, closed, unknown.astype(bool), max_logits, energies)
 
 
-def from_records(records: Iterable[Mapping[str, Any]]) -> StreamLog:
-  """The whole of several records, which are in order."""
+def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
+  """Reads and concatenates the logs of consecutive records."""
   parts = [from_record(r) for r in records]
-  return StreamLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
+  return SequenceLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 
-def detection(log: StreamLog, novelty_score: str, window: int) -> dict[str, Any]:
-  """How well unknown classes are told: of the score that decides, of each score, of the clock.
+def detection(log: SequenceLog, novelty_score: str, window: int) -> dict[str, Any]:
+  """Detection metrics of the score that decides, of every score and of the clock baseline.
 
-  The clock knows nothing but the number of the step; it is the row to beat. It is nearly blind to
-  the time-matched AUROC, which compares steps of the same `window` only.
+  The clock scores a step by its number alone. Its time-matched AUROC, which compares steps of the
+  same `window` only, is close to chance.
   """
   found: dict[str, Any] = {
       "new_class_score": novelty_score, "new_class_score_high_means": "known",
@@ -172,21 +172,21 @@ def detection(log: StreamLog, novelty_score: str, window: int) -> dict[str, Any]
   return found
 
 
-def summary(log: StreamLog, known: Iterable[int], num_classes: int, *, threshold: int = 50,
+def summary(log: SequenceLog, known: Iterable[int], num_classes: int, *, threshold: int = 50,
             head_is: str = ">", window: int = 500, novelty_score: str = "max_logit",
             segments: np.ndarray | None = None) -> dict[str, Any]:
-  """Every score of a run by name; NaN where one is not defined.
+  """All scores of a run by name; NaN where one is undefined.
 
   Args:
     log: all n steps.
     known: base classes. num_classes: C.
     threshold, head_is: see `sequence_accuracy.cross_sections`.
-    window: steps, of the sliding accuracy and of the time-matched AUROC.
-    novelty_score: the one that decides what is "new".
-    segments: int [n], the part of a non-stationary sequence that each step belongs to.
+    window: number of steps of the sliding accuracy and of the time-matched AUROC.
+    novelty_score: name of the score that decides what is "new".
+    segments: int [n], the segment of a non-stationary sequence that each step belongs to.
   """
   known, correct = [int(c) for c in known], log.correct(num_classes)
-  answers = sequence_sections.Answers(log.labels, log.answers, log.closed_answers)
+  answers = sequence_sections.SequenceAnswers(log.labels, log.answers, log.closed_answers)
   majority = sequence_accuracy.majority_baseline(log.labels)
   found: dict[str, Any] = {
       **sequence_sections.report(answers, known, num_classes, threshold=threshold, head_is=head_is,

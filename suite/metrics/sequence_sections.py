@@ -1,15 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """FLUID's accuracies by section (Wallingford et al., 2020, section 3), from saved answers.
 
-An `Answers` is what a run has saved of n steps; those of a run that was stopped and resumed are put
-together by `joined`, and every figure is computed from the whole. So nothing needs a state of its
-own, and thresholds can be changed after the run.
+Every score is computed from the answers of the whole run, so thresholds can be changed after it.
 
-    open     the answer is one of the K known classes or "new"; right if it is the label, or "new"
-             at a first sight
-    closed   the answer is the best known class; wrong at every first sight
+    open     the answer is one of the K known classes or "new"; correct if it is the label, or "new"
+             at the first occurrence of a class
+    closed   the answer is the best known class; wrong at every first occurrence
 
-Base classes are those known from pretraining; the others are novel.
+Base classes are those known from pre-training; the others are novel.
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ import numpy as np
 from suite.metrics import sequence_accuracy
 
 
-class Answers(NamedTuple):
-  """n consecutive steps of a sequence of C classes.
+class SequenceAnswers(NamedTuple):
+  """SequenceAnswers of n consecutive steps of a sequence of C classes.
 
   Attributes:
     labels: int64 [n], 0..C-1.
-    open: int64 [n], the answers with "new", which is C. -1 is none.
-    closed: int64 [n], the answers without "new". -1 is none, while no class is known.
+    open: int64 [n], the open answers; C is "new", -1 no answer.
+    closed: int64 [n], the closed answers; -1 is no answer, while no class is known.
   """
 
   labels: np.ndarray
@@ -36,28 +34,29 @@ class Answers(NamedTuple):
   closed: np.ndarray
 
 
-def open_correct(answers: Answers, known: Iterable[int], num_classes: int,
+def open_correct(answers: SequenceAnswers, known: Iterable[int], num_classes: int,
                  is_new: np.ndarray | None = None) -> np.ndarray:
-  """Which answers among K + 1 are right: bool [n].
+  """Which open answers (among K + 1) are correct: bool [n].
 
   Args:
-    answers: n steps. num_classes: C.
+    answers: n steps.
+    num_classes: C.
     known: the base classes.
-    is_new: bool [n], where "new" is right; at first sights if not given, which is so unless labels
-      come late.
+    is_new: bool [n], where "new" is correct. Default: the first occurrence of each class, which
+      holds unless labels are delayed.
   """
   if is_new is None:
     is_new = sequence_accuracy.first_sights(answers.labels, known)
   return np.asarray(answers.open) == np.where(is_new, num_classes, answers.labels)
 
 
-def closed_correct(answers: Answers) -> np.ndarray:
-  """Which answers among the known classes are right: bool [n]."""
+def closed_correct(answers: SequenceAnswers) -> np.ndarray:
+  """Which closed answers (among the known classes) are correct: bool [n]."""
   return np.asarray(answers.closed) == np.asarray(answers.labels)
 
 
 def occurrences(labels: np.ndarray) -> np.ndarray:
-  """How often the class of each step came before: int64 [n], 0 at its first time."""
+  """Number of earlier steps with the same class, for each step: int64 [n]."""
   labels = np.asarray(labels)
   if not len(labels):
     return np.zeros(0, np.int64)
@@ -72,11 +71,11 @@ def occurrences(labels: np.ndarray) -> np.ndarray:
 
 def by_occurrence(correct: np.ndarray, labels: np.ndarray, known: Iterable[int] = (), *,
                   num: int = 20) -> tuple[np.ndarray, np.ndarray]:
-  """Accuracy at the 1st, 2nd, ... `num`-th time a novel class is met.
+  """Accuracy at the 1st, 2nd, ... `num`-th occurrence of novel classes.
 
   Returns:
-    accuracies: float [num]; NaN where no class comes so often.
-    counts: int64 [num], the steps behind each.
+    accuracies: float [num]; NaN where no class occurs that often.
+    counts: int64 [num], the number of steps behind each accuracy.
   """
   correct, times = _checked(correct, labels), occurrences(labels)
   chosen = ~np.isin(labels, [int(c) for c in known]) & (times < num)
@@ -86,15 +85,15 @@ def by_occurrence(correct: np.ndarray, labels: np.ndarray, known: Iterable[int] 
 
 
 def first_sight(correct: np.ndarray, labels: np.ndarray, known: Iterable[int] = ()) -> float:
-  """Accuracy at the steps that show a class for the first time; NaN if there is none."""
+  """Accuracy at the first occurrences of novel classes; NaN if there is none."""
   correct, first = _checked(correct, labels), sequence_accuracy.first_sights(labels, known)
   return float(np.mean(correct[first])) if first.any() else float("nan")
 
 
 def sliding(correct: np.ndarray, window: int, every: int = 1) -> np.ndarray:
-  """Accuracy of the last `window` steps, after every `every` steps: [n // every].
+  """Accuracy over the last `window` steps, after every `every` steps: [n // every].
 
-  Before `window` steps have been made it is that of all so far.
+  Before step `window` it is the accuracy over all steps so far.
   """
   if window < 1 or every < 1:
     raise ValueError(f"Got window={window} and every={every}; each is at least 1 step.")
@@ -104,10 +103,10 @@ def sliding(correct: np.ndarray, window: int, every: int = 1) -> np.ndarray:
   return (total[ends] - total[starts]) / (ends - starts)
 
 
-def report(answers: Answers, known: Iterable[int], num_classes: int, *, threshold: int = 50,
+def report(answers: SequenceAnswers, known: Iterable[int], num_classes: int, *, threshold: int = 50,
            head_is: str = ">", num_occurrences: int = 20, is_new: np.ndarray | None = None
            ) -> dict[str, object]:
-  """All scores of a run by name: those of open answers, "closed": the same of closed ones."""
+  """All scores of a run by name: those of the open answers, and under "closed" the closed ones'."""
   known = [int(c) for c in known]
   scores: dict[str, object] = {}
   right = {"open": open_correct(answers, known, num_classes, is_new),

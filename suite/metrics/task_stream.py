@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Scores of a stream of tasks, as NEVIS'22 defines them (Bornschein et al., 2022, section 4).
 
-An error is a number in [0, 1] a task, in stream order. The headline is the plain mean over the
-meta-test tasks against the FLOPs of the whole stream; the rest says how a learner came there.
+Errors are numbers in [0, 1], one per task, in stream order. The headline score is the mean over the
+meta-test tasks against the FLOPs of the whole stream; the other scores describe the learning
+behavior.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ import numpy as np
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 
-Errors = Union[Sequence[float], np.ndarray]  # [T], one error a task.
+Errors = Union[Sequence[float], np.ndarray]  # [T], one error per task.
 
 
 class Front(NamedTuple):
-  """Indices of points: those on the Pareto front by rising FLOPs, and those that have no FLOPs."""
+  """Indices of points: those on the Pareto front by rising FLOPs, and those without FLOPs."""
 
   indices: list[int]
   left_out: list[int]
 
 
 def mean_error(errors: Errors, roles: Sequence[str], *, over: str = META_TEST) -> float:
-  """Plain mean of the errors of tasks whose role is `over`; NaN if there is none."""
+  """Mean error of the tasks whose role is `over`; NaN if there is none."""
   if len(errors) != len(roles):
-    raise ValueError(f"Got {len(errors)} errors and {len(roles)} roles; expected one role a task.")
+    raise ValueError(f"Got {len(errors)} errors and {len(roles)} roles; expected a role per task.")
   unknown = sorted(set(roles) - {META_TRAIN, META_TEST})
   if unknown:
     raise ValueError(f"Unknown roles {unknown}; allowed are {META_TRAIN!r} and {META_TEST!r}.")
@@ -44,7 +45,7 @@ def cumulative_error(errors: Errors) -> np.ndarray:
 def regret(errors: Errors, reference_errors: Errors) -> np.ndarray:
   """Cumulative error minus that of a reference learner on the same tasks: [T] -> [T].
 
-  The paper's reference is Independent; below 0 is better than it.
+  The paper's reference is Independent; negative values are better.
   """
   if len(errors) != len(reference_errors):
     raise ValueError(f"Got errors of {len(errors)} tasks and {len(reference_errors)} of the "
@@ -57,8 +58,8 @@ def area_under_curve(curve: Sequence[Sequence[float]]) -> float:
 
   Args:
     curve: [K, 2] of (step, accuracy), steps strictly rising. The area between the first and the
-      last step by the trapezoidal rule is divided by that distance, so curves that cover the same
-      steps compare. No point is made up at step 0. A single point is its own mean.
+      last step (trapezoidal rule) is divided by their distance, so curves over the same steps are
+      comparable. No point is added at step 0. The mean of a single point is its accuracy.
   """
   points = np.asarray(curve, np.float64)
   if points.ndim != 2 or points.shape[1] != 2 or not len(points):
@@ -75,31 +76,30 @@ def area_under_curve(curve: Sequence[Sequence[float]]) -> float:
 
 
 def forward_transfer(auc_first: float, auc_second: float) -> float:
-  """(AUC2 - AUC1) / (1 - AUC1), equation 5: the share of the possible gain that was made.
+  """(AUC2 - AUC1) / (1 - AUC1), equation 5: the achieved share of the possible gain.
 
-  1 says that the second meeting with a task was perfect, 0 that the first one was no help, and
-  below 0 that it did harm. Where the first meeting was perfect already (AUC1 = 1) there is
-  nothing to gain and the value is NaN.
+  1 means that the second occurrence of a task was learned perfectly, 0 that the first one did not
+  help, a negative value that it did harm. NaN if the first occurrence was perfect (AUC1 = 1).
   """
   for name, value in (("auc_first", auc_first), ("auc_second", auc_second)):
     if not (0 <= value <= 1 or np.isnan(value)):
-      raise ValueError(f"Got {name}={value}; expected a normalised area in [0, 1].")
+      raise ValueError(f"Got {name}={value}; expected a normalized area in [0, 1].")
   if auc_first == 1:
     return float("nan")
   return float((auc_second - auc_first) / (1 - auc_first))
 
 
 def mean_forward_transfer(by_task: Mapping[str, float]) -> float:
-  """Mean over repeated tasks for which the value is defined; NaN if there is none."""
+  """Mean forward transfer over the repeated tasks for which it is defined; NaN if there is none."""
   defined = [value for value in by_task.values() if value is not None and not np.isnan(value)]
   return float(np.mean(defined)) if defined else float("nan")
 
 
 def pareto_front(points: Iterable[tuple[float | None, float | None]]) -> Front:
-  """Which (FLOPs, error) points no other point beats in both.
+  """Finds the (FLOPs, error) points that no other point dominates.
 
-  A point is beaten if another is no worse in both and better in one, so equal points stay
-  together. A point whose FLOPs or error are None or NaN cannot be placed: it is in `left_out`.
+  A point is dominated if another is no worse in both and better in one, so equal points are either
+  all on the front or none. Points whose FLOPs or error are None or NaN are in `left_out`.
   """
   points = list(points)
   left_out = [i for i, point in enumerate(points) if any(v is None or np.isnan(v) for v in point)]

@@ -208,7 +208,7 @@ class _Run:
          **step_records.predictions(log, num_classes, np.concatenate(probabilities))})
 
   def _block(self, limit: int, novelty: sequence_log.Novelty
-             ) -> Tuple[sequence_log.StreamLog, np.ndarray, sequence_decisions.Outcome]:
+             ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.Outcome]:
     """Tries the steps before `limit`; makes those happen that come before an update.
 
     Returns:

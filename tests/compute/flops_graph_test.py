@@ -197,7 +197,7 @@ def test_for_op():
   assert cost_of(loop, [4, 4]).macs == 4 * MACS
 
 
-def test_the_dearest_branch_counts():
+def test_the_most_expensive_branch_counts():
   def step(x):
     return tf.cond(tf.reduce_sum(x) > 0, lambda: tf.matmul(x, x), lambda: tf.nn.relu(x))
 
@@ -212,7 +212,7 @@ def test_a_fixed_predicate_chooses_its_branch():
   assert cost_of(step, [4, 4]) == flops.Cost(16, 0)
 
 
-def test_switch_case_counts_the_dearest():
+def test_switch_case_counts_the_most_expensive_branch():
   def step(x):
     index = tf.cast(tf.reduce_sum(x), tf.int32)
     return tf.switch_case(index, [

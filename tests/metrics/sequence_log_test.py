@@ -58,7 +58,7 @@ def test_scores_are_high_for_known_classes():
 
 def test_a_log_goes_through_records_in_parts():
   log = made()
-  later = sequence_log.StreamLog(*(column[2:] for column in log))
+  later = sequence_log.SequenceLog(*(column[2:] for column in log))
   parts = [json.loads(json.dumps(part.columns())) for part in (log.first(2), later)]
   again = sequence_log.from_records(parts)
   for name, column in log._asdict().items():

@@ -16,7 +16,7 @@ from suite.metrics import sequence_sections
 LABELS = np.array([0, 1, 1, 2, 0, 1, 2])
 OPEN = np.array([0, 3, 1, 0, 3, 1, 2])
 CLOSED = np.array([0, 0, 1, 0, 0, 1, 2])
-ANSWERS = sequence_sections.Answers(LABELS, OPEN, CLOSED)
+ANSWERS = sequence_sections.SequenceAnswers(LABELS, OPEN, CLOSED)
 
 
 def test_open_answers_are_right_if_new_is_said_at_a_first_sight():

@@ -26,7 +26,7 @@ def of_phases(records: Records) -> List[Mapping[str, Any]]:
   return [r for r in records if "phase" in r]
 
 
-def steps(log: sequence_log.StreamLog, num_classes: int, before: Records) -> Dict[str, Any]:
+def steps(log: sequence_log.SequenceLog, num_classes: int, before: Records) -> Dict[str, Any]:
   """The scores of some steps, and running counts over all of the sequence.
 
   Lists have a value a step; an answer of C is "new", -1 is none, from a diverged learner, or for
@@ -41,7 +41,7 @@ def steps(log: sequence_log.StreamLog, num_classes: int, before: Records) -> Dic
   return {**found, **so_far, **log.columns()}
 
 
-def predictions(log: sequence_log.StreamLog, num_classes: int, probabilities: np.ndarray
+def predictions(log: sequence_log.SequenceLog, num_classes: int, probabilities: np.ndarray
                 ) -> Dict[str, Any]:
   """What is saved of each step; "new" is a top-1 of C; probabilities float [n], of true classes."""
   return dict(labels=log.labels, top1=log.answers, correct=log.correct(num_classes),
