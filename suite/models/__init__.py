@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Functions that return Keras models."""
+"""Networks: functions that return Keras models."""

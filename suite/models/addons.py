@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one place that touches tensorflow-addons: decoupled weight decay, rotation, cutout.
+"""The only module that uses tensorflow-addons: decoupled weight decay, rotation, cutout.
 
-The library is at its end of life (0.23 is the last release and works up to TensorFlow 2.15). It is
-imported when first used, its farewell warning silenced. Its optimizers derive from Keras's *legacy*
-ones: they work under `tf.distribute` and in `tf.train.Checkpoint`, but `optimizer.variables` is a
-method there.
+The library has reached its end of life (0.23 is the last release and supports TensorFlow up to
+2.15). It is imported on first use, without its end-of-life warning. Its optimizers derive from
+Keras's *legacy* optimizers: they work under `tf.distribute` and in `tf.train.Checkpoint`, but
+`optimizer.variables` is a method.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def _library() -> Any:
 
 def sgdw(*, learning_rate: Any, weight_decay: Any, momentum: float, nesterov: bool,
          decays: Decays) -> tf.keras.optimizers.legacy.Optimizer:
-  """SGD with decoupled weight decay (Loshchilov & Hutter, 2019).
+  """Builds SGD with decoupled weight decay (Loshchilov & Hutter, 2019).
 
   Before each step, w -= weight_decay * w.
 
   Args:
     learning_rate: a number or schedule.
     weight_decay: a number or schedule; *not* multiplied by the learning rate here.
-    momentum: of the velocity.
-    nesterov: Nesterov's momentum.
+    momentum: decay of the velocity.
+    nesterov: whether to use Nesterov's momentum.
     decays: which variables decay.
   """
   return _selective(_library().optimizers.SGDW, decays)(
@@ -45,18 +45,18 @@ def sgdw(*, learning_rate: Any, weight_decay: Any, momentum: float, nesterov: bo
 
 def adamw(*, learning_rate: Any, weight_decay: Any, beta_1: float, beta_2: float, epsilon: float,
           decays: Decays) -> tf.keras.optimizers.legacy.Optimizer:
-  """Adam with decoupled weight decay; arguments as for `sgdw`."""
+  """Builds Adam with decoupled weight decay; arguments as for `sgdw`."""
   return _selective(_library().optimizers.AdamW, decays)(
       weight_decay=weight_decay, learning_rate=learning_rate, beta_1=beta_1, beta_2=beta_2,
       epsilon=epsilon)
 
 
 def _selective(base: type, decays: Decays) -> type:
-  """`base`, asking `decays` which variables decay.
+  """Subclass of `base` in which `decays` decides which variables decay.
 
   The library's own lists (`exclude_from_weight_decay`, `decay_var_list`) compare a replica's
-  variable with the distributed one and never match, so that under MirroredStrategy nothing at all
-  would decay.
+  variable with the distributed one and never match, so under MirroredStrategy no variable would
+  decay.
   """
   class Selective(base):
 
@@ -69,16 +69,15 @@ def _selective(base: type, decays: Decays) -> type:
 
 def rotate(images: tf.Tensor, radians: tf.Tensor, *, interpolation: str = "bilinear",
            fill_value: float = 0.0) -> tf.Tensor:
-  """[B, H, W, C] images turned counter-clockwise by radians [B]; same type, corners filled."""
+  """Rotates images [B, H, W, C] counter-clockwise by radians [B]; corners get `fill_value`."""
   return _library().image.rotate(
       images, radians, interpolation=interpolation, fill_value=fill_value)
 
 
 def cutout(images: tf.Tensor, size: int, centres: tf.Tensor, *, fill_value: float = 0) -> tf.Tensor:
-  """[B, H, W, C] images with a size x size square around centres [B, 2] (row, column) filled.
+  """Fills a size x size square around centres [B, 2] (row, column) of images [B, H, W, C].
 
-  The caller draws the centres with stateless ops: the library's `random_cutout` draws from global
-  state.
+  The caller draws the centres with stateless ops; the library's `random_cutout` uses global state.
   """
   if size % 2:
     raise ValueError(f"size is {size}; cutout needs an even number.")

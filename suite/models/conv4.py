@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The four-block convolutional net of few-shot learning (Vinyals et al., 2016; Finn et al., 2017).
 
-It is the net that MAML differentiates twice, so only normalizations with right second derivatives
-are allowed here: fused batch norm, group norm or none (`suite/models/norms.py`).
+MAML differentiates this net twice, so only normalizations with correct second derivatives are
+allowed: fused batch norm, group norm or none (`suite/models/norms.py`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from suite.models import norms
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")
 class ReluMaxPool(tf.keras.layers.Layer):
-  """[B, H, W, C] -> [B, H // 2, W // 2, C]: ReLU and 2x2 max pooling.
+  """ReLU and 2x2 max pooling: [B, H, W, C] -> [B, H // 2, W // 2, C].
 
-  ReLU is increasing, so their order changes no value and no gradient. Pooling first leaves a fourth
-  to do for ReLU and its gradient; in evaluation ReLU first is for nothing, as a part of the
-  convolution before it.
+  ReLU is increasing, so their order changes no value and no gradient. In training, pooling first
+  reduces the work of ReLU and its gradient to a fourth; in evaluation ReLU is first, because it is
+  fused into the preceding convolution at no cost.
   """
 
   def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
@@ -30,7 +30,10 @@ class ReluMaxPool(tf.keras.layers.Layer):
 
 def conv4(image_shape: tuple[int, int, int] = (64, 64, 3), *, filters: int = 64, blocks: int = 4,
           norm: str = "batch", name: str = "conv4") -> tf.keras.Model:
-  """[B, H, W, C] pixels 0..255 -> [B, H // 2^blocks * (W // 2^blocks) * filters] features."""
+  """Builds the net: pixels 0..255 [B, H, W, C] -> features [B, D].
+
+  D = H // 2^blocks * (W // 2^blocks) * filters.
+  """
   norms.check(norm, norms.TWICE_DIFFERENTIABLE)
   if min(image_shape[:2]) < 2 ** blocks:
     raise ValueError(f"Images of {image_shape[0]}x{image_shape[1]} pixels vanish in {blocks} "

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A network in two parts: what training its last layers never changes, and the rest.
+"""A network cut in two: the layers that training its last layers never changes, and the rest.
 
-`lower` makes a code of an image, once; `upper` makes features of the code, again and again. The
-code is what crosses from unchanged layers to changed ones: one tensor in a plain net; two in a
-residual block of which only the last convolution is trained (its input, and the shortcut), side by
-side as one vector. So no layer that stays the same is ever run twice.
+`lower` computes the code of an image, once; `upper` computes features from the code in every step.
+The code consists of the tensors that pass from unchanged to changed layers: one tensor in a plain
+net; two in a residual block of which only the last convolution is trained (its input and the
+shortcut), concatenated to one vector. So the output of an unchanged layer is computed once.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 NORMS = ("fixed", "trained")
-_IMAGE = ""  # The name of what the first layer takes.
+_IMAGE = ""  # The name of the first layer's input.
 
 
 class Step(NamedTuple):
-  """A layer, and the names of the layers whose outputs it takes."""
+  """A layer and the names of the layers whose outputs it takes."""
 
   layer: Any
   inputs: tuple[str, ...]
 
 
 class CutNet:
-  """The parts of a functional Keras model; they share its layers, whose `trainable` flags are set.
+  """The two parts of a functional Keras model; they share its layers and set their `trainable`.
 
   Args:
-    model: images [B, H, W, C] to features [B, D]; nested models are looked into.
-    num_layers: how many layers with a kernel, convolutions or dense ones, are trained: the last
-      ones in the order of the model's layers.
+    model: images [B, H, W, C] -> features [B, D]; nested models are flattened.
+    num_layers: number of layers with a kernel (convolutions or dense layers) that are trained: the
+      last ones in the order of the model's layers.
     norms: "fixed" runs every normalization as in evaluation. "trained" trains those above the
       lowest trained layer, with the statistics of the batch.
 
@@ -68,7 +68,7 @@ class CutNet:
     return [s.layer for s in self._upper if s.layer.name in self.trained]
 
   def lower(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes of images [B, H, W, C]: [B, ...], or [B, N] if several tensors cross."""
+    """Codes of images [B, H, W, C]: [B, ...], or [B, N] if the code has several tensors."""
     values = _run(self._lower, {_IMAGE: tf.cast(images, tf.float32)}, training=False)
     parts = [values[layer.name] for layer in self._crossing]
     if len(parts) == 1:
@@ -89,15 +89,14 @@ class CutNet:
 
 
 def flat_layers(model: tf.keras.Model) -> list[Any]:
-  """The layers of a functional model and of those within it, without inputs."""
+  """Lists the layers of a functional model and of its nested models, without inputs."""
   found: list[Step] = []
   _walk(model, _IMAGE, found)
   return [step.layer for step in found]
 
 
 def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
-  """Appends the steps of a model whose input is of the layer `arriving`; returns the last's name.
-  """
+  """Appends the steps of a model that takes the output of `arriving`; returns the last's name."""
   names: dict[str, str] = {}
   for layer in model.layers:
     parents = [parent.layer.name for node in layer.inbound_nodes for parent in node.parent_nodes]
@@ -113,7 +112,7 @@ def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
 
 
 def _moved(steps: list[Step], trained: frozenset[str]) -> frozenset[str]:
-  """The layers whose outputs training changes."""
+  """Names of the layers whose outputs training changes."""
   moved: frozenset[str] = frozenset()
   for step in steps:
     if step.layer.name in trained or moved.intersection(step.inputs):
@@ -122,7 +121,7 @@ def _moved(steps: list[Step], trained: frozenset[str]) -> frozenset[str]:
 
 
 def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool) -> dict[str, tf.Tensor]:
-  """Adds the outputs of the steps to `values`, by the names of their layers."""
+  """Adds the outputs of the steps to `values`, by layer name."""
   for layer, inputs in steps:
     arguments = [values[name] for name in inputs]
     settings = {"training": training} if _has_modes(layer) else {}

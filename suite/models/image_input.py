@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one door by which images enter a model, so that every model scales pixels the same way."""
+"""The image input of all models, so that every model scales pixels the same way."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import tensorflow as tf
 
 
 def image_input(image_shape: Sequence[int]) -> tuple[tf.Tensor, tf.Tensor]:
-  """A Keras input [B, H, W, C] of pixels 0..255 and the same scaled to [-1, 1], float32.
+  """Builds a Keras input [B, H, W, C] of pixels 0..255, and the tensor scaled to [-1, 1], float32.
 
   The input is declared float32: Keras casts uint8 images to it, whereas an input declared uint8
-  would cut the fractions off augmented float images.
+  would truncate augmented float images.
   """
   if len(image_shape) != 3 or any(not size for size in image_shape):
     raise ValueError(f"image_shape is {tuple(image_shape)}; it must be (height, width, channels), "

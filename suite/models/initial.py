@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A model's initial weights as a pure function of a seed."""
+"""Initial weights of a model as a pure function of a seed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _LOCK = threading.Lock()
 
 
 def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
-  """The weights of build_fn() under a seed, for `model.set_weights`.
+  """Returns the weights of build_fn() under a seed, for `model.set_weights`.
 
-  The same in every process and on every device, whatever was built or drawn before, and inside or
-  outside a strategy's scope or a `tf.function`. No global random state is changed. Holds for every
-  Keras initializer; one that draws with unseeded `tf.random` ops of its own is not covered.
+  They are the same in every process and on every device, independent of earlier builds and draws,
+  and inside or outside a strategy's scope or a `tf.function`. No global random state is changed.
+  This holds for every Keras initializer, but not for one that calls unseeded `tf.random` ops.
 
-  How: unseeded Keras initializers draw their seeds from a generator that
-  `tf.keras.utils.set_random_seed` makes, one for each thread. A thread of its own therefore gives
-  this build a generator from which nobody else draws (importing a library in mid-build does draw
-  from Python's), and knows of no strategy, graph or device of the caller. What else
-  `set_random_seed` sets is put back.
+  Implementation: unseeded Keras initializers draw their seeds from a generator that
+  `tf.keras.utils.set_random_seed` creates, one per thread. The build runs in a separate thread, so
+  no other code draws from its generator (importing a library during a build draws from Python's),
+  and no strategy, graph or device of the caller applies. The other effects of `set_random_seed` are
+  undone.
   """
   if int(seed) < 0:
     raise ValueError(f"seed is {seed}; it must not be negative (Python seeds -1 and 1 alike).")
@@ -35,7 +35,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[n
 
 def _build(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
   _seed_this_thread(seed)
-  with tf.device("CPU:0"):  # a GPU rounds otherwise
+  with tf.device("CPU:0"):  # A GPU rounds differently.
     return build_fn().get_weights()
 
 
@@ -44,7 +44,7 @@ def _seed_this_thread(seed: int) -> None:
   with _LOCK:
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-      with tf.Graph().as_default():  # TensorFlow then seeds this graph, which is thrown away
+      with tf.Graph().as_default():  # TensorFlow then seeds this graph, which is discarded.
         tf.keras.utils.set_random_seed(seed)
     finally:
       random.setstate(python_state)

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one place that touches keras-cv: its backbones and layers, always built from numbers.
+"""The only module that uses keras-cv: its backbones and layers, built from explicit sizes.
 
-keras-cv is imported when first used. Presets by name ("resnet18_imagenet", ...) are not offered:
-they download. Nor is `ResNetV2Backbone`: its basic blocks stride in a stage's last block, which
-costs 2.5 times the FLOPs of `ResNetBackbone` at the same depth.
+keras-cv is imported on first use. Presets by name ("resnet18_imagenet", ...) are not offered: they
+download weights. Nor is `ResNetV2Backbone`: its basic blocks stride in the last block of a stage,
+which costs 2.5 times the FLOPs of `ResNetBackbone` at the same depth.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from suite.models import norms
 
 @functools.cache
 def library() -> Any:
-  """The module keras_cv; Keras can load layers of its classes from then on."""
-  with contextlib.redirect_stdout(io.StringIO()):  # it prints which backend it uses
+  """Imports keras_cv and registers its layers with Keras."""
+  with contextlib.redirect_stdout(io.StringIO()):  # It prints its backend.
     import keras_cv
   return keras_cv
 
 
 def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
-  """[B, H, W, C] scaled pixels -> [B, H/32, W/32, 512]: a ResNet v1 of basic blocks.
+  """Builds a ResNet v1 of basic blocks: scaled pixels [B, H, W, C] -> [B, H/32, W/32, 512].
 
   keras-cv fixes the stem (7x7, stride 2, 64 channels, max pool) and the normalization (batch); nets
   with another stem, width or normalization are built in `suite.models.resnet`.
@@ -39,14 +39,14 @@ def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
       input_shape=tuple(image_shape))
   for layer in model.layers:
     if isinstance(layer, tf.keras.layers.BatchNormalization):
-      # keras-cv offers no argument; the layer reads it whenever it is called.
+      # keras-cv has no argument for it; the layer reads the attribute in every call.
       layer.momentum = norms.MOMENTUM
   return model
 
 
 def transformer_block(tokens: tf.Tensor, *, heads: int, mlp_size: int, dropout: float,
                       name: str) -> tf.Tensor:
-  """[B, N, D] -> [B, N, D]: a pre-norm transformer encoder block (attention, MLP with GELU)."""
+  """Applies a pre-norm transformer encoder block (attention, MLP with GELU): [B, N, D] -> same."""
   block = library().layers.TransformerEncoder(
       project_dim=tokens.shape[-1], num_heads=heads, mlp_dim=mlp_size, mlp_dropout=dropout,
       attention_dropout=dropout, name=name)

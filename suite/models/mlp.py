@@ -8,7 +8,7 @@ import tensorflow as tf
 
 def mlp(feature_size: int, *, hidden: tuple[int, ...] = (512,),
         name: str = "mlp") -> tf.keras.Model:
-  """[B, feature_size] features -> [B, hidden[-1]] features; a ReLU after every layer."""
+  """Builds the net: features [B, feature_size] -> [B, hidden[-1]], a ReLU after every layer."""
   if not hidden:
     raise ValueError("hidden is empty; it must name at least one layer's size, for example (512,).")
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Normalization layers by name.
 
-Second derivatives: "batch" (fused) and "group" are right, tests/models/conv4_test.py measures it.
-Moments taken by `tf.nn.moments` are not: it stops a gradient, so that first derivatives are right
-and second ones wrong without a word. "sync_batch" falls back to it whenever it is called outside a
-replica (in a strategy's scope but not in its `run`), so never meta-learn through that one.
+Second derivatives of "batch" (fused) and "group" are right, as tests/models/conv4_test.py checks.
+`tf.nn.moments` stops a gradient: first derivatives through it are correct, second ones silently
+wrong. "sync_batch" uses it whenever it is called outside a replica (in a strategy's scope but not
+in its `run`), so do not meta-learn through "sync_batch".
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import tensorflow as tf
 NORMS = ("batch", "sync_batch", "group", "none")
 TWICE_DIFFERENTIABLE = ("batch", "group", "none")
 
-# 0.9 and not Keras's 0.99: many tasks of a stream are over after some hundred steps.
+# 0.9 instead of Keras's 0.99: many tasks of a stream end after some hundred steps.
 MOMENTUM = 0.9
-# The smallest that fused batch norm takes; it raises any smaller number to this one by itself.
+# The smallest value that fused batch norm supports; it replaces smaller ones by this.
 EPSILON = 1.001e-5
 MAX_GROUPS = 32
 
 
 def check(norm: str, allowed: tuple[str, ...] = NORMS) -> str:
-  """Returns norm, or says which ones there are."""
+  """Returns `norm`, or raises an error that lists the allowed ones."""
   if norm not in allowed:
     reason = ""
     if norm in NORMS:
-      reason = " (its second derivatives cannot be relied on, see suite/models/norms.py)"
+      reason = " (its second derivatives may be wrong, see suite/models/norms.py)"
     raise ValueError(f"norm is {norm!r}{reason}; allowed are {', '.join(allowed)}.")
   return norm
 
 
 def apply(x: tf.Tensor, norm: str, name: str) -> tf.Tensor:
-  """[B, H, W, C] -> [B, H, W, C], normalized with a learned scale and offset ("none": x itself)."""
+  """Normalizes [B, H, W, C] with a learned scale and offset ("none" returns x)."""
   check(norm)
   if norm == "none":
     return x
@@ -47,9 +47,9 @@ def apply(x: tf.Tensor, norm: str, name: str) -> tf.Tensor:
 
 def conv(x: tf.Tensor, filters: int, kernel_size: int, *, norm: str, name: str, strides: int = 1,
          relu: bool = True) -> tf.Tensor:
-  """[B, H, W, C] -> [B, H/strides, W/strides, filters]: convolution, normalization, ReLU.
+  """Convolution, normalization, ReLU: [B, H, W, C] -> [B, H/strides, W/strides, filters].
 
-  The convolution has a bias only if there is no normalization, whose offset does the same.
+  The convolution has a bias only without a normalization, whose offset is equivalent.
   """
   x = tf.keras.layers.Conv2D(filters, kernel_size, strides=strides, padding="same",
                              use_bias=norm == "none", name=f"{name}_conv")(x)

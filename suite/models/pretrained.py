@@ -11,16 +11,16 @@ import tensorflow as tf
 
 
 def names() -> list[str]:
-  """Of all Keras applications, sorted."""
+  """Names of all Keras applications, sorted."""
   return sorted(name for name, value in vars(tf.keras.applications).items()
                 if inspect.isfunction(value))
 
 
 def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.Model:
-  """Pixels 0..255 [B, S, S, 3] -> features [B, D], the last feature map's mean.
+  """Builds an encoder: pixels 0..255 [B, S, S, 3] -> features [B, D], the last feature map's mean.
 
   Args:
-    name: of a Keras application, "ResNet50".
+    name: name of a Keras application, for example "ResNet50".
     weights: an .h5 file as Keras publishes it, with or without the classifier (1,000 classes).
     image_size: S.
   """
@@ -35,7 +35,7 @@ def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.M
   make = getattr(tf.keras.applications, name)
   net = _with_weights(make, name, weights, image_size)
   inputs = tf.keras.Input((image_size, image_size, 3), dtype=tf.float32, name="image")
-  preprocess = sys.modules[make.__module__].preprocess_input  # Each family scales pixels its way.
+  preprocess = sys.modules[make.__module__].preprocess_input  # Families scale pixels differently.
   return tf.keras.Model(inputs, net(preprocess(inputs)), name=name.lower())
 
 

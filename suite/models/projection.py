@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The head on which contrastive losses work, thrown away after pretraining."""
+"""The projection head of contrastive losses, discarded after pretraining."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 def projection(feature_size: int, *, size: int = 128, name: str = "projection") -> tf.keras.Model:
-  """[B, D] features -> [B, size]: dense, ReLU, dense, as MoCo V2 and SimCLR have it."""
+  """Builds the head: features [B, D] -> [B, size] by dense, ReLU, dense (MoCo V2, SimCLR)."""
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
   x = tf.keras.layers.Dense(feature_size, activation="relu", name="hidden")(inputs)
   x = tf.keras.layers.Dense(size, name="embedding")(x)

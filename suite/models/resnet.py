@@ -2,9 +2,9 @@
 """Residual networks of basic blocks (He et al., 2016): ResNet-18 and ResNet-34, with two stems.
 
 stem="large" is the ImageNet net (7x7 convolution of stride 2, 3x3 max pool of stride 2);
-stem="small" is the net for small images (3x3 convolution of stride 1, no pool), 16 times the work
-at the same image size. NEVIS'22 uses ResNet-34 with the small stem, and ResNet-18 with the large
-one in its cheap setting.
+stem="small" is the net for small images (3x3 convolution of stride 1, no pool), with 16 times the
+FLOPs at the same image size. NEVIS'22 uses ResNet-34 with the small stem, and ResNet-18 with the
+large one in its cheap setting.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ ImageShape = tuple[int, int, int]
 
 def resnet18(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
              norm: str = "batch", name: str = "resnet18") -> tf.keras.Model:
-  """[B, H, W, 3] pixels 0..255 -> [B, 512 * width] features."""
+  """Builds ResNet-18: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
   return resnet(image_shape, blocks=(2, 2, 2, 2), stem=stem, width=width, norm=norm, name=name)
 
 
 def resnet34(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
              norm: str = "batch", name: str = "resnet34") -> tf.keras.Model:
-  """[B, H, W, 3] pixels 0..255 -> [B, 512 * width] features."""
+  """Builds ResNet-34: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
   return resnet(image_shape, blocks=(3, 4, 6, 3), stem=stem, width=width, norm=norm, name=name)
 
 
 def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large",
            width: float = 1.0, norm: str = "batch", name: str = "resnet") -> tf.keras.Model:
-  """[B, H, W, 3] pixels 0..255 -> [B, D] features, D = the last stage's channels.
+  """Builds a ResNet: pixels 0..255 [B, H, W, 3] -> features [B, D], D channels of the last stage.
 
   Args:
     image_shape: (height, width, channels).
-    blocks: how many basic blocks each of the (at most four) stages has.
-    stem: "large" or "small", see above.
-    width: multiplies every number of channels; less than 1 makes small nets for CPU runs.
+    blocks: number of basic blocks of each of the (at most four) stages.
+    stem: "large" or "small", see the module.
+    width: factor of all numbers of channels; values below 1 give small nets for CPU runs.
     norm: one of `norms.NORMS`.
     name: the model's name.
   """
@@ -50,7 +50,7 @@ def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large
     raise ValueError(f"stem is {stem!r}; allowed are {', '.join(STEMS)}.")
   norms.check(norm)
   inputs, x = image_input.image_input(image_shape)
-  # keras-cv has exactly one of these nets; `body` is the same net (tests/models/resnet_test.py).
+  # keras-cv has one of these nets; `body` computes the same (tests/models/resnet_test.py).
   if (stem, width, norm, len(blocks)) == ("large", 1.0, "batch", 4):
     x = keras_cv_models.resnet(blocks, image_shape)(x)
   else:
@@ -60,7 +60,7 @@ def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large
 
 
 def body(x: tf.Tensor, *, blocks: Sequence[int], stem: str, width: float, norm: str) -> tf.Tensor:
-  """[B, H, W, C] -> [B, H/k, W/k, D], k = 32 (large stem) or 8 (small stem) with four stages."""
+  """Applies all blocks: [B, H, W, C] -> [B, H/k, W/k, D]; k = 32 for four stages, small stem 8."""
   channels = [max(1, round(width * count)) for count in CHANNELS[:len(blocks)]]
   if len(channels) < len(blocks):
     raise ValueError(f"blocks is {tuple(blocks)}: {len(blocks)} stages; there are at most "
@@ -79,7 +79,10 @@ def body(x: tf.Tensor, *, blocks: Sequence[int], stem: str, width: float, norm: 
 
 
 def basic_block(x: tf.Tensor, filters: int, *, strides: int, norm: str, name: str) -> tf.Tensor:
-  """[B, H, W, C] -> [B, H/strides, W/strides, filters]; 1x1 convolution where sizes differ."""
+  """Applies a basic block: [B, H, W, C] -> [B, H/strides, W/strides, filters].
+
+  The shortcut is a 1x1 convolution where sizes differ.
+  """
   shortcut = x
   if strides != 1 or x.shape[-1] != filters:
     shortcut = norms.conv(x, filters, 1, strides=strides, norm=norm, relu=False,

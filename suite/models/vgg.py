@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A VGG-like net for 64x64 images: 3x3 convolutions with batch norm, strides instead of pooling.
 
-The default is NEVIS'22's: eleven convolutions in four resolutions and a global average.
+The default is the net of NEVIS'22: eleven convolutions at four resolutions and a global average.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ STRIDES = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1)
 def vgg(image_shape: tuple[int, int, int] = (64, 64, 3), *, channels: tuple[int, ...] = CHANNELS,
         strides: tuple[int, ...] = STRIDES, width: float = 1.0, norm: str = "batch",
         name: str = "vgg") -> tf.keras.Model:
-  """[B, H, W, 3] pixels 0..255 -> [B, channels[-1] * width] features."""
+  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, channels[-1] * width]."""
   if len(channels) != len(strides):
     raise ValueError(f"{len(channels)} channels and {len(strides)} strides were given; each "
-                     "convolution needs one of both.")
+                     "convolution needs one of each.")
   norms.check(norm)
   inputs, x = image_input.image_input(image_shape)
   for layer, (filters, stride) in enumerate(zip(channels, strides)):

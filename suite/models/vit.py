@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Vision transformer (Dosovitskiy et al., 2021); the default is ViT-B/8, as in NEVIS'22.
 
-The blocks are keras-cv's. Its `PatchingAndEmbedding` is not used: it takes square images only, and
-its positions are looked up in an `Embedding`, whose gradient is sparse (`tf.IndexedSlices`) where
-penalties, gradient projections and sums expect a tensor.
+The blocks are keras-cv's. Its `PatchingAndEmbedding` is not used: it supports square images only,
+and its positions are an `Embedding`, whose gradient is sparse (`tf.IndexedSlices`), whereas
+penalties and gradient projections need a dense tensor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suite.models import keras_cv_models
 def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
         width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
         name: str = "vit_b8") -> tf.keras.Model:
-  """[B, H, W, 3] pixels 0..255 -> [B, width] features: the class token after the last norm."""
+  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width], the normed class token."""
   height, length = image_shape[:2]
   if height % patch_size or length % patch_size:
     raise ValueError(f"Images of {height}x{length} pixels cannot be cut into patches of "
@@ -37,7 +37,7 @@ def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8,
 
 
 class Tokens(tf.keras.layers.Layer):
-  """[B, N, D] patches -> [B, 1 + N, D]: a learned class token in front, learned positions added."""
+  """Prepends a learned class token and adds learned positions: [B, N, D] -> [B, 1 + N, D]."""
 
   def build(self, input_shape):
     _, num_patches, width = input_shape
@@ -48,7 +48,7 @@ class Tokens(tf.keras.layers.Layer):
     super().build(input_shape)
 
   def call(self, patches):
-    # [B, 1, D] by repeating: a broadcast to a dynamic batch size would lose static shapes.
+    # [B, 1, D] by repeating: broadcasting to a dynamic batch size would lose static shapes.
     class_token = tf.repeat(tf.cast(self.class_token, patches.dtype), tf.shape(patches)[0], axis=0)
     tokens = tf.concat([class_token, patches], axis=1)
     return tokens + tf.cast(self.position_embedding, patches.dtype)

@@ -130,7 +130,7 @@ def test_without_norm_convolutions_have_a_bias():
 
 
 def test_synchronized_batch_norm_is_refused_with_the_reason():
-  with pytest.raises(ValueError, match="second derivatives cannot be relied on"):
+  with pytest.raises(ValueError, match="second derivatives may be wrong"):
     conv4.conv4(norm="sync_batch")
 
 

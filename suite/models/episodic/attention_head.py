@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What MAML++ high-end adapts above its embedding, as pure functions of its weights.
+"""The head of MAML++ high-end, adapted above its embedding, as pure functions of its weights.
 
 Gated channels (see dense_attention.py), a 3x3 convolution with batch norm and LeakyReLU, 2x2 max
-pooling, gated channels, the mean over all places and a linear layer (Antoniou et al., 2020). As in
-functional_conv4.py, which says why both come to the same, pooling comes before the LeakyReLU, and
-the convolution's bias is kept but not added.
+pooling, gated channels, the mean over all positions and a linear layer (Antoniou et al., 2020). As
+in functional_conv4.py, which says why the results are equal, pooling precedes the LeakyReLU, and
+the convolution's bias is stored but not added.
 
-B codes of P x P places and C channels; F filters, K classes. There is one norm: N = 1.
+B codes of P x P positions and C channels; F filters, K classes. There is one norm: N = 1.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Weights = functional_conv4.Weights
 
 @dataclasses.dataclass(frozen=True)
 class AttentionHead:
-  """A net that an `InnerLoop` adapts.
+  """A net for an `InnerLoop`.
 
   Attributes:
     filters: F.
-    dtype: float64 is slow, and there to check gradients.
+    dtype: float64 is slow and serves to check gradients.
   """
 
   filters: int = 48
@@ -38,7 +38,7 @@ class AttentionHead:
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
               ) -> dict[str, np.ndarray]:
-    """Weights for codes (P, P, C) by Glorot's uniform rule, biases 0.
+    """Initial weights for codes (P, P, C) by Glorot's uniform rule, biases 0.
 
     Returns:
       "gate/kernel" [C, C], "gate/bias" [C], "conv/kernel" [3, 3, C, F], "conv/bias" [F],
@@ -46,8 +46,8 @@ class AttentionHead:
     """
     height, width, channels = image_shape
     if min(height, width) < 2:
-      raise ValueError(f"Codes of {height}x{width} places vanish in the head's pooling; the "
-                       "embedding must leave at least 2x2 (DenseAttention.size).")
+      raise ValueError(f"Codes of {height}x{width} positions are too small for the head's pooling; "
+                       "the embedding must return at least 2x2 (DenseAttention.size).")
     rng, filters = np.random.default_rng(seed), self.filters
     kernels = {"gate": [channels, channels], "conv": [3, 3, channels, filters],
                "late_gate": [filters, filters], "head": [filters, num_classes]}
@@ -58,23 +58,23 @@ class AttentionHead:
     return weights
 
   def initial_norms(self, num_rows: int) -> functional_conv4.Norms:
-    """Scales 1 and offsets 0, [R, 1, F] each, as arrays."""
+    """Initial scales (1) and offsets (0), [R, 1, F] each, as arrays."""
     shape = [num_rows, 1, self.filters]
     return functional_conv4.Norms(np.ones(shape, self.dtype), np.zeros(shape, self.dtype))
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes are taken as they are."""
+    """Returns the codes unchanged."""
     return tf.cast(images, self.dtype)
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
-    """Logits [B, K] of codes [B, P, P, C].
+    """Computes logits [B, K] of codes [B, P, P, C].
 
     Args:
-      weights: as `initial` names them.
+      weights: by the names of `initial`.
       norms_row: scales and offsets, [1, F] each.
-      images: the codes, normalised as one batch, with its own statistics,
-      statistics: unless these are given.
+      images: the codes.
+      statistics: moments to normalize with; None: those of the codes, as one batch.
     """
     x, scale, offset = _convolved(weights, images), norms_row.scale[0], norms_row.offset[0]
     if statistics is None:
@@ -84,13 +84,13 @@ class AttentionHead:
                                     norms.EPSILON)
     x = tf.nn.leaky_relu(tf.nn.max_pool2d(x, 2, 2, "VALID"), functional_conv4.LEAK)
     means = tf.reduce_mean(x, axis=(1, 2))
-    # The mean of gated maps is the gated mean.
+    # The mean of gated maps equals the gated mean.
     means *= dense_attention.gate(means, weights["late_gate/kernel"], weights["late_gate/bias"])
     return tf.matmul(means, weights["head/kernel"]) + weights["head/bias"]
 
   def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
               ) -> functional_conv4.Statistics:
-    """The statistics, [1, F] each, with which `apply` normalises these codes as one batch."""
+    """Moments [1, F] with which `apply` normalizes these codes as one batch."""
     del norms_row
     mean, variance = functional_conv4.moments(_convolved(weights, images))
     return functional_conv4.Statistics(mean[None], variance[None])

@@ -2,17 +2,17 @@
 """The embedding of MAML++ high-end (Antoniou et al., 2020): dense blocks with channel attention.
 
 A stem and stages of dense blocks. A block gates its input's channels (Hu et al., 2018: a sigmoid of
-a linear layer of their means), computes F new channels by a 1x1 and a 3x3 convolution, and hands on
-both. A stage ends with 2x2 average pooling and a 1x1 convolution of as many channels. Every
-convolution is followed by batch norm and LeakyReLU. The last maps are averaged to P x P.
+a linear layer of their means), computes F new channels by a 1x1 and a 3x3 convolution, and returns
+both. A stage ends with 2x2 average pooling and a 1x1 convolution with the same number of channels.
+Every convolution is followed by batch norm and LeakyReLU. The last maps are averaged to P x P.
 
-Nothing is multiplied by its gate, and nothing is put side by side, where maps are large:
-  * The channels of a stage stay in the parts in which they came. A gated mean is the gate times the
-    mean, so that all gates are known from the parts' means.
+Large maps are neither multiplied by their gates nor concatenated:
+  * The channels of a stage remain in the parts in which they were computed. A gated mean is the
+    gate times the mean, so all gates follow from the means of the parts.
   * A 1x1 convolution of gated channels is a matrix product with each image's own gated kernel.
-  * Gates come after pooling, on a quarter of the pixels.
+  * Gates are applied after pooling, to a quarter of the pixels.
 
-B images, S = H = W their size, C channels at some place, F filters.
+B images, S = H = W their size, C channels of the layer at hand, F filters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from suite.models.episodic import functional_conv4
 
 
 class Stage:
-  """The maps of a stage: parts [B, S, S, C_p], and gates [B, C] of all their channels so far."""
+  """Feature maps of a stage: parts [B, S, S, C_p] and the gates [B, C] of all their channels."""
 
   def __init__(self, x: tf.Tensor):
     self.parts, self.means = [x], _means(x)
@@ -39,7 +39,7 @@ class Stage:
     self.gates *= gate(self.means * self.gates, kernel, bias)
 
   def product(self, kernel: tf.Tensor) -> tf.Tensor:
-    """The 1x1 convolution of the gated channels: kernel [C, F] -> [B, S, S, F]."""
+    """1x1 convolution of the gated channels with kernel [C, F]: [B, S, S, F]."""
     kernels = tf.split(self.gates[:, :, None] * kernel, [x.shape[-1] for x in self.parts], axis=1)
     every = []
     for x, gated in zip(self.parts, kernels):
@@ -49,7 +49,7 @@ class Stage:
     return every[0] if len(every) == 1 else tf.add_n(every)
 
   def add(self, x: tf.Tensor) -> None:
-    """Further channels [B, S, S, F], not gated yet."""
+    """Adds channels [B, S, S, F], not gated yet."""
     mean = _means(x)
     self.parts.append(x)
     self.means = tf.concat([self.means, mean], axis=1)
@@ -62,13 +62,12 @@ class Stage:
 
 
 def gate(means: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
-  """Means [B, C] of channels to what these are multiplied by, [B, C] in (0, 1)."""
+  """Gates [B, C] in (0, 1) from the channels' means [B, C]."""
   return tf.sigmoid(tf.matmul(means, kernel) + bias)
 
 
 def adaptive_average(x: tf.Tensor, size: int) -> tf.Tensor:
-  """[B, H, W, C] -> [B, P, P, C]: place i averages rows floor(i H / P) to ceil((i + 1) H / P) - 1.
-  """
+  """[B, H, W, C] -> [B, P, P, C]: row i averages rows floor(i H / P) to ceil((i + 1) H / P) - 1."""
   batch, height, width, channels = x.shape
   rows, columns = (tf.constant(_windows(length, size), x.dtype) for length in (height, width))
   if height != size:
@@ -79,7 +78,7 @@ def adaptive_average(x: tf.Tensor, size: int) -> tf.Tensor:
 
 
 def _windows(length: int, size: int) -> np.ndarray:
-  """[P, H], row i averages window i."""
+  """Averaging matrix [P, H]: row i averages window i."""
   windows = np.zeros([size, length])
   for i in range(size):
     first, last = i * length // size, -(-(i + 1) * length // size)
@@ -93,13 +92,14 @@ def _means(x: tf.Tensor) -> tf.Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class DenseAttention:
-  """An `embedding.Net`.
+  """The net, an `embedding.EmbeddingNet`.
 
   Attributes:
     filters: F, of the stem and of every block.
-    stages, blocks: stages, and blocks in each.
+    stages: number of stages.
+    blocks: number of blocks of each stage.
     size: P.
-    pixel_range: what 0 and 255 become.
+    pixel_range: values that the pixels 0 and 255 are mapped to.
   """
 
   filters: int = 64
@@ -109,8 +109,11 @@ class DenseAttention:
   pixel_range: tuple[float, float] = (-1.0, 1.0)
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
-    """"stem/kernel" [3, 3, C, F]; "block1/gate/kernel" [C, C], ".../bias" [C], ".../narrow" [C, F],
-    ".../wide" [3, 3, F, F] and so on; "transition1" [C, C] and so on. Glorot's uniform rule.
+    """Initial weights by Glorot's uniform rule.
+
+    Returns:
+      "stem/kernel" [3, 3, C, F]; "block1/gate/kernel" [C, C], ".../bias" [C], ".../narrow" [C, F],
+      ".../wide" [3, 3, F, F] and so on; "transition1" [C, C] and so on.
     """
     height, width, channels = image_shape
     if min(height, width) < 2 ** self.stages:
@@ -136,10 +139,10 @@ class DenseAttention:
     return sizes
 
   def features(self, weights: embedding.Weights, images: tf.Tensor,
-               normalise: embedding.Normalise) -> tf.Tensor:
-    """[B, H, W, C] -> [B, P, P, F * (1 + stages * blocks)]."""
+               normalize: embedding.Normalize) -> tf.Tensor:
+    """Computes features: [B, H, W, C] -> [B, P, P, F * (1 + stages * blocks)]."""
     def finished(x: tf.Tensor) -> tf.Tensor:
-      return tf.nn.leaky_relu(normalise(x), functional_conv4.LEAK)
+      return tf.nn.leaky_relu(normalize(x), functional_conv4.LEAK)
 
     x = finished(tf.nn.conv2d(images, weights["stem/kernel"], 1, "SAME"))
     for transition, blocks, _ in self._plan():
@@ -152,11 +155,11 @@ class DenseAttention:
     return adaptive_average(x, self.size)
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Pixels 0..255 of any type to float32 in `pixel_range`."""
+    """Scales pixels 0..255 of any type to float32 in `pixel_range`."""
     return functional_conv4.scaled(images, self.pixel_range)
 
   def _plan(self) -> Iterator[tuple[str, list[tuple[str, int]], int]]:
-    """For each stage: its transition's name, names and input channels of its blocks, and C."""
+    """Yields per stage: the transition's name, (name, input channels) of the blocks, and C."""
     channels, number = self.filters, 0
     for stage in range(1, self.stages + 1):
       blocks = []

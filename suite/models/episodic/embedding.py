@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Embeddings that meta-training changes and no episode does: what an episodic learner adapts above.
+"""Embeddings that meta-training trains and episodes leave unchanged; learners adapt a head above.
 
-Many episodes run side by side in one graph, so nothing may be written while an image is embedded.
+Many episodes run in parallel in one graph, so embedding an image must not write variables.
 An embedding with batch norm therefore returns what it has seen (`train`), the protocol adds that up
 over all episodes of an update, and `absorb` puts it into the running statistics, once. Outside of
 training an image's features depend on no other image (`encode`), so they are computed once.
@@ -21,14 +21,16 @@ from suite.models import initial as initial_lib
 from suite.models import norms
 
 Weights = dict[str, tf.Tensor]
-Normalise = Callable[[tf.Tensor], tf.Tensor]
+Normalize = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Seen(NamedTuple):
-  """Sums over batches of images, each counted as often as it has images; sums of these add up.
+  """Moments of the norms' inputs, summed over batches with the number of images as weight.
 
   Attributes:
-    mean: [F], the channels' means. variance: [F]. count: [], images.
+    mean: [F], weighted sum of the channels' means.
+    variance: [F], weighted sum of their variances.
+    count: [], number of images.
   """
 
   mean: tf.Tensor
@@ -36,31 +38,31 @@ class Seen(NamedTuple):
   count: tf.Tensor
 
 
-class Net(Protocol):
-  """A net as a pure function of its weights; its norms' scales and offsets are no weights."""
+class EmbeddingNet(Protocol):
+  """A net as a pure function of its weights, which exclude the norms' scales and offsets."""
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
-    """Weights by name for images (H, W, C)."""
+    """Initial weights by name for images (H, W, C)."""
 
   def norm_sizes(self, image_shape: Sequence[int]) -> list[int]:
-    """F_1 ... F_N, in the order in which `features` calls its norms."""
+    """F_1 ... F_N, in the order in which `features` applies its norms."""
 
-  def features(self, weights: Weights, images: tf.Tensor, normalise: Normalise) -> tf.Tensor:
-    """Features [B, ...] of prepared images; normalise(x [B, H, W, F_n]) is the next norm."""
+  def features(self, weights: Weights, images: tf.Tensor, normalize: Normalize) -> tf.Tensor:
+    """Features [B, ...] of prepared images; normalize(x [B, H, W, F_n]) is the next norm."""
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Pixels 0..255 of any type to what `features` takes."""
+    """Converts pixels 0..255 of any type to the input of `features`."""
 
 
 class Embedding(tf.Module):
-  """A `Net` with batch norms.
+  """An `EmbeddingNet` with batch norms.
 
   Args:
-    net: what is computed.
-    momentum: what share of the running statistics stays at an update.
+    net: the net.
+    momentum: share of the old running statistics that an update keeps.
   """
 
-  def __init__(self, net: Net, *, momentum: float = 0.9):
+  def __init__(self, net: EmbeddingNet, *, momentum: float = 0.9):
     super().__init__()
     if not 0.0 <= momentum < 1.0:
       raise ValueError(f"Embedding.momentum is {momentum}; allowed is a share from 0 to below 1.")
@@ -74,13 +76,13 @@ class Embedding(tf.Module):
     ones, zeros = tf.ones([sum(self._sizes)]), tf.zeros([sum(self._sizes)])
     self._scale = tf.Variable(ones, name="norm_scale")
     self._offset = tf.Variable(zeros, name="norm_offset")
-    # Written inside replicas, with the same value on all of them.
+    # Assigned inside replicas, with the same value on all of them.
     kept = dict(trainable=False, aggregation=tf.VariableAggregation.MEAN)
     self._mean = tf.Variable(zeros, name="running_mean", **kept)
     self._variance = tf.Variable(ones, name="running_variance", **kept)
 
   def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
-    """Features [B, ...] of images [B, H, W, C] normalised as one batch, and what was seen."""
+    """Features [B, ...] of images [B, H, W, C] normalized as one batch, and the batch's moments."""
     means: list[tf.Tensor] = []
     variances: list[tf.Tensor] = []
 
@@ -98,7 +100,7 @@ class Embedding(tf.Module):
     return features, Seen(tf.concat(means, 0) * count, tf.concat(variances, 0) * count, count)
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, ...] of images [B, H, W, C], each by itself: by the running statistics."""
+    """Features [B, ...] of images [B, H, W, C], normalized with the running statistics."""
     def by_running(x, scale, offset, mean, variance):
       factor = scale * tf.math.rsqrt(variance + norms.EPSILON)
       return x * factor + (offset - mean * factor)
@@ -110,24 +112,24 @@ class Embedding(tf.Module):
     return _nothing(sum(self._sizes))
 
   def absorb(self, seen: Seen) -> None:
-    """Moves the running statistics towards the mean of all that was seen in an update."""
+    """Moves the running statistics towards the mean moments of an update."""
     for running, total in ((self._mean, seen.mean), (self._variance, seen.variance)):
       running.assign(self._momentum * running + (1.0 - self._momentum) * total / seen.count)
 
-  def _features(self, images: tf.Tensor, normalise: Callable[..., tf.Tensor]) -> tf.Tensor:
+  def _features(self, images: tf.Tensor, normalize: Callable[..., tf.Tensor]) -> tf.Tensor:
     parts = [tf.split(v, self._sizes) if self._sizes else []
              for v in (self._scale, self._offset, self._mean, self._variance)]
     numbers = iter(zip(*parts))
     weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
     return self._net.features(
-        weights, self._net.prepare(images), lambda x: normalise(x, *next(numbers)))
+        weights, self._net.prepare(images), lambda x: normalize(x, *next(numbers)))
 
 
 class KerasEmbedding(tf.Module):
-  """A Keras model without running statistics as an embedding.
+  """An embedding by a Keras model without running statistics.
 
   Args:
-    backbone: backbone(image_shape=(H, W, C)) returns the model, images to features [B, D].
+    backbone: backbone(image_shape=(H, W, C)) returns the model, images -> features [B, D].
   """
 
   def __init__(self, backbone: Callable[..., tf.keras.Model]):
@@ -144,13 +146,13 @@ class KerasEmbedding(tf.Module):
     if self._model.non_trainable_weights:
       raise ValueError(
           f"Backbone {self._model.name!r} keeps running statistics "
-          f"({self._model.non_trainable_weights[0].name}, ...), which episodes that run side by "
-          "side cannot share. Use one without, for example conv4.conv4.norm = 'group', or an "
+          f"({self._model.non_trainable_weights[0].name}, ...), which episodes that run in "
+          "parallel cannot share. Use one without, for example conv4.conv4.norm = 'group', or an "
           "embedding.Embedding.")
     self._model.set_weights(initial_lib.initial_weights(build, seed))
 
   def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
-    """Features [B, D]; no statistics are kept, so nothing was seen."""
+    """Features [B, D] and zero moments: the model has no running statistics."""
     return self._model(images), _nothing(0)
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
@@ -162,7 +164,7 @@ class KerasEmbedding(tf.Module):
     return _nothing(0)
 
   def absorb(self, seen: Seen) -> None:
-    """Nothing: there are no statistics."""
+    """Does nothing: the model has no running statistics."""
 
 
 def _nothing(size: int) -> Seen:
@@ -170,5 +172,5 @@ def _nothing(size: int) -> Seen:
 
 
 def add(*every: Seen) -> Seen:
-  """What was seen in several batches."""
+  """Adds the moments of several batches."""
   return Seen(*(tf.add_n(parts) for parts in zip(*every)))

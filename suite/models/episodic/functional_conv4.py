@@ -2,13 +2,13 @@
 """The four-block net as pure functions of its weights, for learners that differentiate twice.
 
 A block is a 3x3 convolution, batch norm, LeakyReLU and 2x2 max pooling (MAML++, Antoniou et al.,
-2019); a linear layer follows. The scales and offsets of the norms are no weights: an inner loop
-adapts the weights, and is given another row of scales and offsets at each of its steps.
+2019); a linear layer follows. The scales and offsets of the norms are not among the weights: an
+inner loop adapts the weights and takes another row of scales and offsets at each of its steps.
 
-Two things are done otherwise than the layers are usually written down, to the same result:
+Two details differ from the usual formulation, with the same result:
   * Pooling comes before the LeakyReLU, which is increasing, so both orders take the same maximum.
-  * A convolution's bias is kept but not added: batch norm subtracts it again at once. Its gradient
-    is the exact 0 that adding it would give up to rounding.
+  * A convolution's bias is stored but not added: batch norm would subtract it again. Its gradient
+    is exactly 0, as adding it would give up to rounding.
 
 B images, S = H = W their size, C channels, F filters, K classes, N blocks.
 """
@@ -38,7 +38,7 @@ class Norms(NamedTuple):
 
 
 class Statistics(NamedTuple):
-  """What images are normalised with: means and variances [N, F] of the blocks' channels."""
+  """Moments to normalize with: means and variances [N, F] of the blocks' channels."""
 
   mean: tf.Tensor
   variance: tf.Tensor
@@ -46,7 +46,7 @@ class Statistics(NamedTuple):
 
 def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, num_classes: int
             ) -> dict[str, np.ndarray]:
-  """Weights by Glorot's uniform rule, biases 0; a pure function of the arguments.
+  """Initial weights by Glorot's uniform rule, biases 0; a pure function of the arguments.
 
   Returns:
     "block1/kernel" [3, 3, C, F], "block1/bias" [F], ..., "head/kernel" [D, K], "head/bias" [K] with
@@ -70,7 +70,7 @@ def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, nu
 
 
 def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
-  """Glorot's uniform rule for a kernel [..., C, F]."""
+  """Draws a kernel [..., C, F] by Glorot's uniform rule."""
   window = math.prod(shape[:-2])
   limit = math.sqrt(6.0 / (window * (shape[-2] + shape[-1])))
   return rng.uniform(-limit, limit, shape)
@@ -78,47 +78,47 @@ def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
           statistics: Statistics | None = None) -> tf.Tensor:
-  """Logits [B, K] of images [B, H, W, C], floats of the weights' type.
+  """Computes logits [B, K] of images [B, H, W, C], floats of the weights' type.
 
   Args:
-    weights: as `initial` names them.
+    weights: by the names of `initial`.
     norms_row: scales and offsets, [N, F] each.
-    images: normalised as one batch, with its own statistics,
-    statistics: unless these are given.
+    images: prepared images.
+    statistics: moments to normalize with; None: those of the images, as one batch.
   """
-  def normalise(x: tf.Tensor, block: int) -> tf.Tensor:
+  def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if statistics is None:
       return batch_norm(x, scale, offset)
     return _affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
 
-  return _head(weights, _features(weights, images, normalise))
+  return _head(weights, _features(weights, images, normalize))
 
 
 def measure(weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
-  """The statistics with which `apply` normalises these images [B, H, W, C] as one batch.
+  """Moments with which `apply` normalizes these images [B, H, W, C] as one batch.
 
-  Taken by hand: the fused kernel passes no gradient to the moments that it returns.
+  They are computed without the fused kernel, which has no gradient for the moments it returns.
   """
   means, variances = [], []
 
-  def normalise(x: tf.Tensor, block: int) -> tf.Tensor:
+  def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
     mean, variance = moments(x)
     means.append(mean)
     variances.append(variance)
     return _affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
 
-  _features(weights, images, normalise)
+  _features(weights, images, normalize)
   return Statistics(tf.stack(means), tf.stack(variances))
 
 
 def _features(weights: Weights, images: tf.Tensor,
-              normalise: Callable[[tf.Tensor, int], tf.Tensor]) -> tf.Tensor:
+              normalize: Callable[[tf.Tensor, int], tf.Tensor]) -> tf.Tensor:
   """[B, H, W, C] -> [B, D]."""
   x, block = images, 0
   while f"block{block + 1}/kernel" in weights:
     x = tf.nn.conv2d(x, weights[f"block{block + 1}/kernel"], 1, "SAME")
-    x = tf.nn.max_pool2d(normalise(x, block), 2, 2, "VALID")
+    x = tf.nn.max_pool2d(normalize(x, block), 2, 2, "VALID")
     x = tf.nn.leaky_relu(x, LEAK)
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
@@ -129,9 +129,9 @@ def _head(weights: Weights, features: tf.Tensor) -> tf.Tensor:
 
 
 def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
-  """[B, H, W, F] by its own moments, then scale and offset [F]; right second derivatives.
+  """Batch norm of [B, H, W, F] with scale and offset [F]; correct second derivatives.
 
-  The fused kernel knows no float64; `tf.nn.moments` would stop a gradient (see norms.py).
+  The fused kernel does not support float64; `tf.nn.moments` would stop a gradient (see norms.py).
   """
   if x.dtype == tf.float32:
     return twice_norm.batch_norm(x, scale, offset)
@@ -151,19 +151,20 @@ def _affine(x, mean, variance, scale, offset) -> tf.Tensor:
 
 def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32
            ) -> tf.Tensor:
-  """Pixels 0..255 of any type to floats, 0 and 255 to the ends of the range."""
+  """Scales pixels 0..255 of any type to floats in `pixel_range`."""
   low, high = pixel_range
   return tf.cast(images, dtype) * ((high - low) / 255.0) + low
 
 
 @dataclasses.dataclass(frozen=True)
 class Conv4:
-  """The net of a learner: sizes, how pixels are scaled, and the functions above.
+  """The net of a learner: its sizes, its pixel scaling and the functions above.
 
   Attributes:
-    filters: F. blocks: N.
-    pixel_range: what 0 and 255 become.
-    dtype: float64 is slow, and there to check gradients.
+    filters: F.
+    blocks: N.
+    pixel_range: values that the pixels 0 and 255 are mapped to.
+    dtype: float64 is slow and serves to check gradients.
   """
 
   filters: int = 48
@@ -177,12 +178,12 @@ class Conv4:
     return {name: value.astype(self.dtype) for name, value in weights.items()}
 
   def initial_norms(self, num_rows: int) -> Norms:
-    """Scales 1 and offsets 0, [R, N, F] each, as arrays."""
+    """Initial scales (1) and offsets (0), [R, N, F] each, as arrays."""
     shape = [num_rows, self.blocks, self.filters]
     return Norms(np.ones(shape, self.dtype), np.zeros(shape, self.dtype))
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Pixels 0..255 of any type to what `apply` takes."""
+    """Converts pixels 0..255 of any type to the input of `apply`."""
     return scaled(images, self.pixel_range, self.dtype)
 
   def apply(self, weights: Weights, norms_row: Norms, images: tf.Tensor,

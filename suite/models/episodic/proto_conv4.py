@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The four-block net of prototypical networks, to be embedded with (`embedding.Embedding`).
+"""The four-block net of prototypical networks, for `embedding.Embedding`.
 
 A block is a 3x3 convolution without bias, batch norm, ReLU and 2x2 max pooling (Snell et al., 2017,
-section 3). CFSL's code puts LeakyReLU before the norm instead: `norm_last`.
+section 3). CFSL's code applies LeakyReLU before the norm instead: `norm_last`.
 
 B images, C channels, F filters, N blocks.
 """
@@ -21,12 +21,13 @@ from suite.models.episodic import functional_conv4
 
 @dataclasses.dataclass(frozen=True)
 class ProtoConv4:
-  """An `embedding.Net`.
+  """The net, an `embedding.EmbeddingNet`.
 
   Attributes:
-    filters: F. blocks: N.
-    norm_last: convolution, LeakyReLU, norm, as CFSL's code has it.
-    pixel_range: what 0 and 255 become.
+    filters: F.
+    blocks: N.
+    norm_last: whether the norm follows the LeakyReLU, as in CFSL's code.
+    pixel_range: values that the pixels 0 and 255 are mapped to.
   """
 
   filters: int = 64
@@ -35,7 +36,7 @@ class ProtoConv4:
   pixel_range: tuple[float, float] = (-1.0, 1.0)
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
-    """"block1/kernel" [3, 3, C, F], ...: Glorot's uniform rule."""
+    """Initial weights "block1/kernel" [3, 3, C, F], ... by Glorot's uniform rule."""
     weights = functional_conv4.initial(seed, image_shape, self.filters, self.blocks, 1)
     return {name: weights[name] for name in weights if name.endswith("/kernel")
             and name.startswith("block")}
@@ -45,17 +46,17 @@ class ProtoConv4:
     return [self.filters] * self.blocks
 
   def features(self, weights: embedding.Weights, images: tf.Tensor,
-               normalise: embedding.Normalise) -> tf.Tensor:
-    """[B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
+               normalize: embedding.Normalize) -> tf.Tensor:
+    """Computes features: [B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
     x = images
     for block in range(1, self.blocks + 1):
       x = tf.nn.conv2d(x, weights[f"block{block}/kernel"], 1, "SAME")
       if self.norm_last:
-        x = tf.nn.max_pool2d(normalise(tf.nn.leaky_relu(x, functional_conv4.LEAK)), 2, 2, "VALID")
-      else:  # ReLU is increasing, so pooling before it takes the same maximum, and is cheaper.
-        x = tf.nn.relu(tf.nn.max_pool2d(normalise(x), 2, 2, "VALID"))
+        x = tf.nn.max_pool2d(normalize(tf.nn.leaky_relu(x, functional_conv4.LEAK)), 2, 2, "VALID")
+      else:  # ReLU is increasing: pooling before it takes the same maximum at a lower cost.
+        x = tf.nn.relu(tf.nn.max_pool2d(normalize(x), 2, 2, "VALID"))
     return tf.reshape(x, [-1, int(np.prod(x.shape[1:]))])
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Pixels 0..255 of any type to float32 in `pixel_range`."""
+    """Scales pixels 0..255 of any type to float32 in `pixel_range`."""
     return functional_conv4.scaled(images, self.pixel_range)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Batch norm by the fused kernel, with its second derivative in closed form.
 
-TensorFlow differentiates the fused kernel's gradient by building it anew from some 30 passes over
-the images; these here are 10. For one channel of n numbers x, with r = 1 / sqrt(var + epsilon),
+TensorFlow differentiates the fused kernel's gradient by composing it of some 30 passes over the
+images; the closed form takes 10. For one channel of n numbers x, with r = 1 / sqrt(var + epsilon),
 x^ = (x - mean) r, g = dL/dy, and < > the mean over the n numbers, the first derivative is
 
   dx = scale r (g - <g> - x^ <g x^>)      dscale = n <g x^>      doffset = n <g>
@@ -18,7 +18,7 @@ Since dr/dx = -r^2 x^ / n, the function's gradients are
              e = p S1 - c (S1 T2 + S2 T1)
   for scale  r n Q
 
-A third derivative is refused.
+A third derivative raises an error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third de
 
 
 def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
-  """float32 [B, H, W, F] by its own moments, then scale and offset [F]."""
+  """Batch norm of float32 [B, H, W, F] with scale and offset [F]."""
   return _forward(x, scale, offset)
 
 
@@ -78,7 +78,7 @@ class _Moments(NamedTuple):
 
 
 def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> tuple[tf.Tensor, ...]:
-  """Gradients for g, x and scale; `by_v` is what the kernel makes of v."""
+  """Gradients for g, x and scale; `by_v` is the kernel's own gradient for v."""
   s1, s2, t1, t2 = moments
   n, c = float(x.shape[0] * x.shape[1] * x.shape[2]), scale * r
   spread = tf.reduce_mean(v * g, (0, 1, 2)) - s1 * t1 - s2 * t2

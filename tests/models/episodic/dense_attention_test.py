@@ -71,11 +71,11 @@ def test_adaptive_average_by_hand(size):
 def test_norms_are_as_many_and_as_wide_as_it_says():
   seen = []
 
-  def normalise(x):
+  def normalize(x):
     seen.append(x.shape[-1])
     return x
 
-  NET.features(_weights(), NET.prepare(_images(1)), normalise)
+  NET.features(_weights(), NET.prepare(_images(1)), normalize)
   assert seen == NET.norm_sizes(SHAPE) == [3, 3, 3, 3, 3, 9, 3, 3, 3, 3, 15]
 
 

@@ -84,7 +84,7 @@ def test_second_derivatives_are_right(dtype, tolerance):
   assert np.linalg.norm(got - expected) < tolerance * np.linalg.norm(expected)
 
 
-def test_a_batch_normalised_by_its_own_measured_statistics_is_batch_norm():
+def test_a_batch_normalized_by_its_own_measured_statistics_is_batch_norm():
   weights, row, images = _setting()
   statistics = functional_conv4.measure(weights, row, images)
   np.testing.assert_allclose(functional_conv4.apply(weights, row, images, statistics),
