@@ -66,7 +66,7 @@ class Ordered:
 
   def __init__(self, kind: str):
     self._sort = {"recursive": ranking.recursive_order, "sum": ranking.sum_order}[kind]
-    self._kept = estimator_lib.Kept()
+    self._kept = estimator_lib.LastResult()
 
   def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
                budget: int) -> estimator_lib.Estimate:

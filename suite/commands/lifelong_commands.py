@@ -104,7 +104,7 @@ def _estimate(args: argparse.Namespace) -> int:
   if len(names) != len(args.answers):
     raise lifelong.CacheError(f"{len(names)} names for {len(args.answers)} files of answers; give "
                               "as many.")
-  models = [lifelong.Remembered(answers=_read_answers(path)) for path in args.answers]
+  models = [lifelong.MemoizedModel(answers=_read_answers(path)) for path in args.answers]
   found = [reference.estimate(model, args.budget or _answered(reference, model))
            for model in models]
   lines = [line for name, one in zip(names, found) for line in _summary(name, one)]

@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Lifelong evaluation: what a new model would score, from a few of its answers; see `api`."""
+"""Lifelong evaluation: estimates of a new model's accuracy from a few of its answers; see `api`."""
 
 from suite.lifelong.api import DEFAULT_BUDGET
 from suite.lifelong.api import Cache
 from suite.lifelong.api import CacheError
+from suite.lifelong.api import MemoizedModel
 from suite.lifelong.api import Predict
-from suite.lifelong.api import Ranked
+from suite.lifelong.api import RankedModel
 from suite.lifelong.api import Reference
-from suite.lifelong.api import Remembered
 from suite.lifelong.api import add_estimated
 from suite.lifelong.api import compare
 from suite.lifelong.api import estimate
@@ -17,5 +17,5 @@ from suite.lifelong.api import metrics
 from suite.lifelong.api import rank
 
 __all__ = [
-    "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "Ranked", "Reference", "Remembered",
+    "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
     "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics", "rank"]

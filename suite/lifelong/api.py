@@ -1,12 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Lifelong evaluation from Python: what a new model would score, from a few of its answers.
+"""Lifelong evaluation from Python: estimates of a new model's accuracy from a few of its answers.
 
     from suite import lifelong
     found = lifelong.estimate("cache", predict, budget=1024)   # predict: ids -> 1 or 0 each
     found.accuracy, found.interval, found.probabilities(np.arange(10))
 
-`predict` is the user's own model: it is asked for the chosen samples only, by their ids. A second
-call with a larger budget asks the same samples first (remember their answers, or use `Remembered`).
+`predict` is the user's model: it is called for the chosen samples only, with their ids. A second
+call with a larger budget asks the same samples first (store their answers, or use
+`MemoizedModel`).
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ DEFAULT_BUDGET = 1024
 _MOST = 0.5
 
 
-class Remembered:
-  """A model that is asked no sample twice.
+class MemoizedModel:
+  """A model that is evaluated at most once on each sample.
 
   Attributes:
-    answers: id -> 1 or 0, of all that it was asked.
+    answers: id -> 1 or 0, for all samples asked so far.
   """
 
   def __init__(self, predict: Predict | None = None, answers: Mapping[str, int] = {}):
-    """`predict` None: only what `answers` holds is known; anything else raises CacheError."""
+    """`predict` None: only the ids in `answers` are known; any other raises a CacheError."""
     self._predict = predict
     self.answers: dict[str, int] = dict(answers)
 
@@ -51,25 +52,25 @@ class Remembered:
     if new:
       if self._predict is None:
         raise CacheError(f"{len(new)} of the {len(ids)} answers that are needed are missing, such "
-                         f"as to {new[0]!r}.")
+                         f"as to {new[0]!r}. Add them to the file or mapping of answers.")
       found = answer_sampling.checked_answers(self._predict(np.array(new)), len(new))
       self.answers.update(zip(new, found.tolist()))
     return np.array([self.answers[one] for one in ids.tolist()], np.uint8)
 
 
 class Reference:
-  """A cache, prepared for any number of new models: two passes over its answers.
+  """A cache prepared to estimate any number of new models; it takes two passes over the answers.
 
-  Answers that are missing, such as to samples that were inserted by asking some models only, are
-  filled in as Sort & Search predicts them: a sample is solved by the most accurate models, by as
-  many as its own answers say. Models that miss more than half of the answers are left out.
+  Missing answers, for example to samples that were inserted by asking some models only, are filled
+  in by Sort & Search: a sample is solved by the most accurate models, and their number follows from
+  its known answers. Models without answers to half of the samples are left out.
 
   Attributes:
-    models: the names of those that are compared with.
+    models: names of the models that the estimates are based on.
   """
 
   def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0):
-    """`groups`: class, domain or anything known of every sample, int [N] each."""
+    """`groups`: class, domain or another attribute of every sample, int [N] each."""
     self.cache = _opened(cache)
     totals = self.cache.totals()
     known = totals[:, 1] >= max(1, _MOST * self.cache.num_samples)
@@ -82,10 +83,10 @@ class Reference:
     self._counts, self._is_whole = self._count(totals[known])
     accuracies = totals[known, 0] / totals[known, 1]
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
-    self._factors = factor_search.Reference(self._counts, self._columns, groups=groups)
+    self._factors = factor_search.FactorModel(self._counts, self._columns, groups=groups)
 
   def _count(self, totals: np.ndarray) -> tuple[np.ndarray, bool]:
-    """(how many of the models solve each sample [N], as far as is known; whether all is known)."""
+    """Returns (number of models that solve each sample [N], whether all answers are known)."""
     correct, seen = self.cache.counts(self.models)
     if seen is None:
       return correct, True
@@ -94,7 +95,7 @@ class Reference:
     return found.astype(correct.dtype), False
 
   def _columns(self, samples: np.ndarray) -> np.ndarray:
-    """uint8 [M, n]: answers of the models to samples [n], those that are missing filled in."""
+    """Answers uint8 [M, n] of the models to samples [n]; missing ones are filled in."""
     answers = self.cache.columns(samples, self.models)
     if self._is_whole:
       return answers
@@ -107,7 +108,7 @@ class Reference:
     return self._factors.num_samples
 
   def questions(self, budget: int) -> np.ndarray:
-    """str [budget]: ids of the samples to ask, in their order; a larger budget begins alike."""
+    """Ids of the samples to ask, in order: str [budget]; a prefix of those of a larger budget."""
     nothing: list[np.ndarray] = []
 
     def ask(samples: np.ndarray) -> np.ndarray:
@@ -119,16 +120,16 @@ class Reference:
 
   def estimate(self, predict: Predict, budget: int = DEFAULT_BUDGET, *,
                target_width: float | None = None) -> estimator_lib.Estimate:
-    """What a new model would answer.
+    """Estimates the answers of a new model.
 
     Args:
       predict: ids str [n] -> 1 (correct) or 0 (wrong) for each, [n].
-      budget: the most samples that are asked.
-      target_width: fewer are asked once the 95% interval of the accuracy is no wider.
+      budget: largest number of samples to ask.
+      target_width: stop when the 95% interval of the accuracy is no wider.
     """
     asked = self._ask(lambda samples: predict(self.cache.ids[samples]), budget, target_width)
     fit = self._factors.fit(asked)
-    return estimator_lib.finished(fit.answers(), asked, fit.accuracy, fit.probabilities,
+    return estimator_lib.make_estimate(fit.answers(), asked, fit.accuracy, fit.probabilities,
                             (fit.supported, fit.reason))
 
   def _ask(self, ask: Predict, budget: int, target_width: float | None) -> answer_sampling.Asked:
@@ -142,13 +143,13 @@ class Reference:
 def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
              target_width: float | None = None, groups: Sequence[np.ndarray] = (), seed: int = 0
              ) -> estimator_lib.Estimate:
-  """`Reference(cache, ...).estimate(predict, ...)`; make a `Reference` for several models."""
+  """Calls `Reference(cache, ...).estimate(predict, ...)`; for several models, use a `Reference`."""
   return Reference(cache, groups=groups, seed=seed).estimate(predict, budget,
                                                              target_width=target_width)
 
 
-def add_estimated(cache: Cache, name: str, predict: Remembered) -> None:
-  """Puts a model into the cache with the answers that it was asked; all others: not evaluated."""
+def add_estimated(cache: Cache, name: str, predict: MemoizedModel) -> None:
+  """Adds a model with its observed answers to the cache; all others are "not evaluated"."""
   opened = _opened(cache)
   row = np.full(opened.num_samples, accuracy_cache.NOT_EVALUATED, np.int8)
   for place in np.flatnonzero(np.isin(opened.ids, list(predict.answers))):
@@ -158,13 +159,13 @@ def add_estimated(cache: Cache, name: str, predict: Remembered) -> None:
 
 def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
                   ) -> dict[str, estimator_lib.Estimate]:
-  """Estimates several new models and puts what they answered into the cache.
+  """Estimates several new models and adds their observed answers to the cache.
 
-  Predicted answers are never stored: they would say about others what is only a guess.
+  Predicted answers are never stored, since estimates of other models would then rely on them.
   """
   reference, found = Reference(cache), {}
   for name, predict in models.items():
-    remembered = Remembered(predict)
+    remembered = MemoizedModel(predict)
     found[name] = reference.estimate(remembered, budget)
     add_estimated(reference.cache, name, remembered)
   return found
@@ -172,13 +173,13 @@ def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEF
 
 def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], np.ndarray],
                    budget: int) -> insertion.Inserted:
-  """Finds how hard new samples are by asking a few models about them, and adds them to the cache.
+  """Estimates the difficulty of new samples by a few models, and adds the samples to the cache.
 
   Args:
-    cache: of at least two models.
-    ids: of the K new samples.
+    cache: a cache of at least two models.
+    ids: ids of the K new samples.
     ask: names of models [m] -> their answers 0/1 [m, K].
-    budget: m, how many models are asked; they are spread evenly from the best to the worst.
+    budget: m, number of models to ask; they are evenly spaced from the best to the worst.
   """
   opened = _opened(cache)
   totals = opened.totals()
@@ -190,7 +191,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
 
 
 def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> dict[str, float]:
-  """How good an estimate was, once all answers 0/1 [N] of the model are known.
+  """Errors of an estimate, given all answers 0/1 [N] of the model.
 
   "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
   the order of all models of the cache), and the error of the accuracy.
@@ -203,10 +204,10 @@ def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> d
 
 def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_samples: int
             ) -> tuple[intervals.Interval, float]:
-  """(by how much the first is more accurate, p-value that they are alike) of two estimates.
+  """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
-  Both must have asked the same samples, as all estimates of one `Reference` and budget do; a
-  longer one is cut to the length of the other.
+  Both must have asked the same samples, as all estimates of one `Reference` and budget do; the
+  longer one is truncated to the length of the other.
   """
   num = min(_asked(first), _asked(second))
   assert first.observed is not None and second.observed is not None
@@ -218,8 +219,8 @@ def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_s
   return intervals.difference(*pair, num_samples), intervals.sign_test(*pair)
 
 
-class Ranked(NamedTuple):
-  """One model in a ranking; the interval is a point if all samples were evaluated."""
+class RankedModel(NamedTuple):
+  """A model in a ranking; the interval is a point if all samples were evaluated."""
 
   name: str
   accuracy: float
@@ -227,10 +228,10 @@ class Ranked(NamedTuple):
   num_evaluated: int
 
 
-def rank(cache: Cache) -> list[Ranked]:
-  """The models of a cache, the most accurate first; equals in the order in which they came.
+def rank(cache: Cache) -> list[RankedModel]:
+  """Ranks the models of a cache by accuracy; ties keep the order in which they were added.
 
-  Of a model that was evaluated on some samples only, these are taken for a random choice.
+  The evaluated samples of a partly evaluated model are treated as a random choice.
   """
   opened = _opened(cache)
   found = []
@@ -239,7 +240,7 @@ def rank(cache: Cache) -> list[Ranked]:
       share = correct / seen
       effective = (float("inf") if seen == opened.num_samples else
                    seen / (1.0 - seen / opened.num_samples))
-      found.append(Ranked(name, share, intervals.wilson(share, effective), seen))
+      found.append(RankedModel(name, share, intervals.wilson(share, effective), seen))
   return sorted(found, key=lambda one: -one.accuracy)
 
 

@@ -73,15 +73,15 @@ def test_a_target_width_stops_early(made):
 def test_a_remembered_model_is_asked_once(made):
   cache, answers = made
   predict, asked = _predict(answers[12])
-  model = lifelong.Remembered(predict)
+  model = lifelong.MemoizedModel(predict)
   reference = lifelong.Reference(cache)
   first = reference.estimate(model, 64)
   second = reference.estimate(model, 128)
   assert len(asked) == 128 and len(model.answers) == 128
-  assert reference.estimate(lifelong.Remembered(answers=model.answers), 128).accuracy == (
+  assert reference.estimate(lifelong.MemoizedModel(answers=model.answers), 128).accuracy == (
       second.accuracy)
   with pytest.raises(lifelong.CacheError, match="64 of the 64 answers that are needed are missing"):
-    reference.estimate(lifelong.Remembered(), 64)
+    reference.estimate(lifelong.MemoizedModel(), 64)
   assert len(first.observed) == 64
 
 
@@ -102,7 +102,7 @@ def test_rank_sorts_by_accuracy_and_marks_what_was_not_evaluated(tmp_path):
   answers = _answers(3, 400, 1)
   cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
   cache.add_models(["a", "b", "c"], answers, [str(i) for i in range(400)])
-  model = lifelong.Remembered(lambda ids: np.ones(len(ids)))
+  model = lifelong.MemoizedModel(lambda ids: np.ones(len(ids)))
   lifelong.estimate(cache, model, 32)
   lifelong.add_estimated(cache, "new", model)
   ranked = lifelong.rank(tmp_path)

@@ -70,7 +70,7 @@ class Suite:
     rank_order.RankOrder(counts)
 
   def prepare(self, asked: np.ndarray) -> None:
-    self._questions = threshold.Questions(self._order,
+    self._questions = threshold.QuestionSet(self._order,
                                           nested_ranks.nested_ranks(self._size, BUDGET))
     self._answers = bit_rows.at(self._rows[0], self._questions.samples)
     self._asked = asked

@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Mathematics of a 0/1 matrix of answers, [M models, N samples]."""
+"""Estimation on a 0/1 matrix of answers, [M models, N samples]."""

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A few numbers for each sample that say which of M known models solve it.
+"""Low-rank factors of samples, from the answers of M known models.
 
-They are the leading right singular vectors of the centred answers [M, N], found from the M x M Gram
-matrix: nothing larger than a block of columns is made. The numbers of a sample are a fixed linear
-map of its M answers, so they are made on demand for the samples wanted.
+They are the leading right singular vectors of the centered answers [M, N], computed from the M x M
+Gram matrix in blocks of columns. The factors of a sample are a fixed linear map of its M answers,
+so they are computed on demand.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ class Factors:
   gram: np.ndarray  # [M, M], covariance of the models' answers.
 
   def scores(self, columns: np.ndarray) -> np.ndarray:
-    """Answers [M, n] of the known models -> float32 [n, K]."""
+    """Computes factors float32 [n, K] from the answers [M, n] of the known models."""
     return columns.T.astype(np.float32) @ self.loadings - self.means @ self.loadings
 
 
 def build(columns: Columns, samples: np.ndarray, num_factors: int) -> Factors:
-  """Factors from samples [n] (all of them, or an even choice of many)."""
+  """Computes factors from samples [n] (all of them, or an evenly spaced subset)."""
   means, gram = _moments(columns, samples)
   values, vectors = np.linalg.eigh(gram)
   values, vectors = values[::-1], vectors[:, ::-1]
-  # Directions without variance (of models that answer alike) would be divided by 0.
+  # Directions without variance (from models with equal answers) would be divided by 0.
   num = min(num_factors, int(np.sum(values > 1e-9 * max(values[0], 1e-12))))
   vectors = vectors[:, :num]
-  # The sign of a singular vector is arbitrary: mostly positive, so that it is the same anywhere.
+  # The sign of a singular vector is arbitrary: a positive sum makes it reproducible.
   vectors = vectors * np.where(vectors.sum(axis=0) < 0, -1.0, 1.0)
   loadings = (vectors / np.sqrt(values[:num])).astype(np.float32)
   return Factors(means.astype(np.float32), loadings, gram)
 
 
 def embedding(gram: np.ndarray, num: int) -> np.ndarray:
-  """Models as points [M, num] whose distances are, as nearly as can be, those of their answers."""
+  """Embeds models as points [M, num] whose distances approximate those of their answers."""
   values, vectors = np.linalg.eigh(gram)
   values, vectors = np.maximum(values[::-1][:num], 0.0), vectors[:, ::-1][:, :num]
   return vectors * np.sqrt(values)

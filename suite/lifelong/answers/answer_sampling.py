@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Asking a new model a few of N questions, and what may be said from its answers."""
+"""Evaluation of a new model on a few of N samples, and a check of predictions from its answers."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from suite.lifelong.answers import nested_ranks
 
 Ask = Callable[[np.ndarray], np.ndarray]
 
-_FIRST = 64  # Answers before a first look at the width.
+_FIRST = 64  # Number of answers before the interval's width is checked first.
 _ONE_SIDED_95 = 1.6448536269514722
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-  """Answers of one model: to samples int64 [m], at ranks int64 [m], uint8 [m], as asked."""
+  """Answers of one model in the order of asking: samples int64 [m], ranks int64 [m], uint8 [m]."""
 
   samples: np.ndarray
   ranks: np.ndarray
   answers: np.ndarray
 
   def by_rank(self) -> tuple[np.ndarray, np.ndarray]:
-    """(samples, answers) from the lowest rank to the highest."""
+    """Returns (samples, answers) by ascending rank."""
     order = np.argsort(self.ranks)
     return self.samples[order], self.answers[order]
 
   def keep(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values [n] for samples [n], with the observed answers in place where there are any."""
+    """Replaces values [n] of samples [n] by the observed answers where there are any."""
     order = np.argsort(self.samples)
     known = self.samples[order]
     places = np.minimum(np.searchsorted(known, samples), len(known) - 1)
@@ -40,16 +40,16 @@ class Asked:
 
 def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int, ask: Ask,
                budget: int, *, seed: int = 0, target_width: float | None = None) -> Asked:
-  """Asks the first `budget` of the nested ranks, or fewer once the accuracy is sure enough.
+  """Asks the first `budget` of the nested ranks, or fewer once the interval is narrow enough.
 
   Args:
     samples_at: ranks [n] -> samples [n], from easy to hard.
     num_samples: N.
     ask: samples [n] -> answers 0/1 [n].
-    budget: the most that may be asked.
-    seed: of the sequence; the same for all budgets and models that are to be compared.
-    target_width: stop when the 95% interval is no wider. It is looked at after 64, 128, 256, ...
-      answers: looking often and stopping at the first success would make it too narrow.
+    budget: largest number of samples to ask.
+    seed: seed of the sequence; the same for all budgets and models that are to be compared.
+    target_width: stop when the 95% interval is no wider. It is checked after 64, 128, 256, ...
+      answers: frequent checks that stop at the first success would make it too narrow.
   """
   ranks = nested_ranks.nested_ranks(num_samples, budget, seed)
   samples = samples_at(ranks)
@@ -68,7 +68,7 @@ def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int,
 
 
 def checked_answers(answers: np.ndarray, num: int) -> np.ndarray:
-  """Answers as uint8 [num], or an error that says what is wrong with them."""
+  """Returns answers as uint8 [num], or raises a ValueError if they are not 0/1 of this number."""
   answers = np.asarray(answers)
   if answers.shape != (num,):
     raise ValueError(f"Asked {num} samples and got answers of shape {list(answers.shape)}; "
@@ -79,10 +79,12 @@ def checked_answers(answers: np.ndarray, num: int) -> np.ndarray:
   return answers.astype(np.uint8)
 
 
-def misfit(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:
-  """(supported, reason): do held-out predictions [m] beat the model's mean on its answers [m]?
+def check_predictions(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:
+  """Tests whether held-out predictions [m] are better than the mean of the answers [m].
 
-  Squared errors (Brier scores) are compared sample by sample; supported means better at 95%.
+  Returns:
+    (supported, reason). Squared errors (Brier scores) are compared sample by sample; supported
+    means that the predictions are better at the 95% level.
   """
   answers = np.asarray(answers, np.float64)
   m = len(answers)
@@ -90,7 +92,7 @@ def misfit(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:
     return False, f"{m} answers are too few to check predictions; ask 16 at least"
   if np.ptp(answers) == 0:
     return True, "all answers are alike"
-  constant = answers.mean()  # It has seen the answers, the predictions have not: no easy win.
+  constant = answers.mean()  # Fitted to the answers, unlike the predictions: a strict baseline.
   gains = (answers - constant) ** 2 - (answers - predicted) ** 2
   gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(m))
   compared = (f"squared error {np.mean((answers - predicted) ** 2):.4f} on held-out answers, "

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Logistic regressions with a common normal prior, learnt from earlier ones (empirical Bayes).
+"""Logistic regressions with a common normal prior, estimated from earlier ones (empirical Bayes).
 
 Weights w of one response (a model's answers) given features: w ~ N(mean, scale * covariance), where
-mean and covariance are those of earlier responses' weights. A response seen a few times so stays
-near what is usual; one seen often goes its own way. `scale` is chosen by cross-validation on what
-was seen of that response alone.
+mean and covariance are those of earlier responses' weights. With few answers the weights remain
+close to the prior mean; with many they follow the data. `scale` is chosen by cross-validation on
+the answers of that response alone.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import dataclasses
 import numpy as np
 
 _MAX_NEWTON = 25
-_ALMOST = 1e-3  # Of the largest step, in logits: steps shrink quadratically.
+_ALMOST = 1e-3  # Tolerance of the largest step, in logits: steps shrink quadratically.
 
 
 @dataclasses.dataclass(frozen=True)
 class Prior:
-  """Of weights [D]: mean [D] and precision (inverse covariance) [D, D]."""
+  """Normal prior of weights [D]: mean [D] and precision (inverse covariance) [D, D]."""
 
   mean: np.ndarray
   precision: np.ndarray
 
 
 def probabilities(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-  """Features [n, D], weights [D] or [D, S] -> [n] or [n, S]."""
+  """Probabilities [n] or [n, S] from features [n, D] and weights [D] or [D, S]."""
   return 1.0 / (1.0 + np.exp(-np.clip(features @ weights, -30.0, 30.0)))
 
 
 def fit(features: np.ndarray, answers: np.ndarray, prior: Prior, start: np.ndarray | None = None
         ) -> np.ndarray:
-  """The most probable weights [D] given features [n, D] and answers 0/1 [n], by Newton's method."""
+  """Fits the MAP weights [D] to features [n, D] and answers 0/1 [n] by Newton's method."""
   weights = np.array(prior.mean if start is None else start, np.float64)
   answers = np.asarray(answers, np.float64)
   for _ in range(_MAX_NEWTON):
@@ -41,7 +41,7 @@ def fit(features: np.ndarray, answers: np.ndarray, prior: Prior, start: np.ndarr
     slope = features.T @ (answers - expected) - prior.precision @ (weights - prior.mean)
     bend = (features * (expected * (1.0 - expected))[:, None]).T @ features + prior.precision
     step = np.linalg.solve(bend, slope)
-    # The loss is convex but not quadratic: far from the optimum a whole step may go too far.
+    # The loss is convex but not quadratic: far from the optimum a full step may overshoot.
     largest = float(np.max(np.abs(features @ step), initial=0.0))
     weights += step * min(1.0, 4.0 / max(largest, 1e-12))
     if largest < _ALMOST:
@@ -50,10 +50,11 @@ def fit(features: np.ndarray, answers: np.ndarray, prior: Prior, start: np.ndarr
 
 
 def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Prior:
-  """The prior that S earlier responses [S, n] on the same features [n, D] suggest.
+  """Estimates the prior from S earlier responses [S, n] on the same features [n, D].
 
-  Each is fitted under N(0, 1 / ridge). Few responses make a poor covariance: it is drawn towards
-  its diagonal by D / (S + D), and the diagonal towards its mean by 2 / (S + 2).
+  Each response is fitted under N(0, 1 / ridge). The covariance is shrunk towards its diagonal by
+  D / (S + D), and the diagonal towards its mean by 2 / (S + 2), since few responses estimate it
+  poorly.
   """
   num, size = len(responses), features.shape[1]
   wide = Prior(np.zeros(size), ridge * np.eye(size))
@@ -71,10 +72,13 @@ def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Pr
 
 def choose(features: np.ndarray, answers: np.ndarray, prior: Prior, scales: Sequence[float],
            folds: int = 5, start: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-  """(scale, cross-fitted probabilities [n]) of the scale that predicts held-out answers best.
+  """Chooses the scale that predicts held-out answers best.
 
-  Answer j is in fold j % folds: answers that stand in rank order are so dealt out evenly. With
-  fewer than four answers the prior stands as it is. `start`: weights [D] to begin at.
+  Answer j is in fold j % folds, which spreads answers in rank order evenly. With fewer than four
+  answers the prior is used unscaled. `start`: initial weights [D].
+
+  Returns:
+    (scale, cross-fitted probabilities [n]).
   """
   n = len(answers)
   folds = min(folds, n // 2)
@@ -97,7 +101,7 @@ def choose(features: np.ndarray, answers: np.ndarray, prior: Prior, scales: Sequ
 
 
 def log_loss(answers: np.ndarray, predicted: np.ndarray) -> float:
-  """Mean of -log(probability of what happened); probabilities are kept off 0 and 1."""
+  """Mean of -log(probability of the observed answer); probabilities are clipped off 0 and 1."""
   predicted = np.clip(predicted, 1e-6, 1.0 - 1e-6)
   return float(-np.mean(np.where(np.asarray(answers) > 0, np.log(predicted),
                                  np.log1p(-predicted))))

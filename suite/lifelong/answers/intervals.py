@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """95% intervals of an accuracy from some of its answers, and of the difference of two models.
 
-Answers stand in the order of the ranks they were sampled at. Such a sample is stratified: it is
-surer than a random one of its size, by how much neighbours agree. All intervals are of Wilson's
-form, whose width is not 0 when all answers are alike, and shrink to a point when all are observed.
+Answers are in the order of the ranks they were sampled at. Such a sample is stratified: its
+variance is lower than that of a random one, the more neighbors agree. All intervals have Wilson's
+form, whose width is not 0 when all answers are equal, and shrink to a point when all are observed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 Z_95 = 1.959963984540054
-# The ratio of variances is noisy in a small sample: so many pairs of a random sample are mixed in.
+# Number of pairs of a random sample that are mixed in: the ratio of variances is noisy otherwise.
 _PRIOR_PAIRS = 16.0
 _FEW = 3.5  # Successes, or failures.
 
@@ -33,10 +33,10 @@ class Interval:
 
 
 def wilson(share: float, num: float, z: float = Z_95) -> tuple[float, float]:
-  """Wilson's (1927) interval of a share that was seen in `num` trials, (low, high).
+  """Wilson's (1927) interval (low, high) of a share that was observed in `num` trials.
 
-  `num` need not be whole: an effective number of trials. Infinite gives a point. Next to 0% and
-  100%, where Wilson's limit is too close, it is Poisson's (Brown, Cai and DasGupta, 2001).
+  `num` may be fractional (an effective number of trials); infinity gives a point. Near 0% and 100%,
+  where Wilson's limit is too close, Poisson's is used (Brown, Cai and DasGupta, 2001).
   """
   if not 0 <= share <= 1 or not num > 0:
     raise ValueError(f"Got a share of {share} in {num} trials; expected 0..1 and more than 0.")
@@ -50,19 +50,19 @@ def wilson(share: float, num: float, z: float = Z_95) -> tuple[float, float]:
     low = min(low, _fewest(share * num) / num)
   if (1.0 - share) * num <= _FEW:
     high = max(high, 1.0 - _fewest((1.0 - share) * num) / num)
-  # Rounding must not part the interval from the share it is of.
+  # The interval contains the share despite rounding.
   return float(min(share, max(0.0, low))), float(max(share, min(1.0, high)))
 
 
 def _fewest(count: float) -> float:
-  """The lowest mean of a Poisson count that is compatible with having seen `count`."""
+  """The lowest mean of a Poisson variable that is compatible with observing `count`."""
   return float(stats.chi2.ppf(0.05, 2.0 * count)) / 2.0 if count > 0 else 0.0
 
 
 def paired_variance(values: np.ndarray) -> float:
-  """Variance of the mean of values [n] that stand in the order of their strata, one from each.
+  """Variance of the mean of values [n] in the order of their strata, one value from each.
 
-  Neighbours are taken for two draws of one stratum: sum of (v_j - v_{j+1})^2 / (2 n (n - 1)).
+  Neighbors are treated as two draws of one stratum: sum of (v_j - v_{j+1})^2 / (2 n (n - 1)).
   """
   values = np.asarray(values, np.float64)
   n = len(values)
@@ -72,9 +72,9 @@ def paired_variance(values: np.ndarray) -> float:
 
 
 def design_effect(values: np.ndarray) -> float:
-  """Paired variance of values [n] in rank order over that of a random sample, drawn towards 1.
+  """Paired variance of values [n] in rank order over that of a random sample, shrunk towards 1.
 
-  1 where all are alike; never above 1.25: ranks cannot do harm, beyond chance.
+  1 if all values are equal; at most 1.25: a larger ratio is chance.
   """
   values = np.asarray(values, np.float64)
   n = len(values)
@@ -85,7 +85,7 @@ def design_effect(values: np.ndarray) -> float:
 
 
 def accuracy(answers: np.ndarray, num_samples: int) -> Interval:
-  """The mean of answers [m] in rank order, for all N samples, with its interval."""
+  """Estimates the accuracy on all N samples by the mean of answers [m] in rank order."""
   answers = np.asarray(answers)
   m = _checked(answers, num_samples)
   share = float(np.mean(answers, dtype=np.float64))
@@ -94,16 +94,16 @@ def accuracy(answers: np.ndarray, num_samples: int) -> Interval:
 
 def regression(answers: np.ndarray, predicted: np.ndarray, mean_predicted: float,
                num_samples: int) -> Interval:
-  """The accuracy by a model of the answers: what it predicts of all, put right by the sample.
+  """Estimates the accuracy by predicted answers, corrected by the residuals on the sample.
 
   Args:
     answers: 0/1 [m] in rank order.
-    predicted: probabilities [m] of the same, by a model that was *not* fitted to them
-      (cross-fitted): fitted ones look too good.
-    mean_predicted: their mean over all N samples.
+    predicted: probabilities [m] of these answers by a model that was *not* fitted to them
+      (cross-fitted); residuals of fitted answers are too small.
+    mean_predicted: mean prediction over all N samples.
     num_samples: N.
 
-  With few answers of one kind the residuals say little: the plain mean is taken then.
+  With few answers of one kind the residuals carry little information, and the plain mean is used.
   """
   answers, predicted = np.asarray(answers, np.float64), np.asarray(predicted, np.float64)
   m = _checked(answers, num_samples)
@@ -116,15 +116,15 @@ def regression(answers: np.ndarray, predicted: np.ndarray, mean_predicted: float
   random = share * (1.0 - share)
   ratio = float(np.var(residuals, ddof=1)) * design_effect(residuals) / random
   if ratio >= design_effect(answers) or not 0.0 < value < 1.0 or m == num_samples:
-    return plain  # The model does not help.
+    return plain  # The predictions do not reduce the variance.
   return Interval(value, *wilson(value, _effective(m, num_samples, ratio)))
 
 
 def difference(first: np.ndarray, second: np.ndarray, num_samples: int) -> Interval:
-  """By how much the first of two models is more accurate, from both answers [m] to one sample.
+  """Difference in accuracy of two models, from their answers [m] to the same samples.
 
-  Agresti and Min's (2005) interval: half an answer is added to each of the four cells, so that the
-  width is not 0 when the models agree throughout. It is far narrower than two intervals compared.
+  Agresti and Min's (2005) interval: half an answer is added to each of the four cells, so the width
+  is not 0 when the models always agree. It is far narrower than a comparison of two intervals.
   """
   first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
   if first.shape != second.shape:
@@ -144,14 +144,14 @@ def difference(first: np.ndarray, second: np.ndarray, num_samples: int) -> Inter
 
 
 def sign_test(first: np.ndarray, second: np.ndarray) -> float:
-  """Exact p-value that two models are alike, from the samples where they differ (McNemar)."""
+  """Exact p-value of equal accuracy, from the samples where two models differ (McNemar)."""
   first, second = np.asarray(first), np.asarray(second)
   wins, losses = int(np.sum(first > second)), int(np.sum(first < second))
   return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
 def _effective(num: float, num_samples: float, effect: float) -> float:
-  """How many random draws with replacement say as much: all that is observed is known."""
+  """Equivalent number of random draws with replacement; infinite if all samples are observed."""
   left = 1.0 - num / num_samples
   return float("inf") if left <= 0 else num / (effect * left)
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Ranks to ask, in an order that serves every budget: budget m asks exactly the first m.
+"""Ranks to ask, nested over budgets: budget m asks exactly the first m.
 
-Answers asked under a small budget are so used again under a larger one. Ranks follow the van der
-Corput sequence, scrambled: the first 2^k points lie one in each of 2^k equal strata, uniformly in
-its stratum and apart from the others (Owen, 1995). Every point is uniform on its own, so that a
-mean over any prefix is unbiased, and neighbouring pairs tell its variance (`metrics.intervals`).
+Answers asked under a small budget are reused under a larger one. Ranks follow the scrambled van der
+Corput sequence: the first 2^k points lie one in each of 2^k equal strata, uniformly distributed
+within each (Owen, 1995). Every point is uniformly distributed, so the mean over any prefix is
+unbiased, and neighboring pairs estimate its variance (`answers.intervals`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BITS = 32
 
 
 def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
-  """The first m of a sequence of all ranks 0..n-1, each once: int64 [m].
+  """Returns the first m of a sequence of all ranks 0..n-1, each once: int64 [m].
 
   Args:
     num_samples: n < 2^32.
@@ -29,8 +29,8 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
   while True:
     points = _points(length, seed)
     ranks = (points.astype(np.uint64) * np.uint64(n) >> np.uint64(_BITS)).astype(np.int64)
-    # Strata narrower than a rank fall on it more than once: the first counts. Of 2n points or more
-    # every rank holds a whole stratum, so this ends.
+    # Several strata narrower than a rank fall on it: the first point counts. From 2n points on,
+    # every rank contains a whole stratum, so the loop ends.
     first = np.sort(np.unique(ranks, return_index=True)[1])
     if len(first) >= m:
       return ranks[first[:m]]
@@ -38,15 +38,15 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
 
 
 def _points(num: int, seed: int) -> np.ndarray:
-  """uint32 [num]: points of [0, 1) in units of 2^-32."""
+  """The first points of the sequence in [0, 1), in units of 2^-32: uint32 [num]."""
   return _reversed_bits(_scrambled(np.arange(num, dtype=np.uint32), seed))
 
 
 def _scrambled(values: np.ndarray, seed: int) -> np.ndarray:
-  """A random bijection in which bit b of the result depends on bits 0..b only (Laine and Karras).
+  """Applies a random bijection in which bit b depends on bits 0..b only (Laine and Karras).
 
-  Multiplying by an even number moves bits upwards only. Seen with its bits reversed it permutes
-  halves, then the halves of each half, and so on: Owen's scrambling.
+  Multiplying by an even number moves bits upwards only. With reversed bits this permutes halves,
+  then the halves of each half, and so on: Owen's scrambling.
   """
   key = np.random.SeedSequence(seed).generate_state(2, np.uint32)
   values = values ^ values * np.uint32(0x3d20adea)

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The order of samples from easy to hard, without an array of it.
+"""The order of samples from easy to hard, represented by histograms instead of an array.
 
 Samples are ordered by descending count (of models that solve them), ties by position. M models give
-M + 1 counts, so a histogram of every run of positions is all that is needed to find the sample at a
-rank, the rank of a sample, or what a cut predicts: 8 bytes x (M + 1) a run of 16,384 samples (or of
-64 M, if that is more) instead of 8 bytes a sample.
+M + 1 counts, so a histogram of each run of positions suffices to find the sample at a rank or the
+predictions of a cut: 8 bytes x (M + 1) for a run of 16,384 samples (or of 64 M, if that is more)
+instead of 8 bytes for each sample.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-RUN = 1 << 14  # A look at one run is a few microseconds.
-PER_BUCKET = 64  # At least so many positions of a run to a bucket: an eighth of a byte a sample.
+RUN = 1 << 14  # Scanning one run takes a few microseconds.
+PER_BUCKET = 64  # Least number of positions of a run per bucket: an eighth of a byte per sample.
 
 
 class Edge(NamedTuple):
-  """Where a cut falls: solved are counts above `bucket`, and equal ones at positions < `position`.
+  """Position of a cut: counts above `bucket` are solved, equal ones at positions < `position`.
 
-  It says of any sample in one comparison, without its rank, what the cut predicts.
+  It gives the prediction of the cut for any sample without its rank.
   """
 
   bucket: int
@@ -36,7 +36,7 @@ class RankOrder:
   """
 
   def __init__(self, counts: np.ndarray):
-    """`counts`: uint8 or uint16 [N]; kept, not copied."""
+    """`counts`: uint8 or uint16 [N]; referenced, not copied."""
     _check(counts)
     num_buckets = int(counts.max()) + 1
     run = RUN
@@ -45,7 +45,7 @@ class RankOrder:
     self._index(counts, run, np.zeros([0, num_buckets], np.int64))
 
   def grown(self, counts: np.ndarray) -> RankOrder:
-    """The order after samples were added behind: runs that were full are not looked at again.
+    """Returns the order after samples were appended; full runs are not scanned again.
 
     Args:
       counts: [N + new]; the first N are those of this order.
@@ -63,7 +63,7 @@ class RankOrder:
     return order
 
   def samples_at(self, ranks: np.ndarray) -> np.ndarray:
-    """Which samples stand at int [n] ranks: int64 [n]."""
+    """Samples at int [n] ranks: int64 [n]."""
     ranks = np.asarray(ranks, np.int64)
     if ranks.size and not 0 <= ranks.min() <= ranks.max() < self.size:
       raise ValueError(f"Ranks run from 0 to {self.size - 1}; got {ranks.min()} to {ranks.max()}.")
@@ -75,7 +75,7 @@ class RankOrder:
       bucket = int(buckets[chosen[0]])
       before = self._before[bucket]
       runs = np.searchsorted(before, places[chosen], side="right") - 1
-      for run in np.unique(runs).tolist():  # One look at each run that has a wanted sample.
+      for run in np.unique(runs).tolist():  # Scans each run that has a wanted sample once.
         here = chosen[runs == run]
         begin = run * self._run
         inside = np.flatnonzero(self.counts[begin:begin + self._run] == bucket)
@@ -83,7 +83,7 @@ class RankOrder:
     return found
 
   def edge(self, cut: int) -> Edge:
-    """Where the cut behind the `cut` easiest samples falls; one look at one run."""
+    """Edge behind the `cut` easiest samples; scans one run."""
     if not 0 <= cut <= self.size:
       raise ValueError(f"Got cut={cut} for {self.size} samples; expected 0 <= cut <= {self.size}.")
     if cut == self.size:
@@ -96,17 +96,17 @@ class RankOrder:
     run = int(before.searchsorted(place, side="right")) - 1
     begin = run * self._run
     inside = np.flatnonzero(self.counts[begin:begin + self._run] == bucket)
-    return Edge(bucket, begin + int(inside[place - before[run]]))  # The first that is not solved.
+    return Edge(bucket, begin + int(inside[place - before[run]]))  # The first unsolved sample.
 
   def is_solved(self, samples: np.ndarray, edge: Edge) -> np.ndarray:
-    """What a cut predicts of int [n] samples: bool [n]; costs n lookups."""
+    """Predictions of a cut for int [n] samples: bool [n]; costs n lookups."""
     counts = self.counts[samples]
     return (counts > edge.bucket) | ((counts == edge.bucket) & (samples < edge.position))
 
   def predicted(self, cut: int, first: int = 0, num: int | None = None) -> np.ndarray:
-    """What a cut predicts of samples first ... first + num - 1: 1 for the `cut` easiest of all.
+    """Predictions of a cut for samples first ... first + num - 1: bool [num].
 
-    Only what is asked for is made: bool [num].
+    True for the `cut` easiest of all samples.
     """
     edge = self.edge(cut)
     counts = self.counts[first:self.size if num is None else first + num]
@@ -116,7 +116,7 @@ class RankOrder:
     return solved
 
   def _index(self, counts: np.ndarray, run: int, known: np.ndarray) -> None:
-    """Takes the histograms of the first runs, [runs, buckets], and makes those of the others."""
+    """Takes the histograms of the first runs, [runs, buckets], and computes those of the others."""
     self.counts, self.size, self._run = counts, len(counts), run
     num_runs, num_buckets = -(-self.size // run), known.shape[1]
     # Samples of each bucket that lie before each run: [buckets, runs + 1].
@@ -126,13 +126,13 @@ class RankOrder:
       self._before[:, index + 1] = np.bincount(counts[index * run:(index + 1) * run],
                                                minlength=num_buckets)
     np.cumsum(self._before, axis=1, out=self._before)
-    # The hardest bucket (count 0) comes last: where each begins, from the highest count down.
+    # First rank of each bucket, from the highest count down; the hardest (count 0) is last.
     totals = self._before[::-1, -1]
     self._starts = totals.cumsum() - totals
 
   def _in_bucket(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(bucket, place in the bucket) of ranks [n]."""
-    # An empty bucket begins where the next harder one does; of equal starts the last one is found.
+    # An empty bucket starts where the next harder one does; of equal starts the last one is found.
     index = np.searchsorted(self._starts, ranks, side="right") - 1
     return len(self._starts) - 1 - index, ranks - self._starts[index]
 

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sort & Search: predict all answers of a model from a few (Prabhu et al., 2024, section 3).
+"""Sort & Search: prediction of all answers of a model from a few (Prabhu et al., 2024, section 3).
 
 Answers are 0/1, 1 for correct: a matrix [M, N] of M models on N samples. Samples are ordered from
-easy to hard by how many models solve them. A new model is run on a few samples, evenly spaced in
-that order; the best prediction of the form "solves every rank below the cut, none after" is found
-by one pass and stretched to all N. The same functions on the transpose place a new sample among
-models.
+easy to hard by the number of models that solve them. A new model is evaluated on a few samples,
+evenly spaced in that order; the best prediction of the form "solves every rank below the cut, none
+after" is found in one pass and extrapolated to all N. The same functions on the transpose place a
+new sample among models.
 
-The cut is where the chance to be correct crosses one half. It is no estimate of accuracy (it is
-biased even when all is known): estimate accuracy by the mean of the observed answers.
+At the cut the probability of a correct answer crosses one half. The cut is not an estimate of the
+accuracy (it is biased even when all answers are known): use the mean of the observed answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 
 def sum_order(answers: np.ndarray) -> np.ndarray:
-  """Samples from easy to hard: [M, N] -> int64 [N], by descending column sum, ties by index."""
+  """Orders samples from easy to hard: [M, N] -> int64 [N], by column sum, ties by index."""
   answers = np.asarray(answers)
   if answers.ndim != 2:
     raise ValueError(f"Got answers of shape {list(answers.shape)}; expected [M models, N samples].")
@@ -26,11 +26,11 @@ def sum_order(answers: np.ndarray) -> np.ndarray:
 
 
 def checked_counts(answers: np.ndarray) -> np.ndarray:
-  """Column sums of answers 0/1 [M, N], M >= 2, in the narrowest type: uint8 or uint16 [N]."""
+  """Computes column sums of answers 0/1 [M, N], M >= 2, as uint8 or uint16 [N]."""
   answers = np.asarray(answers)
   if answers.ndim != 2 or len(answers) < 2:
     raise ValueError(f"Got answers of shape {list(answers.shape)}; expected [M, N] of 2 models at "
-                     "least: others' answers are what an estimate goes by.")
+                     "least, since an estimate is based on other models' answers.")
   _check_binary(answers)
   if len(answers) > 65535:
     raise ValueError(f"Got {len(answers)} models; 65,535 at most are counted.")
@@ -38,9 +38,9 @@ def checked_counts(answers: np.ndarray) -> np.ndarray:
 
 
 def order_by_count(counts: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
-  """Positions [N] by descending count, ties by id (by position without `ids`).
+  """Orders positions [N] by descending count, ties by id (by position without `ids`).
 
-  Nearly all is tied (M models give M + 1 counts), so the tie rule makes the order.
+  Most samples are tied (M models give M + 1 counts), so the tie rule matters.
   """
   counts = np.asarray(counts)
   if counts.dtype == bool or counts.dtype.kind == "u":
@@ -50,14 +50,15 @@ def order_by_count(counts: np.ndarray, ids: np.ndarray | None = None) -> np.ndar
 
 
 def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
-  """Two-stage sort (section 3.1): samples of one count, reordered by the models that part them.
+  """Two-stage sort (section 3.1): reorders samples of one count by the models that divide them.
 
-  A model whose best cut falls inside a run of tied samples is the only kind to care how they are
-  ordered: each run is reordered by the count over its own such models, ties again by index. Runs
-  without a cut stay as they are. Only the given models [M, N] take part.
+  Only models whose best cut falls inside a run of tied samples depend on the order within it: each
+  run is reordered by the count over these models, ties again by index. Runs without a cut remain
+  unchanged.
 
   Args:
-    passes: each takes the runs still tied after the one before.
+    answers: 0/1 [M, N].
+    passes: number of passes; each reorders the runs that are still tied after the previous one.
   """
   answers = np.asarray(answers)
   order = sum_order(answers)
@@ -82,22 +83,21 @@ def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
 
 
 def dp_threshold(row: np.ndarray) -> int:
-  """Best cut of answers [n] that stand in rank order: k in 0..n, so that ranks < k are predicted 1.
+  """Finds the best cut k in 0..n of answers [n] in rank order; ranks < k are predicted 1.
 
   It has the fewest wrong predictions of all n + 1 cuts. Ones at rank >= k and zeros at rank < k are
-  wrong, so the best k maximises the sum of (2 row - 1) over ranks < k. Of equally good cuts the
-  smallest is taken.
+  wrong, so the best k maximizes the sum of (2 row - 1) over ranks < k. Ties give the smallest cut.
   """
   row = np.asarray(row)
   if row.ndim != 1:
     raise ValueError(f"Got a row of shape {list(row.shape)}; expected [n] answers in rank order.")
   _check_binary(row)
   gains = np.cumsum(2 * row.astype(np.int64) - 1)
-  return int(np.argmax(np.concatenate([[0], gains])))  # argmax takes the first of equals.
+  return int(np.argmax(np.concatenate([[0], gains])))  # Ties: argmax returns the first.
 
 
 def dp_thresholds(rows: np.ndarray) -> np.ndarray:
-  """`dp_threshold` of each of S rows [S, n], answers in rank order: int64 [S]."""
+  """Finds the best cut (`dp_threshold`) of each of S rows [S, n] in rank order: int64 [S]."""
   rows = np.asarray(rows)
   if rows.ndim != 2:
     raise ValueError(f"Got rows of shape {list(rows.shape)}; expected [S, n].")
@@ -106,25 +106,25 @@ def dp_thresholds(rows: np.ndarray) -> np.ndarray:
   cuts = np.zeros(num_rows, np.int64)
   if not length:
     return cuts
-  step = max(1, (1 << 22) // length)  # So many rows at a time: 16 MB of sums.
+  step = max(1, (1 << 22) // length)  # Number of rows at a time: 16 MB of sums.
   for start in range(0, num_rows, step):
     gains = np.cumsum(2 * rows[start:start + step].astype(np.int8) - 1, axis=1, dtype=np.int32)
-    best = np.argmax(gains, axis=1)  # Of equals the first.
+    best = np.argmax(gains, axis=1)  # Ties: the first.
     cuts[start:start + step] = np.where(gains[np.arange(len(best)), best] > 0, best + 1, 0)
   return cuts
 
 
 def spaced_models(accuracies: np.ndarray, budget: int) -> np.ndarray:
-  """Which models to ask about a new sample: `budget` of M, evenly spaced in accuracy order."""
+  """Chooses `budget` of M models, evenly spaced in accuracy order, to evaluate on a new sample."""
   order = order_by_count(np.asarray(accuracies))
   return order[sample_positions(len(order), budget)]
 
 
 def place_samples(answers: np.ndarray, num_models: int) -> np.ndarray:
-  """Counts out of `num_models` of new samples: from answers [m, K] of `spaced_models`, int64 [K].
+  """Estimates how many of `num_models` solve new samples: answers [m, K] -> int64 [K].
 
-  It is the mean of the m answers, a half upwards. The cut among models would be the transpose of
-  the search, but it is biased as a solve count and ranks worse.
+  The answers are those of `spaced_models`; the estimate is their mean, halves rounded up. The cut
+  among models, the transpose of the search, is biased as a count and ranks worse.
   """
   answers = np.asarray(answers)
   _check_binary(answers)
@@ -133,10 +133,10 @@ def place_samples(answers: np.ndarray, num_models: int) -> np.ndarray:
 
 
 def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> dict[str, float]:
-  """Errors of predicted answers [N] of one model (section 3.3).
+  """Decomposes the error of predicted answers [N] of one model (section 3.3).
 
-  `aleatoric` is what the best cut of the order leaves when every answer is known; `epistemic` is
-  how far the prediction is from that best cut. total <= aleatoric + epistemic.
+  `aleatoric` is the error of the best cut of the order given every answer; `epistemic` is the
+  distance of the prediction from that cut. total <= aleatoric + epistemic.
   """
   answers = np.asarray(answers)
   best = step_predictions(order, dp_threshold(answers[order]))
@@ -146,7 +146,7 @@ def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> 
 
 
 def sample_positions(num_samples: int, budget: int) -> np.ndarray:
-  """Ranks to evaluate: floor((j + 1/2) n / m) for j < m, all different, the middles of m strata."""
+  """Ranks to evaluate: floor((j + 1/2) n / m) for j < m, the distinct middles of m strata."""
   n, m = int(num_samples), int(budget)
   if not 1 <= m <= n:
     raise ValueError(f"Got a budget of {m} for {n} samples; expected 1 <= budget <= {n}.")
@@ -154,7 +154,7 @@ def sample_positions(num_samples: int, budget: int) -> np.ndarray:
 
 
 def extrapolate_cut(cut: int, budget: int, num_samples: int) -> int:
-  """The cut k of m sampled answers in terms of all n: k n / m, rounded, a half upwards."""
+  """Extrapolates the cut k of m sampled answers to all n: k n / m, halves rounded up."""
   k, m, n = int(cut), int(budget), int(num_samples)
   if m < 1 or not 0 <= k <= m or n < m:
     raise ValueError(f"Got cut={k}, budget={m}, num_samples={n}; expected 0 <= cut <= budget <= "
@@ -182,7 +182,7 @@ def per_sample_error(answers: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def aggregate_error(answers: np.ndarray, estimated_accuracy: float) -> float:
-  """|mean answer - estimate|; the estimate is a mean of observed answers or of predictions."""
+  """|mean answer - estimate|, for a mean of observed answers or of predictions."""
   return float(abs(np.mean(np.asarray(answers, np.float64)) - estimated_accuracy))
 
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The cut of a new model in an order of N samples, for the price of its m answers.
+"""The cut of a new model in an order of N samples, at a cost that depends on its m answers only.
 
-Nothing here grows with N: the cut is found among the m answers, falls halfway between two of the
-ranks asked, and says of any sample by its count and position which side it is on. What does not
-depend on the model (which samples are asked, and how their ranks are ordered) is made once.
+The cut is found among the m answers and falls halfway between two of the ranks asked; the side of
+any sample follows from its count and position. The work that does not depend on the model (which
+samples are asked, and the order of their ranks) is done once.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 
 
-class Questions:
-  """The samples at m ranks of an order: what one model after the other is asked.
+class QuestionSet:
+  """The samples at m ranks of an order, which every model is asked.
 
   Attributes:
-    order: of N samples.
+    order: order of the N samples.
     ranks: int64 [m], in the order of asking.
     samples: int64 [m].
   """
 
   def __init__(self, order: rank_order.RankOrder, ranks: np.ndarray):
-    """Looks the samples up; `ranks` int [m] are all different (`nested_ranks`)."""
+    """Finds the samples; `ranks` int [m] are all different (`nested_ranks`)."""
     self.order, self.ranks = order, np.array(ranks, np.int64)
     self.samples = order.samples_at(self.ranks)
     self._by_rank = np.argsort(self.ranks)
@@ -35,20 +35,20 @@ class Questions:
     self._by_sample = np.argsort(self.samples)
     self._known = self.samples[self._by_sample]
 
-  def threshold(self, answers: np.ndarray) -> Threshold:
-    """The cut with the fewest wrong of a model's answers 0/1 [m], of equals the first."""
+  def threshold(self, answers: np.ndarray) -> ModelThreshold:
+    """Finds the cut with the fewest wrong of a model's answers 0/1 [m]; ties give the first."""
     answers = answer_sampling.checked_answers(answers, len(self.ranks))
     gains = (answers[self._by_rank].view(np.int8) * np.int8(2) - np.int8(1)).cumsum(dtype=np.int64)
     best = int(gains.argmax())
     top = int(gains[best])
     first, gain = (best + 1, top) if top > 0 else (0, 0)
-    m, solved = len(answers), (int(gains[-1]) + len(answers)) // 2  # Of them all.
-    easy = (gain + first) // 2  # Solved of the first ones.
-    return Threshold(self, answers, int(self._cuts[first]), wrong=solved - gain,
+    m, solved = len(answers), (int(gains[-1]) + len(answers)) // 2  # Of all answers.
+    easy = (gain + first) // 2  # Solved among the first ones.
+    return ModelThreshold(self, answers, int(self._cuts[first]), wrong=solved - gain,
                      solved=_share(easy, first), failed=_share(solved - easy, m - first))
 
   def cuts(self, answers: np.ndarray) -> np.ndarray:
-    """The cuts of S models' answers 0/1 [S, m] at once: int64 [S]."""
+    """Finds the cuts of S models from their answers 0/1 [S, m]: int64 [S]."""
     answers = np.asarray(answers)
     if answers.ndim != 2 or answers.shape[1] != len(self.ranks):
       raise ValueError(f"Got answers of shape {list(answers.shape)}; expected "
@@ -56,25 +56,25 @@ class Questions:
     return self._cuts[ranking.dp_thresholds(answers[:, self._by_rank])]
 
   def observed(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(which of samples [n] were asked: bool [n], as what question each: int64 [n])."""
+    """Returns (bool [n], whether samples [n] were asked; int64 [n], index of their question)."""
     places = np.minimum(np.searchsorted(self._known, samples), len(self._known) - 1)
     return self._known[places] == samples, self._by_sample[places]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Threshold:
-  """What one model's answers say of all samples.
+class ModelThreshold:
+  """The fitted cut of one model.
 
   Attributes:
-    questions: what was asked.
-    answers: uint8 [m], as asked.
-    cut: so many of the easiest samples are predicted to be solved.
-    wrong: how many of the answers the cut does not predict.
-    solved, failed: chances of a correct answer on the easy and on the hard side of it (Laplace's
-      estimate: never quite 0 or 1).
+    questions: the samples asked.
+    answers: uint8 [m], in the order of asking.
+    cut: number of the easiest samples that are predicted to be solved.
+    wrong: number of answers that the cut predicts wrongly.
+    solved, failed: probability of a correct answer on the easy and on the hard side of the cut
+      (Laplace's estimate, strictly between 0 and 1).
   """
 
-  questions: Questions
+  questions: QuestionSet
   answers: np.ndarray
   cut: int
   wrong: int
@@ -82,11 +82,11 @@ class Threshold:
   failed: float
 
   def probabilities(self, samples: np.ndarray) -> np.ndarray:
-    """Chances of a correct answer to int [n] samples: float64 [n]; 0 or 1 where it was asked."""
+    """Probabilities of correct answers to int [n] samples: float64 [n]; 0 or 1 where observed."""
     return self._filled(samples, self.solved, self.failed)
 
   def predictions(self, samples: np.ndarray) -> np.ndarray:
-    """Predicted answers to int [n] samples: uint8 [n]; the observed ones where it was asked."""
+    """Predicted answers to int [n] samples: uint8 [n]; observed ones where there are any."""
     return self._filled(samples, 1, 0).astype(np.uint8)
 
   def _filled(self, samples: np.ndarray, solved: float, failed: float) -> np.ndarray:
@@ -100,7 +100,7 @@ class Threshold:
 
 
 def _between(ranks: np.ndarray, size: int) -> np.ndarray:
-  """int64 [m + 1]: cuts of N for those of m rising ranks, halfway to the next, a half upwards."""
+  """Cuts of N samples for m rising ranks, halfway to the next, halves rounded up: int64 [m + 1]."""
   return np.concatenate([[0], (ranks[:-1] + ranks[1:] + 1) // 2, [size]])
 
 

@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A cache on disk of which model answered which sample correctly; it grows by models and samples.
+"""The accuracy cache on disk: which model answers which sample correctly.
 
   cache/format.json     version of the format
-        commits.jsonl   one line for each growth; what it does not name does not exist
-        0001.bits       what a growth added: one bit an answer, one more where some are missing
-        0001.ids        ids of the samples it added, a line each (zlib)
+        commits.jsonl   one line for each addition; files that it does not name are ignored
+        0001.bits       answers of an addition: one bit each, one more where some are missing
+        0001.ids        ids of the added samples, one per line (zlib)
 
                 sample batch 0    sample batch 1
-  model batch 0 [ piece       ]   [ piece       ]     A growth adds a column or a row of pieces
-  model batch 1 [ piece       ]   [ piece       ]     in a file of its own; nothing is rewritten.
+  model batch 0 [ piece       ]   [ piece       ]     An addition writes a column or a row of
+  model batch 1 [ piece       ]   [ piece       ]     pieces to a new file; nothing is rewritten.
 
-A piece is bits [models, ceil(samples / 8)], memory-mapped. A growth writes and syncs its files,
-then appends its line; a crash in between leaves files that the next growth overwrites. Writers
-take a lock, readers need none: a line once written never changes.
+A piece is bits [models, ceil(samples / 8)], memory-mapped. An addition writes and syncs its files,
+then appends its line; a crash in between leaves files that the next addition overwrites. Writers
+take a lock; readers need none, since a written line never changes.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class AccuracyCache:
   """M models x N samples; an answer is 1 (correct), 0 (wrong) or -1 (not evaluated).
 
   Attributes:
-    folder: where it is.
-    models: their names, in the order in which they were added.
+    folder: the cache's folder.
+    models: names of the models, in the order in which they were added.
     num_samples: N.
   """
 
   def __init__(self, folder: str | os.PathLike, *, create: bool = False):
-    """Opens the cache at its last committed state; `create` makes an empty one if there is none."""
+    """Opens the cache at its last committed state; `create` creates it if it does not exist."""
     self.folder = pathlib.Path(folder)
     if create and not (self.folder / "format.json").exists():
       self.folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class AccuracyCache:
     self.refresh()
 
   def refresh(self) -> None:
-    """Takes in what others have committed since."""
+    """Reads the lines that other processes have committed since."""
     self.models: list[str] = []
     self._model_sizes: list[int] = []
     self._sample_sizes: list[int] = []
@@ -100,12 +100,12 @@ class AccuracyCache:
 
   @property
   def model_batches(self) -> tuple[int, ...]:
-    """How many models each growth by models brought."""
+    """Number of models of each addition of models."""
     return tuple(self._model_sizes)
 
   @property
   def sample_batches(self) -> tuple[int, ...]:
-    """How many samples each growth by samples brought."""
+    """Number of samples of each addition of samples."""
     return tuple(self._sample_sizes)
 
   def piece(self, model_batch: int, sample_batch: int) -> Piece:
@@ -116,14 +116,14 @@ class AccuracyCache:
 
   @functools.cached_property
   def ids(self) -> np.ndarray:
-    """str [N], in the order in which samples were added; read when first asked for."""
+    """Ids in the order in which samples were added: str [N]; read on first use."""
     found: list[str] = []
     for path, _ in self._id_files:
       found += zlib.decompress(path.read_bytes()).decode().split("\n")
     return np.array(found) if found else np.zeros(0, "<U1")
 
   def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
-    """int8 [n]: one model's answers to int [n] samples; costs n lookups."""
+    """Answers of one model to int [n] samples: int8 [n]; costs n lookups."""
     batch, row = self._place(model)
     samples = np.asarray(samples, np.int64)
     starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
@@ -139,16 +139,16 @@ class AccuracyCache:
     return found
 
   def matrix(self, models: Sequence[int | str] | None = None) -> np.ndarray:
-    """int8 [M, N] of some models (all); unpacked, so mind its size."""
+    """Answers of the given models (default: all), unpacked: int8 [M, N]."""
     chosen = range(self.num_models) if models is None else models
     everything = np.arange(self.num_samples)
     return np.stack([self.answers(model, everything) for model in chosen])
 
   def columns(self, samples: np.ndarray, models: Sequence[int | str] | None = None, *,
               seen: bool = False) -> np.ndarray:
-    """uint8 [M, n]: whether models (all) are known to answer samples int [n] correctly.
+    """Whether models (default: all) are known to answer samples int [n] correctly: uint8 [M, n].
 
-    With `seen`: whether they were evaluated on them.
+    With `seen`: whether they were evaluated on these samples.
     """
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     samples = np.asarray(samples, np.int64)
@@ -165,7 +165,7 @@ class AccuracyCache:
     return found
 
   def totals(self) -> np.ndarray:
-    """int64 [M, 2]: how many answers of each model are correct, and how many were evaluated."""
+    """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
     found = np.zeros([self.num_models, 2], np.int64)
     first = 0
     for batch, size in enumerate(self._model_sizes):
@@ -179,13 +179,13 @@ class AccuracyCache:
     return found
 
   def complete_models(self) -> list[str]:
-    """Names of the models that were evaluated on every sample."""
+    """Names of the models that were evaluated on all samples."""
     return [name for name, (_, seen) in zip(self.models, self.totals().tolist())
             if seen == self.num_samples]
 
   def counts(self, models: Sequence[int | str] | None = None
              ) -> tuple[np.ndarray, np.ndarray | None]:
-    """([N] of models that are correct, [N] of models that were evaluated; None: all of them)."""
+    """Number of correct models [N] and of evaluated models [N] of each sample; None: all."""
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     correct, seen = [], []
     for index, size in enumerate(self._sample_sizes):
@@ -205,10 +205,10 @@ class AccuracyCache:
     """Adds models with their answers to all samples.
 
     Args:
-      names: of the models; none may be in the cache.
-      answers: [m, N], or any iterable of rows, packed one at a time. In an empty cache it also says
-        how many samples there are, and `ids` is needed.
-      ids: [N] of the columns; None: those of the cache. Rows are put into the cache's order;
+      names: names of the models; none may be in the cache.
+      answers: [m, N], or any iterable of rows, packed one at a time. In an empty cache it defines
+        the number of samples, and `ids` is required.
+      ids: ids [N] of the columns; None: those of the cache. Rows are reordered as the cache;
         samples of the cache that are not among them were not evaluated.
     """
     with self._writing():
@@ -227,7 +227,7 @@ class AccuracyCache:
     """Adds samples with the answers of all models.
 
     Args:
-      ids: of the samples; none may be in the cache.
+      ids: ids of the samples; none may be in the cache.
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
@@ -273,7 +273,7 @@ class AccuracyCache:
     return ids
 
   def _columns(self, ids: Sequence[str] | None) -> np.ndarray | None:
-    """Column of the given rows for each sample of the cache, -1 for none; None: the same order."""
+    """Column of the rows for each sample of the cache, -1 for none; None: the same order."""
     if ids is None:
       return None
     given = np.asarray([str(one) for one in ids])
@@ -299,7 +299,7 @@ class AccuracyCache:
     return batch, int(model - (ends[batch] - self._model_sizes[batch]))
 
   def _take(self, line: Mapping[str, Any]) -> str:
-    """Takes one committed line in, or says which of its files is not what it should be."""
+    """Applies one committed line; returns an error text if one of its files is damaged."""
     names, num_new = line.get("models", []), line.get("samples", 0)
     path = self.folder / line["bits"]
     ids = self.folder / line["ids"] if num_new else None
@@ -323,7 +323,7 @@ class AccuracyCache:
     return ""
 
   def _commit(self, line: dict[str, Any], pieces: Sequence[Any], ids: Sequence[str] = ()) -> None:
-    """Writes the planes of each piece to a new file, and then the line that makes it exist."""
+    """Writes the planes of each piece to a new file, then the line that commits it."""
     stem = f"{self._num_commits + 1:04d}"
     offsets, position = [], 0
     with atomic_files.opening(self.folder / f"{stem}.bits") as file:
@@ -347,7 +347,7 @@ class AccuracyCache:
 
   @contextlib.contextmanager
   def _writing(self) -> Iterator[None]:
-    """One writer at a time, on the newest state; released by the system if the process dies."""
+    """Lock of the only writer, on the newest state; the system frees it if the process dies."""
     with file_lock.held(self.folder / "lock"):
       self.refresh()
       if self._damaged:

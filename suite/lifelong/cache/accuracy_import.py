@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Answers of models from files: what an accuracy cache is fed with.
+"""Import of models' answers from files into an accuracy cache.
 
 | file | form |
 |---|---|
 | .npy | [M, N] of 1 (correct), 0 (wrong), -1 (not evaluated) |
 | .npz | as `answers`, or bits as `A_packed` with `n_samples`; `ids`, `model_names` if there |
-| .csv | a header `model,ID,ID,...`, then a line a model; an empty cell was not evaluated |
-| .parquet | saved predictions (`id`, `correct`): one model; or `id` and a column a model |
+| .csv | a header `model,ID,ID,...`, then one line per model; an empty cell was not evaluated |
+| .parquet | saved predictions (`id`, `correct`): one model; or `id` and one column per model |
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _CELLS = {"": -1, "1": 1, "0": 0, "-1": -1, "true": 1, "false": 0}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Answers:
-  """M models' answers to N samples; `ids` is None where the file has none.
+class ImportedAnswers:
+  """Answers of M models to N samples, as read from a file.
 
   Attributes:
     models: M names.
-    ids: N ids, or None.
+    ids: N ids, or None if the file has none.
     answers: [M, N] of 1, 0 and -1, or bool.
   """
 
@@ -41,15 +41,15 @@ class Answers:
   answers: np.ndarray
 
 
-def read(path: pathlib.Path, names: Sequence[str] = ()) -> Answers:
+def read(path: pathlib.Path, names: Sequence[str] = ()) -> ImportedAnswers:
   """Reads one file.
 
   Args:
     path: see the table above.
-    names: of the models, where the file has none; else they must be as many.
+    names: names of the models if the file has none; otherwise their number must match.
 
   Raises:
-    accuracy_cache.CacheError: the file is not what it should be.
+    accuracy_cache.CacheError: the file is missing, damaged or of another form.
   """
   readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
   path = pathlib.Path(path)
@@ -68,11 +68,11 @@ def read(path: pathlib.Path, names: Sequence[str] = ()) -> Answers:
   return found
 
 
-def _read_npy(path: pathlib.Path) -> Answers:
+def _read_npy(path: pathlib.Path) -> ImportedAnswers:
   return _named(path, np.atleast_2d(_load(path)), None, None)
 
 
-def _read_npz(path: pathlib.Path) -> Answers:
+def _read_npz(path: pathlib.Path) -> ImportedAnswers:
   with _load(path) as saved:
     if "answers" in saved:
       answers = np.atleast_2d(saved["answers"])
@@ -92,14 +92,14 @@ def _load(path: pathlib.Path) -> Any:
                                     f"read: {error}") from error
 
 
-def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any) -> Answers:
+def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any) -> ImportedAnswers:
   models = ([str(name) for name in names] if names is not None else
             [path.stem] if len(answers) == 1 else
             [f"{path.stem}/{index}" for index in range(len(answers))])
-  return Answers(models, None if ids is None else [str(one) for one in ids], answers)
+  return ImportedAnswers(models, None if ids is None else [str(one) for one in ids], answers)
 
 
-def _read_csv(path: pathlib.Path) -> Answers:
+def _read_csv(path: pathlib.Path) -> ImportedAnswers:
   with open(path, newline="", encoding="utf-8") as file:
     lines = csv.reader(file)
     header = next(lines, [])
@@ -117,26 +117,27 @@ def _read_csv(path: pathlib.Path) -> Answers:
       rows.append(np.array([_CELLS[cell.strip().lower()] for cell in line[1:]], np.int8))
   if not rows:
     raise accuracy_cache.CacheError(f"{path} has a header and no models.")
-  return Answers(models, header[1:], np.stack(rows))
+  return ImportedAnswers(models, header[1:], np.stack(rows))
 
 
-def _read_parquet(path: pathlib.Path) -> Answers:
+def _read_parquet(path: pathlib.Path) -> ImportedAnswers:
   table = parquet.read_table(path)
   if "id" not in table.column_names:
     raise accuracy_cache.CacheError(f"{path} has columns {table.column_names[:6]}; needed is `id`, "
                                     "and `correct` or a column a model.")
   ids = [str(one) for one in table["id"].to_pylist()]
   if "correct" in table.column_names:
-    return Answers([_model_name(path)], ids, np.asarray(table["correct"])[None])
+    return ImportedAnswers([_model_name(path)], ids, np.asarray(table["correct"])[None])
   names = [name for name in table.column_names if name != "id"]
   columns = [table[name].cast(pa.int8()).fill_null(-1).to_numpy() for name in names]
   if not columns:
     raise accuracy_cache.CacheError(f"{path} has no column but `id`.")
-  return Answers(names, ids, np.stack(columns))
+  return ImportedAnswers(names, ids, np.stack(columns))
 
 
 def _model_name(path: pathlib.Path) -> str:
-  """ "quickstart/indep/0003" of WORKDIR/LEARNER/predictions/0003.parquet."""
+  """Model name of saved predictions: WORKDIR/LEARNER/predictions/0003.parquet gives
+  "quickstart/indep/0003"."""
   run = path.resolve().parent.parent
   is_run = path.parent.name == "predictions"
   return f"{run.parent.name}/{run.name}/{path.stem}" if is_run else path.stem

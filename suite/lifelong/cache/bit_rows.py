@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Rows of bits: one bit an answer, eight to a byte, the first in the highest bit.
+"""Rows of bits: one bit for each answer, eight in a byte, the first in the highest bit.
 
   answers  1 0 1 1 0 0 0 1 | 1            row  0b10110001 0b10000000
 
-Counting down the columns of M rows adds 64 columns at a time: the rows are summed in binary with
-logical operations, plane by plane (plane p holds bit p of all counts), three words into two as a
-hardware adder does, and only the log2(M) planes are ever unpacked. Threads were tried and
-gain little: operations are so short that they mostly wait for the interpreter's lock.
+Column counts of M rows are computed for 64 columns at a time: the rows are summed in binary with
+logical operations, plane by plane (plane p holds bit p of all counts), three words into two like a
+hardware adder, and only the log2(M) planes are unpacked. Threads bring little: the operations are
+so short that they mostly wait for the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-# Columns counted at a time: few enough that the planes stay in the processor's cache, and enough
-# that Python's share of the time is small.
+# Number of columns counted at a time: the planes must fit in the processor's cache, and Python's
+# share of the time must be small.
 BLOCK = 1 << 20
 
 
 def pack(answers: np.ndarray) -> np.ndarray:
-  """0/1 [..., N] -> uint8 [..., ceil(N / 8)]."""
+  """Packs 0/1 [..., N] into uint8 [..., ceil(N / 8)]."""
   return np.packbits(np.asarray(answers, bool), axis=-1)
 
 
 def unpack(rows: np.ndarray, num: int) -> np.ndarray:
-  """uint8 [..., ceil(N / 8)] -> 0/1 uint8 [..., N]."""
+  """Unpacks uint8 [..., ceil(N / 8)] to 0/1 uint8 [..., N]."""
   return np.unpackbits(rows, axis=-1, count=num)
 
 
 def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
-  """The answers of one row at int [n] positions: uint8 [n]; costs n lookups, however long it is."""
+  """Answers of one row at int [n] positions: uint8 [n]; costs n lookups for any row length."""
   positions = np.asarray(positions)
   return (row[positions >> 3] >> (7 - (positions & 7)).astype(np.uint8)) & np.uint8(1)
 
 
 def num_ones(row: np.ndarray) -> int:
-  """How many bits of a row (or of several) are 1; those behind its end are 0."""
+  """Number of ones in one or several rows; padding bits are 0."""
   return int(_ONES[np.ascontiguousarray(row)].sum(dtype=np.int64))
 
 
 def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np.ndarray:
-  """How many of M rows have a 1 in each of the columns first ... first + num - 1.
+  """Number of ones among M rows in each of the columns first ... first + num - 1.
 
   Args:
-    rows: M rows of bytes; memory-mapped ones are read once.
+    rows: M rows of bytes; memory-mapped rows are read once.
     num: N columns.
     first: a multiple of 64.
 
@@ -64,17 +64,17 @@ def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np
 
 
 def _words(piece: np.ndarray) -> np.ndarray:
-  """Bytes [B] -> uint64 [ceil(B / 8)], with zeros behind the end."""
+  """Converts bytes [B] to uint64 [ceil(B / 8)], padded with zeros."""
   rest = -len(piece) % 8
   piece = np.ascontiguousarray(piece)
   return (np.concatenate([piece, np.zeros(rest, np.uint8)]) if rest else piece).view(np.uint64)
 
 
 def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
-  """Adds M rows of one-bit numbers, 64 to a word: bit p of each sum is a bit of planes[p].
+  """Adds M rows of one-bit numbers, 64 in a word: bit p of each sum is a bit of planes[p].
 
-  Three words of one weight become one, and one of the next weight, as soon as they are there: at
-  most two wait at each, so that what is worked on is small.
+  Three words of one weight are combined to one, plus one of the next weight, as soon as they are
+  available, so at most two are stored for each weight.
   """
   waiting: list[list[np.ndarray]] = []
 
@@ -87,7 +87,7 @@ def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
       half = one ^ two
       carry = one & two
       carry |= half & three
-      half ^= three  # Not the caller's word: `half` is ours.
+      half ^= three  # In place: `half` is not the caller's array.
       waiting[power] = [half]
       take(carry, power + 1)
 
@@ -99,13 +99,13 @@ def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
     if len(left) == 2:
       take(left[0] & left[1], len(planes) + 1)
       planes.append(left[0] ^ left[1])
-    else:  # One: a weight that has had three keeps one.
+    else:  # One word: a weight that had three keeps one.
       planes.append(left[0])
   return planes
 
 
 def _read(planes: Sequence[np.ndarray], num: int, dtype: np.dtype) -> np.ndarray:
-  """The sums as numbers [N]."""
+  """Reads the sums as numbers [N]."""
   counts = np.zeros(num, dtype)
   for plane in planes[::-1]:  # Horner's rule.
     counts += counts

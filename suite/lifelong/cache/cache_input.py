@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What may be put into an accuracy cache: names, ids and answers, checked and packed."""
+"""Validation and packing of names, ids and answers for an accuracy cache."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ALLOWED = (NOT_EVALUATED, 0, 1)
 
 
 class CacheError(ValueError):
-  """The cache or what is to be put into it is not what it should be; the message says the cure."""
+  """The cache, or the data to be added to it, is invalid; the message names the remedy."""
 
 
 def checked_names(names: Sequence[str], known: Sequence[str]) -> list[str]:
-  """The names as texts; none may be known or given twice."""
+  """Returns the names as strings; raises an error if one is known or given twice."""
   names = [str(name) for name in names]
   taken = sorted(set(names) & set(known))
   if taken or len(set(names)) < len(names) or not names:
@@ -29,7 +29,7 @@ def checked_names(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def paired(names: Sequence[str], answers: Iterable[np.ndarray]
            ) -> Iterator[tuple[str, np.ndarray]]:
-  """(name, row) of each model; an error if there are more of the one than of the other."""
+  """Yields (name, row) of each model; raises an error if their numbers differ."""
   rows = iter(answers)
   for name in names:
     row = next(rows, None)
@@ -41,7 +41,7 @@ def paired(names: Sequence[str], answers: Iterable[np.ndarray]
 
 
 def checked(answers: np.ndarray, what: str) -> np.ndarray:
-  """int8 of the same shape, of 0, 1 and -1 only."""
+  """Returns answers as int8; raises an error unless all are 0, 1 or -1."""
   answers = np.asarray(answers)
   if answers.dtype == bool:
     return answers.astype(np.int8)
@@ -54,7 +54,7 @@ def checked(answers: np.ndarray, what: str) -> np.ndarray:
 
 def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str
            ) -> list[tuple[np.ndarray, np.ndarray | None]]:
-  """(correct, seen) bits of one model for each sample batch; seen is None where all were."""
+  """Packs (correct, seen) bits of a model for each sample batch; seen is None if complete."""
   row = checked(row, f"model {name!r}")
   expected = sum(sizes) if order is None else int((order >= 0).sum())
   if row.shape != (expected,):

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A file of JSON lines that is only appended to: a line exists when it is whole, or not at all.
+"""An append-only file of JSON lines; incomplete lines are ignored.
 
-Each line begins with a digest of its body, so that half a line, or a changed one, is told from a
-good one. Files that a line names are written and synced before it.
+Each line begins with a digest of its body, which detects incomplete and changed lines. Files that a
+line names are written and synced before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from suite.system import atomic_files
 
 
 def read(path: pathlib.Path) -> Iterator[tuple[dict[str, Any], int]]:
-  """(line, where it ends in the file) of every whole line, up to the first that is not."""
+  """Yields (line, byte offset of its end) of every valid line, up to the first invalid one."""
   end = 0
   for raw in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
     digest, _, body = raw.decode("utf-8", "replace").rstrip("\n").partition(" ")
@@ -31,7 +31,7 @@ def read(path: pathlib.Path) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def append(path: pathlib.Path, line: Mapping[str, Any], *, at: int) -> None:
-  """Writes one line at byte `at`, over whatever half line a crash has left behind it."""
+  """Writes one line at byte `at`, over any incomplete line that a crash has left there."""
   body, is_new = json.dumps(line), not path.exists()
   with open(path, "ab") as file:
     file.truncate(at)

@@ -1,16 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How many models of an accuracy cache solve each sample: kept, and kept up to date.
+"""Number of models of an accuracy cache that solve each sample, stored and updated incrementally.
 
-What a cache has counted once stays counted. A new model adds its bits to the counts; new samples
-are counted by themselves. Counts are all that an order from easy to hard needs (one or two bytes a
-sample, ties by position):
+A new model adds its bits to the counts; only new samples are counted in full. The counts (one or
+two bytes for each sample) define an order from easy to hard, ties by position:
 
   counts = sample_counts.SampleCounts(cache)
   order = rank_order.RankOrder(counts.ranked())
 
-They are saved beside the cache, in counts.bin: a line of JSON that says of which commits they are
-(padded to 4096 bytes), the counts of correct answers, and those of evaluated ones where some are
-missing. A file that is not of this cache, or is damaged, is made anew.
+They are saved beside the cache, in counts.bin: a line of JSON with the digest of the counted
+commits (padded to 4096 bytes), the counts of correct answers, and those of evaluated ones if some
+are missing. A file of another cache, or a damaged one, is rebuilt.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ from suite.system import atomic_files
 
 VERSION = 1
 FILE = "counts.bin"
-# A sample's missing answers are expected to be as its others, and two more of the mean of all.
+# The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
+# answers with the mean of the whole cache.
 _PRIOR = 2.0
 _HEADER = 4096
 _BLOCK = 1 << 20
@@ -39,19 +39,19 @@ class SampleCounts:
   """Counts over all M models of a cache, by sample, N of them.
 
   Attributes:
-    cache: what is counted.
+    cache: the cache.
     num_models: M.
-    correct: uint8 [N], uint16 if M > 255: models that solve each sample.
-    seen: the same of models that were evaluated on it; None if all were on all.
+    correct: uint8 [N], uint16 if M > 255: number of models that solve each sample.
+    seen: number of models that were evaluated on each sample, same type; None if all were on all.
   """
 
   num_models: int
   correct: np.ndarray
   seen: np.ndarray | None
-  _commits: str  # Digest of those that are counted.
+  _commits: str  # Digest of the counted commits.
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True):
-    """`keep`: read saved counts if there are any, and save them when they change."""
+    """`keep`: read saved counts if they exist, and save them when they change."""
     self.cache, self._keep = cache, keep
     self._path = cache.folder / FILE
     self._forget()
@@ -60,10 +60,10 @@ class SampleCounts:
     self.update()
 
   def update(self) -> None:
-    """Takes in what the cache has grown by: costs what is new, and one addition a new model."""
+    """Counts what was added to the cache; old samples cost one addition for each new model."""
     cache, wanted = self.cache, (self.cache.num_models, self.cache.num_samples)
     if self._commits != _commits(cache, self.num_models, len(self.correct)):
-      self._forget()  # The cache was cut back since.
+      self._forget()  # The cache was truncated since.
     known = (self.num_models, len(self.correct))
     if known == wanted:
       return
@@ -95,7 +95,7 @@ class SampleCounts:
       self._save()
 
   def ranked(self) -> np.ndarray:
-    """Counts to order samples by, [N] of the type of `correct`; that itself if none is missing."""
+    """Counts [N] to order samples by, of the type of `correct`; `correct` if none is missing."""
     if self.seen is None:
       return self.correct
     mean = mean_answer(int(self.correct.sum(dtype=np.int64)), int(self.seen.sum(dtype=np.int64)))
@@ -110,7 +110,7 @@ class SampleCounts:
     self.correct, self.seen = np.zeros(0, np.uint8), None
 
   def _load(self) -> None:
-    """Takes saved counts if they are of an earlier state of this cache, or of the present one."""
+    """Loads saved counts if they are of the present or an earlier state of this cache."""
     try:
       with open(self._path, "rb") as file:
         header = json.loads(file.read(_HEADER))
@@ -129,11 +129,11 @@ class SampleCounts:
     except FileNotFoundError:
       pass
     except (OSError, ValueError, KeyError, TypeError) as error:
-      logging.info("%s is counted anew: %s.", self._path, error)
+      logging.info("%s is counted again: %s.", self._path, error)
       self._forget()
 
   def _save(self) -> None:
-    """Puts the file in the place of the one before, whole or not at all."""
+    """Replaces the file atomically."""
     header = {"version": VERSION, "models": self.num_models, "samples": len(self.correct),
               "missing": self.seen is not None, "commits": self._commits}
     try:
@@ -142,15 +142,15 @@ class SampleCounts:
         for counts in (self.correct, self.seen):
           if counts is not None:
             file.write(counts.data)
-    except OSError as error:  # Someone else's cache can still be used.
+    except OSError as error:  # A read-only cache can still be used.
       logging.info("%s is not saved: %s.", self._path, error)
 
 
 def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float) -> np.ndarray:
-  """Of how many of all M models samples [n] are expected to be solved: whole numbers, float64 [n].
+  """Expected number of all M models that solve samples [n]: whole numbers, float64 [n].
 
-  c correct of s evaluated models stand for c + (M - s) (c + 2 p) / (s + 2) of M, a half upwards,
-  where p is the mean answer of the whole cache: a sample that nobody has answered is a usual one.
+  c correct of s evaluated models give c + (M - s) (c + 2 p) / (s + 2) of M, halves rounded up,
+  where p is the mean answer of the whole cache and the value for a sample without answers.
   """
   correct, seen = correct.astype(np.float64), seen.astype(np.float64)
   unseen = (num_models - seen) * (correct + _PRIOR * mean) / (seen + _PRIOR)
@@ -158,7 +158,7 @@ def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float
 
 
 def mean_answer(correct: int, seen: int) -> float:
-  """The share of correct answers; 0 of none."""
+  """Share of correct answers; 0 if there are none."""
   return correct / max(1, seen)
 
 
@@ -169,11 +169,11 @@ def _any_missing(cache: accuracy_cache.AccuracyCache) -> bool:
 
 def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
            ) -> tuple[np.ndarray, np.ndarray | int]:
-  """(correct [n], seen [n] or one number) of a batch of samples, of models `first_model` and on."""
+  """Counts (correct [n], seen [n] or a number) of a sample batch, from model `first_model` on."""
   correct, seen, whole, model = [], [], 0, 0
 
   for number, num in enumerate(cache.model_batches):
-    if model >= first_model:  # What was counted is a number of whole batches.
+    if model >= first_model:  # The counted models are whole batches.
       piece = cache.piece(number, batch)
       correct += list(np.asarray(piece.correct))
       if piece.seen is None:
@@ -189,9 +189,9 @@ def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
 
 
 def _commits(cache: accuracy_cache.AccuracyCache, num_models: int, num_samples: int) -> str:
-  """A digest of the log up to where the cache had M models and N samples; "" if it never had.
+  """Digest of the log up to the state with M models and N samples; "" if there was none.
 
-  Every commit adds to one of them, so that this is one place at most.
+  Every commit adds models or samples, so there is at most one such state.
   """
   path = cache.folder / accuracy_cache.COMMITS
   models, samples = 0, 0

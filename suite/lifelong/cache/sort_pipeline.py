@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Counting and sorting the samples of a cache on Apache Beam (extra `beam`): beyond one machine.
+"""Counting and sorting of a cache's samples on Apache Beam (extra `beam`), on many machines.
 
   blocks of packed rows -> counts of each block, summed over the blocks of its models
-                        -> what to order by -> histogram of each block -> ranks of each block
+                        -> sort keys -> histogram of each block -> ranks of each block
 
-It is a counting sort: no sample is ever shuffled. Workers share the histograms only, 8 bytes x
-(M + 1) a block, and find the ranks of their own blocks by them. The order is that of
+This is a counting sort: no sample is shuffled. Workers share the histograms only, 8 bytes x (M + 1)
+for each block, and compute the ranks of their blocks from them. The order is that of
 `SampleCounts.ranked` and `RankOrder`: by descending count, ties by position.
 
   sort_pipeline.sort("cache", "sorted")        # Or with options=PipelineOptions(...) of a runner.
@@ -30,31 +30,31 @@ BLOCK = 1 << 20
 _NAME = "ranked-{:014d}.npz"
 
 
-class Block(NamedTuple):
-  """Answers of one model batch of a cache to some samples, by where they lie.
+class CacheBlock(NamedTuple):
+  """Location of the answers of one model batch of a cache to some samples.
 
-  `state` is (models, samples) of the cache: a worker opens it no earlier than so.
+  `state` is (models, samples) of the cache, the least that a worker must find.
   """
 
   folder: str
   state: tuple[int, int]
-  models: int  # Which batch of models.
-  samples: int  # Which batch of samples.
-  inside: int  # The first of the block in its batch, a multiple of 64.
-  first: int  # The same in the cache.
+  models: int  # Index of the batch of models.
+  samples: int  # Index of the batch of samples.
+  inside: int  # First sample of the block within its batch, a multiple of 64.
+  first: int  # First sample of the block within the cache.
   size: int
 
 
-class Ranked(NamedTuple):
-  """Samples first, first + 1, ...: what they are ordered by, uint16 [n], and ranks int64 [n]."""
+class RankedBlock(NamedTuple):
+  """Samples first, first + 1, ...: their sort keys uint16 [n] and ranks int64 [n]."""
 
   first: int
   counts: np.ndarray
   ranks: np.ndarray
 
 
-def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[Block]:
-  """All blocks of a cache, of `size` samples (a multiple of 64) or less."""
+def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[CacheBlock]:
+  """Yields all blocks of a cache, of at most `size` samples (a multiple of 64)."""
   if size < 64 or size % 64:
     raise ValueError(f"Got blocks of {size} samples; expected a multiple of 64.")
   state, start = (cache.num_models, cache.num_samples), 0
@@ -62,13 +62,13 @@ def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[B
   for batch, num in enumerate(cache.sample_batches):
     for inside in range(0, num, size):
       for models in range(len(cache.model_batches)):
-        yield Block(os.fspath(cache.folder), state, models, batch, inside, start + inside,
+        yield CacheBlock(os.fspath(cache.folder), state, models, batch, inside, start + inside,
                     min(size, num - inside))
     start += num
 
 
-def tally(block: Block) -> tuple[int, np.ndarray]:
-  """(first, uint16 [2, n]: of how many of its models each sample is solved, and was seen)."""
+def tally(block: CacheBlock) -> tuple[int, np.ndarray]:
+  """Counts a block: (first, uint16 [2, n] of models that solve, and saw, each sample)."""
   cache = _opened(block.folder, block.state)
   piece = cache.piece(block.models, block.samples)
   found = np.empty([2, block.size], np.uint16)
@@ -81,10 +81,10 @@ def tally(block: Block) -> tuple[int, np.ndarray]:
 
 
 def ranked(tallies: Any, num_models: int) -> Any:
-  """PCollection of `Ranked` from one of (first, uint16 [2, n]): correct and seen, of some models.
+  """Transforms a PCollection of (first, uint16 [2, n] of correct and seen) to `RankedBlock`s.
 
   Args:
-    tallies: of all models and all samples, in any order: `tally` of blocks, or from elsewhere.
+    tallies: counts of all models and all samples, in any order, for example `tally` of blocks.
     num_models: M.
   """
   import apache_beam as beam  # pylint: disable=import-outside-toplevel
@@ -101,12 +101,12 @@ def ranked(tallies: Any, num_models: int) -> Any:
 
 
 def sort(folder: str, out: str, *, size: int = BLOCK, options: Any | None = None) -> None:
-  """Sorts a cache that all workers can open; writes a file a block into `out`.
+  """Sorts a cache that all workers can open; writes one file per block into `out`.
 
   Args:
-    folder: of the cache.
-    out: a new or empty folder, of any file system that Beam knows.
-    size: samples of a block.
+    folder: folder of the cache.
+    out: a new or empty folder, on any file system that Beam supports.
+    size: number of samples of a block.
     options: apache_beam PipelineOptions; None: this machine.
   """
   import apache_beam as beam  # pylint: disable=import-outside-toplevel
@@ -123,23 +123,23 @@ def sort(folder: str, out: str, *, size: int = BLOCK, options: Any | None = None
     _ = ranked(tallies, cache.num_models) | "write" >> beam.Map(_write, out)
 
 
-def read(out: str) -> Iterator[Ranked]:
-  """What `sort` wrote, by position."""
+def read(out: str) -> Iterator[RankedBlock]:
+  """Reads the blocks that `sort` wrote, by position."""
   from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
   for path in _files(out):
     with filesystems.FileSystems.open(path, "application/octet-stream") as file:
       data = io.BytesIO(file.read())
     with np.load(data, allow_pickle=False) as saved:
-      yield Ranked(int(saved["first"]), saved["counts"], saved["ranks"])
+      yield RankedBlock(int(saved["first"]), saved["counts"], saved["ranks"])
 
 
 def read_counts(out: str) -> np.ndarray:
-  """What all samples are ordered by, uint16 [N]: two bytes a sample are what an order needs."""
+  """Reads the sort keys of all samples: uint16 [N]."""
   parts = []
   size = 0
   for one in read(out):
     if one.first != size:
-      raise accuracy_cache.CacheError(f"{out} lacks the block of sample {size}; sort again.")
+      raise accuracy_cache.CacheError(f"{out} has no block of sample {size}; sort again.")
     parts.append(one.counts)
     size += len(one.counts)
   if not parts:
@@ -149,7 +149,7 @@ def read_counts(out: str) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _opened(folder: str, state: tuple[int, int]) -> accuracy_cache.AccuracyCache:
-  """Opened once a worker. It may have grown since: its batches keep their numbers."""
+  """Opens the cache, once per worker. It may have grown since; batch numbers do not change."""
   cache = accuracy_cache.AccuracyCache(folder)
   if cache.num_models < state[0] or cache.num_samples < state[1]:
     raise accuracy_cache.CacheError(f"{folder} has fewer models or samples here than where the "
@@ -168,10 +168,10 @@ def _keyed(tallied: tuple[int, np.ndarray], num_models: int, mean: float
 
 
 def _starts(histograms: list[tuple[int, np.ndarray]]) -> dict[int, np.ndarray]:
-  """first of a block -> int64 [M + 1], the rank of its first sample of each count."""
+  """First rank of each count, int64 [M + 1], by the `first` of a block."""
   histograms = sorted(histograms, key=lambda one: one[0])
   totals = _sum(histogram for _, histogram in histograms)
-  next_rank = totals[::-1].cumsum()[::-1] - totals  # Higher counts come first.
+  next_rank = totals[::-1].cumsum()[::-1] - totals  # Higher counts are first.
   found = {}
   for first, histogram in histograms:
     found[first] = next_rank
@@ -179,17 +179,17 @@ def _starts(histograms: list[tuple[int, np.ndarray]]) -> dict[int, np.ndarray]:
   return found
 
 
-def _ranked(keyed: tuple[int, np.ndarray], starts: dict[int, np.ndarray]) -> Ranked:
+def _ranked(keyed: tuple[int, np.ndarray], starts: dict[int, np.ndarray]) -> RankedBlock:
   first, counts = keyed
-  order = np.argsort(counts, kind="stable")  # A radix sort of 16 bits.
+  order = np.argsort(counts, kind="stable")  # A radix sort for 16 bits.
   in_order = counts[order]
   places = np.arange(len(counts)) - np.searchsorted(in_order, in_order)
   ranks = np.empty(len(counts), np.int64)
   ranks[order] = starts[first][in_order] + places
-  return Ranked(first, counts, ranks)
+  return RankedBlock(first, counts, ranks)
 
 
-def _write(one: Ranked, out: str) -> None:
+def _write(one: RankedBlock, out: str) -> None:
   from apache_beam.io import filesystems  # pylint: disable=import-outside-toplevel
   stream = io.BytesIO()
   np.savez(stream, first=one.first, counts=one.counts, ranks=one.ranks)

@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Methods that estimate a model's answers from a few of them."""
+"""Estimators of a model's answers from a few of them."""

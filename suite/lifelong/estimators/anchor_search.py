@@ -1,13 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Anchor points (Vivek et al., 2024; tinyBenchmarks): ask one sample of each cluster.
+"""Anchor points (Vivek et al., 2024; tinyBenchmarks): evaluation of one sample of each cluster.
 
-Samples are clustered by which known models solve them. A new model is asked at each cluster's most
-central sample, its anchor, and is taken to answer the whole cluster alike; its accuracy is the mean
-of the anchors' answers, weighted by the sizes of their clusters.
+Samples are clustered by the known models that solve them. A new model is evaluated on each
+cluster's most central sample, its anchor, and the anchor's answer is assigned to the whole cluster;
+the accuracy is the mean of the anchors' answers, weighted by cluster size.
 
-Anchors of different budgets are not nested, and clusters cost samples x models x anchors each
-round: beyond `LIMIT` of these it is refused. Anchors are no random sample, so that no interval
-follows from them.
+Anchors of different budgets are not nested, and clustering costs samples x models x anchors in each
+round, at most `LIMIT`. Anchors are not a random sample, so there is no interval.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _ROUNDS = 20
 
 
 class AnchorSearch(tf.Module):
-  """Asks anchors only. It has no weights."""
+  """Estimator by anchor points. It has no weights."""
 
   def __init__(self, kind: str = "kmeans", seed: int = 0):
-    """`kind`: "kmeans" moves centres to means, "kmedoids" to samples."""
+    """`kind`: "kmeans" moves centers to means, "kmedoids" to samples."""
     super().__init__()
     if kind not in ("kmeans", "kmedoids"):
       raise ValueError(f"Got kind={kind!r}; expected 'kmeans' or 'kmedoids'.")
-    self._kind, self._seed, self._kept = kind, seed, estimator_lib.Kept()
+    self._kind, self._seed, self._last = kind, seed, estimator_lib.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator_lib.Estimate:
-    """As `estimator_lib.Estimator`; fewer than `budget` are asked where fewer samples differ."""
+    """See `estimator_lib.Estimator`; asks fewer than `budget` if fewer answer patterns exist."""
     anchors, owner = self._anchors(known, budget)
     answers = answer_sampling.checked_answers(ask(anchors), len(anchors))
     every = answers[owner]
@@ -51,8 +50,8 @@ class AnchorSearch(tf.Module):
         probabilities=lambda samples: asked.keep(samples, every[samples].astype(np.float64)))
 
   def _anchors(self, known: np.ndarray, budget: int) -> tuple[np.ndarray, np.ndarray]:
-    """(anchors int64 [K], number of each sample's anchor [N]); kept for the same known answers."""
-    kept: dict[int, tuple[np.ndarray, np.ndarray]] = self._kept.get((known,), dict)
+    """Returns (anchors int64 [K], index of each sample's anchor [N]); stored for equal `known`."""
+    kept: dict[int, tuple[np.ndarray, np.ndarray]] = self._last.get((known,), dict)
     if budget not in kept:
       kept[budget] = _clusters(known, budget, self._kind, self._seed)
     return kept[budget]
@@ -66,9 +65,9 @@ def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
   if float(num_models) * num_samples * budget > LIMIT:
     raise ValueError(
         f"{budget} anchors of {num_samples} samples x {num_models} models are more work than the "
-        f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch, which has none.")
+        f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch (no limit).")
   points = np.ascontiguousarray(known.T, dtype=np.float32)
-  # The same pattern many times makes one point: there are no more clusters than patterns.
+  # Equal answer patterns are one point: there are no more clusters than patterns.
   num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
   if kind == "kmeans":
     found = cluster.KMeans(num, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(points)
@@ -82,10 +81,11 @@ def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
 
 
 def _medoids(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-  """(owners [N], centres [K, M]): alternates between nearest medoids and medoids of clusters.
+  """Alternates between nearest medoids and medoids of clusters: (owners [N], centers [K, M]).
 
-  The sample with the least distance to all of its cluster is the one nearest to its mean: for 0/1
-  answers the number of differing ones is the squared distance. So it takes no N x N distances.
+  The sample with the least total distance to its cluster is the one nearest to the mean, because
+  for 0/1 answers the number of differences is the squared distance. So no N x N distances are
+  needed.
   """
   owner = _nearest(points, centres)
   for _ in range(_ROUNDS):
@@ -104,14 +104,14 @@ def _means(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.nda
 
 
 def _nearest(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-  """The nearest centre of each point, the first of equals: int64 [N]."""
+  """Nearest center of each point: int64 [N]; ties give the first."""
   norms = (centres ** 2).sum(axis=1)
   return np.concatenate([np.argmin(norms - 2.0 * points[i:i + _BLOCK] @ centres.T, axis=1)
                          for i in range(0, len(points), _BLOCK)])
 
 
 def _most_central(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.ndarray:
-  """The point nearest to the centre of each cluster, the first of equals; -1 without points."""
+  """Point nearest to the center of each cluster; ties give the first, no points -1."""
   distance = ((points - centres[owner]) ** 2).sum(axis=1)
   order = np.lexsort((np.arange(len(points)), distance, owner))
   found = np.full(len(centres), -1, np.int64)

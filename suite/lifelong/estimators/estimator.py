@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The contract of methods that estimate all answers of a model from a few of them."""
+"""The interface of methods that estimate all answers of a model from a few of them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from suite.lifelong.answers import intervals
 
 
 class Estimate(NamedTuple):
-  """What an estimator says of a model that it asked a few times. N samples.
+  """Estimate of a model's answers to N samples.
 
   Attributes:
     answers: uint8 [N], the estimated answer to each sample.
-    cut: how many of the easiest samples the model is thought to solve.
+    cut: estimated number of samples that the model solves.
     accuracy: the estimated share of correct answers.
 
-  A method that has more to say fills in:
+  Optional attributes:
     interval: 95% interval of the accuracy, (low, high).
     supported: whether the sample supports per-sample predictions; False: use the accuracy only.
-    reason: why, in words.
+    reason: the reason, as text.
     observed: int64 [m], the samples asked, in the order of asking. A larger budget asks these first
       if the method's questions are nested.
-    observed_answers: uint8 [m]; `answers` and `probabilities` repeat them.
-    probabilities: chances of a correct answer [n] to samples int64 [n]; made on demand.
+    observed_answers: uint8 [m]; `answers` and `probabilities` contain them.
+    probabilities: function of samples int64 [n] that returns probabilities [n] of correct answers.
   """
 
   answers: np.ndarray
@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
 
 
 class Estimator(Protocol):
-  """Estimates all answers of a model from a few of them. It is a `tf.Module`, too."""
+  """Estimator of all answers of a model from a few of them. It is also a `tf.Module`."""
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
@@ -51,15 +51,15 @@ class Estimator(Protocol):
 
     Args:
       known: uint8 [M, N], answers of the models evaluated before, 1 for correct.
-      ask: evaluates the new model: indices int64 [n] of samples to its answers [n].
-      budget: how many answers may be asked for.
+      ask: evaluates the new model: indices int64 [n] of samples -> its answers [n].
+      budget: largest number of samples to ask.
     """
 
 
-class Kept:
-  """What was prepared last, kept for as long as it is asked for the very same arrays.
+class LastResult:
+  """A cache of one result, keyed by the identity of arrays.
 
-  Most of an estimate is preparation that depends on the known models alone.
+  Most of the work of an estimate is preparation that depends on the known models alone.
   """
 
   def __init__(self) -> None:
@@ -67,19 +67,19 @@ class Kept:
     self._value: Any = None
 
   def get(self, key: Sequence[np.ndarray], prepare: Callable[[], Any]) -> Any:
-    """The same value while `key` holds the same objects, else a new one."""
+    """Returns the stored value if `key` holds the same objects, else calls `prepare`."""
     if len(key) != len(self._key) or any(a is not b for a, b in zip(key, self._key)):
       self._value = prepare()
       self._key = tuple(key)
     return self._value
 
 
-def finished(
+def make_estimate(
     answers: np.ndarray, asked: answer_sampling.Asked, accuracy: intervals.Interval,
     probabilities: Callable[[np.ndarray], np.ndarray],
     verdict: tuple[bool | None, str] = (None, "")
 ) -> Estimate:
-  """An estimate from its parts; `cut` is how many samples the model is thought to solve."""
+  """Builds an `Estimate`; its `cut` is the number of answers that are estimated as correct."""
   return Estimate(answers, int(answers.sum(dtype=np.int64)), accuracy.value,
                   (accuracy.low, accuracy.high), *verdict, asked.samples, asked.answers,
                   probabilities)

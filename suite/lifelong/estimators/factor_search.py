@@ -1,14 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The default estimator: which samples a model solves, from low-rank factors of others' answers.
+"""The default estimator: logistic regression on low-rank factors of the known models' answers.
 
-One order of difficulty cannot tell apart models that are good at different things. Here a sample is
-K factors of the known models' answers, and its class, domain or other groups where they are given;
-a model is a logistic regression on these. Its weights have a normal prior, learnt from the weights
-of the known models: with few answers a new model is taken for a usual one, whose leading factor is
-the single order of difficulty, and with many it goes its own way. The number of factors and the
-width of the prior are chosen by cross-validation on the answers asked for.
+A single order of difficulty does not distinguish models that are good at different things. Here the
+features of a sample are K factors of the known models' answers and, where they are given, its
+class, domain or other groups; a model is a logistic regression on these. Its weights have a normal
+prior, estimated from the weights of the known models: with few answers a new model is close to the
+prior mean, whose leading factor is the single order of difficulty, and with many answers the data
+dominate. The number of factors and the width of the prior are chosen by cross-validation on the
+answers asked.
 
-The accuracy is the mean of the predictions, put right by the mean held-out residual (a regression
+The accuracy is the mean of the predictions, corrected by the mean held-out residual (a regression
 estimate); its interval follows from the held-out residuals, in Wilson's form.
 """
 
@@ -29,32 +30,32 @@ from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator as estimator_lib
 
-# Samples that moments are taken over, that priors are learnt from and that predictions are averaged
-# over; of more samples an even choice of so many. The mean of 65,536 is sure to 0.1 points.
+# Largest number of samples for moments, for priors and for averaging predictions; of more samples
+# an evenly spaced subset is used. The mean of 65,536 samples is accurate to 0.1 points.
 _MOMENTS, _PRIOR, _POOL = 1 << 20, 1 << 13, 1 << 16
-# Answers that settings are chosen on: they matter less, the more there are.
+# Largest number of answers to choose settings on: with more answers the settings matter less.
 _CHOICE = 1 << 11
 _SCALES = (0.1, 0.3, 1.0, 3.0, 10.0)
 _RIDGE = 3.0
 
 
-class Reference:
-  """What M known models say about N samples; serves any number of new models.
+class FactorModel:
+  """Factors and priors of M known models on N samples; shared by any number of new models.
 
   Attributes:
     num_samples: N.
-    order: samples from easy to hard.
+    order: order of the samples from easy to hard.
   """
 
   def __init__(self, counts: np.ndarray, columns: answer_factors.Columns, *,
                groups: Sequence[np.ndarray] = (), num_factors: Sequence[int] = (4, 8, 16)):
-    """Two passes over the known answers, and one over the counts.
+    """Takes two passes over the known answers and one over the counts.
 
     Args:
-      counts: uint8 or uint16 [N], how many known models solve each sample.
+      counts: uint8 or uint16 [N], number of known models that solve each sample.
       columns: samples [n] -> answers of the known models uint8 [M, n].
-      groups: each int [N]: class, domain or anything known of every sample.
-      num_factors: to choose from for each model.
+      groups: int [N] each: class, domain or another attribute of every sample.
+      num_factors: numbers of factors to choose from for each model.
     """
     self.num_samples = len(counts)
     self.order = rank_order.RankOrder(counts)
@@ -71,14 +72,14 @@ class Reference:
     self._pool: np.ndarray | None = None
 
   def features(self, samples: np.ndarray) -> np.ndarray:
-    """float64 [n, D] of samples [n]: 1, one-hot groups, factors."""
+    """Features of samples [n]: 1, one-hot groups, factors; float64 [n, D]."""
     parts: list[np.ndarray] = [np.ones([len(samples), 1])]
     parts += [group.one_hot(samples) for group in self._groups]
     parts.append(self._factors.scores(self._columns(samples)))
     return np.concatenate(parts, axis=1, dtype=np.float64)
 
   def fit(self, asked: answer_sampling.Asked) -> Fit:
-    """What the answers of one model say about all samples; costs no look at the others."""
+    """Fits a model to its answers; reads only the samples that were asked."""
     samples, answers = asked.by_rank()
     features = self.features(samples)
     step = max(1, len(samples) // _CHOICE)
@@ -100,7 +101,7 @@ class Reference:
     return Fit(self, asked, weights, answers, held_out)
 
   def pool(self) -> np.ndarray:
-    """Features of the samples that predictions are averaged over; kept."""
+    """Features of the samples that predictions are averaged over; computed once."""
     if self._pool is None:
       self._pool = self.features(self._even(_POOL))
     return self._pool
@@ -115,24 +116,24 @@ class Reference:
 
 
 class Fit:
-  """A new model, as its answers make it look."""
+  """A fitted new model."""
 
-  def __init__(self, reference: Reference, asked: answer_sampling.Asked, weights: np.ndarray,
+  def __init__(self, reference: FactorModel, asked: answer_sampling.Asked, weights: np.ndarray,
                answers: np.ndarray, held_out: np.ndarray):
     self._reference, self._asked, self._weights = reference, asked, weights
-    self.supported, self.reason = answer_sampling.misfit(answers, held_out)
+    self.supported, self.reason = answer_sampling.check_predictions(answers, held_out)
     mean = float(np.mean(self._predict(reference.pool())))
     self.accuracy = intervals.regression(answers, held_out, mean, reference.num_samples)
 
   def probabilities(self, samples: np.ndarray) -> np.ndarray:
-    """Chances of a correct answer to samples [n]: float64 [n]; 0 or 1 where it was asked."""
+    """Probabilities of correct answers to samples [n]: float64 [n]; 0 or 1 where observed."""
     samples = np.asarray(samples, np.int64)
     return self._asked.keep(samples, self._predict(self._reference.features(samples)))
 
   def answers(self) -> np.ndarray:
-    """The likelier answer to every sample, uint8 [N]."""
+    """More probable answer to every sample: uint8 [N]."""
     size, block = self._reference.num_samples, _POOL
-    if size <= block:  # Features are at hand.
+    if size <= block:  # The pool holds all features.
       likely = self._predict(self._reference.pool()) > 0.5
       return self._asked.keep(np.arange(size), likely).astype(np.uint8)
     found = np.empty(size, np.uint8)
@@ -142,12 +143,12 @@ class Fit:
     return found
 
   def _predict(self, features: np.ndarray) -> np.ndarray:
-    # Factors come last: a model that uses fewer has fewer weights.
+    # Factors are last: a model that uses fewer has fewer weights.
     return hierarchical_logistic.probabilities(features[:, :len(self._weights)], self._weights)
 
 
 class FactorSearch(tf.Module):
-  """Estimates by factors; it has no weights: what it knows is in the cache."""
+  """Estimator by factors. It has no weights: its data are in the cache."""
 
   def __init__(self, num_factors: Sequence[int] = (4, 8, 16), seed: int = 0,
                target_width: float | None = None):
@@ -155,29 +156,29 @@ class FactorSearch(tf.Module):
     super().__init__()
     self.seed = seed
     self._num_factors, self._target_width = tuple(num_factors), target_width
-    self._kept = estimator_lib.Kept()
+    self._last = estimator_lib.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int,
       groups: Sequence[np.ndarray] = (),
   ) -> estimator_lib.Estimate:
-    """As `estimator_lib.Estimator`; `groups` (class, domain, ...) are int [N] each."""
-    def prepare() -> Reference:
+    """See `estimator_lib.Estimator`; `groups` (class, domain, ...) are int [N] each."""
+    def prepare() -> FactorModel:
       counts = ranking.checked_counts(known)
-      return Reference(counts, lambda samples: known[:, samples], groups=groups,
+      return FactorModel(counts, lambda samples: known[:, samples], groups=groups,
                        num_factors=self._num_factors)
 
-    reference = self._kept.get((known, *groups), prepare)
+    reference = self._last.get((known, *groups), prepare)
     asked = answer_sampling.ask_nested(reference.order.samples_at, reference.num_samples, ask,
                                        budget, seed=self.seed,
                                        target_width=self._target_width)
     fit = reference.fit(asked)
-    return estimator_lib.finished(fit.answers(), asked, fit.accuracy, fit.probabilities,
+    return estimator_lib.make_estimate(fit.answers(), asked, fit.accuracy, fit.probabilities,
                             (fit.supported, fit.reason))
 
 
 class _Group:
-  """One-hot columns of a grouping of all samples, less their usual share."""
+  """One-hot columns of a grouping of all samples, minus their mean."""
 
   def __init__(self, values: np.ndarray, num_samples: int):
     values = np.asarray(values)

@@ -4,10 +4,11 @@
   P(model m solves sample s) = sigmoid(a_s . t_m + b_s)
 
 Discriminations a_s [D] and easiness b_s of samples and abilities t_m [D] of models are fitted in
-turn, by Newton steps under normal priors. A new model's ability is fitted to the answers asked for.
-With D = 1 and equal discriminations it is the single order of Sort & Search, with probabilities.
+alternation, by Newton steps under normal priors. A new model's ability is fitted to the answers
+asked. With D = 1 and equal discriminations it equals the single order of Sort & Search, with
+probabilities.
 
-It fits N (D + 1) numbers, so known models x samples is limited: see `LIMIT`.
+It fits N (D + 1) numbers, so the number of known answers is limited by `LIMIT`.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from suite.lifelong.answers import intervals
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator as estimator_lib
 
-LIMIT = 2e9  # Known answers.
+LIMIT = 2e9  # Largest number of known answers.
 _BLOCK = 1 << 13
-_PRECISION = 0.3  # Of a and b: within about 2 of 0.
+_PRECISION = 0.3  # Prior precision of a and b: within about 2 of 0.
 
 
 class IrtSearch(tf.Module):
-  """2PL with D-dimensional abilities; what it fits is kept for the same known models only."""
+  """Estimator by 2PL with D-dimensional abilities; the fit is stored for the last known models."""
 
   def __init__(self, num_dimensions: int = 1, rounds: int = 12, seed: int = 0):
     super().__init__()
     if num_dimensions < 1 or rounds < 1:
       raise ValueError(f"Got num_dimensions={num_dimensions}, rounds={rounds}; expected 1 or more.")
     self._settings = (num_dimensions, rounds)
-    self.seed, self._kept = seed, estimator_lib.Kept()
+    self.seed, self._last = seed, estimator_lib.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator_lib.Estimate:
     """As `estimator_lib.Estimator`."""
-    order, items = self._kept.get((known,), lambda: _prepare(known, *self._settings))
+    order, items = self._last.get((known,), lambda: _prepare(known, *self._settings))
     num_samples = len(order)
     asked = answer_sampling.ask_nested(lambda ranks: order[ranks], num_samples, ask, budget,
                                        seed=self.seed)
@@ -53,11 +54,11 @@ class IrtSearch(tf.Module):
 
     answers = asked.keep(np.arange(num_samples), items @ ability > 0.0).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], num_samples)
-    return estimator_lib.finished(answers, asked, accuracy, probabilities)
+    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
 
 
 def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-  """(order [N], items float32 [N, D + 1]: a_s and, last, b_s)."""
+  """Returns (order [N], items float32 [N, D + 1]: a_s and, last, b_s)."""
   order = ranking.order_by_count(ranking.checked_counts(known))
   if float(known.size) > LIMIT:
     raise ValueError(f"{known.shape[0]} models x {known.shape[1]} samples are more than the limit "
@@ -66,7 +67,7 @@ def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> tuple[np.nd
 
 
 def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray:
-  """Alternates samples and models, from abilities at the leading principal components."""
+  """Alternates between samples and models, starting from leading principal components."""
   rows = known.astype(np.float32)
   abilities = _first_abilities(rows, num_dimensions)
   items = np.zeros([known.shape[1], abilities.shape[1]], np.float32)
@@ -76,7 +77,7 @@ def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray
       for _ in range(2):
         items[block] = _newton(items[block], abilities, rows[:, block].T)
     abilities = np.stack([_ability(items, row) for row in rows])
-    # Scale is free: abilities of mean 0 and variance 1 keep the priors' meaning.
+    # The scale is arbitrary: abilities have mean 0 and variance 1, as the priors assume.
     free = abilities[:, :-1]
     middle, spread = free.mean(axis=0), np.maximum(free.std(axis=0), 1e-3)
     items[:, -1] += items[:, :-1] @ middle
@@ -86,18 +87,18 @@ def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray
 
 
 def _first_abilities(rows: np.ndarray, num_dimensions: int) -> np.ndarray:
-  """[M, D + 1], the last one 1: leading components of the models' answers, of variance 1."""
+  """Leading components of the models' answers, of variance 1: [M, D + 1], the last one 1."""
   num = min(num_dimensions, len(rows) - 1)
   centred = rows - rows.mean(axis=0)
   values, vectors = np.linalg.eigh(centred @ centred.T)
   leading = vectors[:, ::-1][:, :num] * np.sqrt(len(rows))
-  # Ability means solving more.
+  # The sign is chosen so that a higher ability solves more samples.
   leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
   return np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
 
 
 def _newton(items: np.ndarray, abilities: np.ndarray, answers: np.ndarray) -> np.ndarray:
-  """One Newton step of many samples at once: items [n, D + 1], answers [n, M]."""
+  """Takes one Newton step for n samples: items [n, D + 1], answers [n, M]."""
   size = items.shape[1]
   expected = hierarchical_logistic.probabilities(items, abilities.T)
   weights = expected * (1.0 - expected)
@@ -109,9 +110,9 @@ def _newton(items: np.ndarray, abilities: np.ndarray, answers: np.ndarray) -> np
 
 
 def _ability(items: np.ndarray, answers: np.ndarray) -> np.ndarray:
-  """The ability [D + 1] that answers [m] to items [m, D + 1] suggest, under N(0, 1); last is 1."""
+  """Fits the ability [D + 1] to answers [m] to items [m, D + 1] under N(0, 1); the last is 1."""
   size = items.shape[1]
-  # The last weight is held at 1 by a prior that nothing moves.
+  # A prior of very high precision holds the last weight at 1.
   precision = np.diag(np.append(np.ones(size - 1), 1e9))
   prior = hierarchical_logistic.Prior(np.append(np.zeros(size - 1), 1.0), precision)
   return hierarchical_logistic.fit(items.astype(np.float64), answers, prior)

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sort & Search with several orders: one of all known models, and one of each group of like models.
+"""Sort & Search with several orders: one of all known models, one of each group of similar models.
 
-Groups are found by k-means on the known models' answers. A new model is asked at ranks of the order
-of all; each order cuts these answers as well as it can, and the order with the fewest wrong ones is
-taken, of equals that of all.
+Groups are found by k-means on the known models' answers. A new model is asked at ranks of the first
+order; each order fits a cut to these answers, and the order with the fewest wrong answers is used.
+Ties give the first order.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from suite.lifelong.answers import intervals
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator as estimator_lib
 
-_MOMENTS = 1 << 20  # Samples that models are compared on; of more an even choice.
+_MOMENTS = 1 << 20  # Largest number of samples to compare models on; of more, evenly spaced ones.
 
 
 class OrderSearch(tf.Module):
-  """Several orders, 4 bytes a sample each; the sample chooses. It has no weights."""
+  """Estimator by several orders of 4 bytes per sample each. It has no weights."""
 
   def __init__(self, num_groups: int = 4, seed: int = 0):
     super().__init__()
     if num_groups < 0:
       raise ValueError(f"Got num_groups={num_groups}; expected 0 (one order only) or more.")
     self._num_groups, self.seed = num_groups, seed
-    self._kept = estimator_lib.Kept()
+    self._last = estimator_lib.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator_lib.Estimate:
-    """As `estimator_lib.Estimator`. Probabilities are the share solved on each side of the cut."""
-    orders, ranks = self._kept.get((known,), lambda: self._prepare(known))
+    """See `estimator_lib.Estimator`. Probabilities are the share solved on each side of the cut."""
+    orders, ranks = self._last.get((known,), lambda: self._prepare(known))
     num_samples = known.shape[1]
     asked = answer_sampling.ask_nested(lambda wanted: orders[0][wanted], num_samples, ask, budget,
                                        seed=self.seed)
     found = [_cut(rank[asked.samples], asked.answers, num_samples) for rank in ranks]
-    chosen = int(np.argmin([wrong for wrong, _ in found]))  # The first of equals.
+    chosen = int(np.argmin([wrong for wrong, _ in found]))  # Ties: the first.
     cut, rank = found[chosen][1], ranks[chosen]
     easy = rank[asked.samples] < cut
     solved, failed = _share(asked.answers[easy]), _share(asked.answers[~easy])
@@ -52,10 +52,10 @@ class OrderSearch(tf.Module):
 
     answers = asked.keep(np.arange(num_samples), rank < cut).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], num_samples)
-    return estimator_lib.finished(answers, asked, accuracy, probabilities)
+    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
 
   def _prepare(self, known: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """(samples by rank, ranks by sample) of each order, int32 or int64 [N]."""
+    """Returns (samples by rank, ranks by sample) of each order, int32 or int64 [N]."""
     ranking.checked_counts(known)
     num_models, num_samples = known.shape
     stride = -(-num_samples // _MOMENTS)
@@ -78,7 +78,7 @@ class OrderSearch(tf.Module):
 
 
 def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> tuple[int, int]:
-  """(wrong answers, cut) of answers [m] at ranks [m] of an order: halfway to the next rank."""
+  """Fits a cut to answers [m] at ranks [m] of an order: (number of wrong answers, cut)."""
   order = np.argsort(ranks)
   ranks, answers = ranks[order].astype(np.int64), answers[order]
   first = ranking.dp_threshold(answers)
@@ -89,5 +89,5 @@ def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> tuple[int,
 
 
 def _share(answers: np.ndarray) -> float:
-  """Laplace's estimate: never quite 0 or 1."""
+  """Laplace's estimate of a share, strictly between 0 and 1."""
   return (float(answers.sum(dtype=np.int64)) + 1.0) / (len(answers) + 2.0)

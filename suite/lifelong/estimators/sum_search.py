@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sort & Search (Prabhu et al., 2024, section 3), sum sort: all answers of a model from a few.
+"""Sort & Search with sum sort (Prabhu et al., 2024, section 3).
 
-Sort: samples from easy to hard, by how many known models solve them. Search: ask the new model at
-evenly spaced ranks and take the cut with the fewest wrong sampled answers; the model is thought to
-solve what is easier than the cut and to fail what is harder.
+Sort: order samples from easy to hard by the number of known models that solve them. Search:
+evaluate the new model at evenly spaced ranks and take the cut with the fewest wrong sampled
+answers; the model is predicted to solve the samples that are easier than the cut.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from suite.lifelong.estimators import estimator as estimator_lib
 
 
 class SumSearch(tf.Module):
-  """One order of the samples, one cut a model. It has no weights: what it knows is in the cache."""
+  """Estimator with one order of the samples and one cut per model. It has no weights."""
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator_lib.Estimate:
-    """Asks for `budget` answers; the estimate is the paper's step, at observed samples too.
+    """Asks `budget` samples; the estimate is the paper's step, also at observed samples.
 
     The estimated accuracy is the mean of the observed answers, *not* cut / N, which is biased even
-    when all is observed (at the cut the chance to be correct crosses 1/2).
+    when all answers are observed (at the cut the probability of a correct answer crosses 1/2).
     """
     num_samples = known.shape[1]
     order = ranking.sum_order(known)

@@ -49,10 +49,10 @@ def test_wrong_answers_are_named():
     answer_sampling.checked_answers(np.array([0.5, np.nan]), 2)
 
 
-def test_misfit():
+def test_check_predictions():
   answers = np.tile([1, 0], 50)
-  assert answer_sampling.misfit(answers, np.where(answers == 1, 0.7, 0.3))[0]
-  supported, reason = answer_sampling.misfit(answers, np.full(100, 0.5))
+  assert answer_sampling.check_predictions(answers, np.where(answers == 1, 0.7, 0.3))[0]
+  supported, reason = answer_sampling.check_predictions(answers, np.full(100, 0.5))
   assert not supported and "use the accuracy only" in reason
-  supported, reason = answer_sampling.misfit(answers[:8], answers[:8] * 1.0)
+  supported, reason = answer_sampling.check_predictions(answers[:8], answers[:8] * 1.0)
   assert not supported and "8 answers are too few" in reason

@@ -59,7 +59,7 @@ def test_the_mean_ranks_new_samples_better_than_the_cut():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_models_one_by_one_in_the_order_sorted_anew(seed):
+def test_models_one_by_one_in_the_order_sorted_again(seed):
   rng = np.random.default_rng(seed)
   size, budget = 80, int(rng.integers(1, 30))
   counts = rng.integers(0, 6, size).astype(np.uint8)
@@ -70,7 +70,7 @@ def test_models_one_by_one_in_the_order_sorted_anew(seed):
   slow = counts.copy()
   for row, one in zip(rows, found):
     order = rank_order.RankOrder(slow)
-    questions = threshold.Questions(order, ranks)
+    questions = threshold.QuestionSet(order, ranks)
     assert questions.threshold(row[questions.samples]).cut == one.cut
     slow = slow + order.predicted(one.cut)
   np.testing.assert_array_equal(after, slow)
@@ -78,7 +78,7 @@ def test_models_one_by_one_in_the_order_sorted_anew(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_samples_one_by_one_among_models_sorted_anew(seed):
+def test_samples_one_by_one_among_models_sorted_again(seed):
   rng = np.random.default_rng(seed)
   solved, new = rng.integers(0, 40, 12), rng.integers(0, 2, (12, 9))
   together = insertion.insert_samples(solved, lambda models: new[models], 4)

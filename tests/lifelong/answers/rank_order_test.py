@@ -44,7 +44,7 @@ def test_an_edge_says_of_any_sample_what_its_cut_predicts(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_grown_order_is_one_made_anew(seed):
+def test_a_grown_order_is_one_built_from_scratch(seed):
   rng = np.random.default_rng(seed)
   counts = rng.integers(0, 5, int(rng.integers(1, 60))).astype(np.uint8)
   order = rank_order.RankOrder(counts)

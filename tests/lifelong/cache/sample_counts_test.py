@@ -148,7 +148,7 @@ def _of_another_cache(path):
 
 
 @pytest.mark.parametrize("harm", [_truncated, _no_json, _a_newer_version, _of_another_cache])
-def test_a_file_that_is_not_right_is_made_anew(tmp_path, harm):
+def test_a_file_that_is_not_right_is_built_from_scratch(tmp_path, harm):
   cache = _cache(tmp_path, np.eye(4, dtype=int))
   sample_counts.SampleCounts(cache)
   path = tmp_path / sample_counts.FILE

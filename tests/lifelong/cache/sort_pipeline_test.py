@@ -65,7 +65,7 @@ def test_bad_input(tmp_path):
   with pytest.raises(accuracy_cache.CacheError, match="has sorted blocks already"):
     sort_pipeline.sort(str(cache.folder), str(out))
   (out / "ranked-00000000000000.npz").unlink()
-  with pytest.raises(accuracy_cache.CacheError, match="lacks the block of sample 0"):
+  with pytest.raises(accuracy_cache.CacheError, match="has no block of sample 0"):
     sort_pipeline.read_counts(str(out))
   with pytest.raises(accuracy_cache.CacheError, match="must share its disk"):
     sort_pipeline._opened(str(cache.folder), (2, 100))

@@ -72,5 +72,5 @@ def test_float32_is_the_same():
 
 
 def test_codes_of_one_place_are_refused():
-  with pytest.raises(ValueError, match="1x1 places vanish.*DenseAttention.size"):
+  with pytest.raises(ValueError, match="1x1 positions are too small.*DenseAttention.size"):
     NET.initial(0, (1, 1, 2), 3)
