@@ -82,7 +82,7 @@ def _add_buckets(found: argparse.ArgumentParser) -> None:
 
 
 def _add_queries(found: argparse.ArgumentParser) -> None:
-  rule = selection.Rule()
+  rule = selection.SelectionRule()
   found.add_argument("--queries", type=Path, required=True, help="CSV: class, prompt or class, id")
   found.add_argument("--query-features", type=Path, metavar="NPY", help="[Q, D], of the prompts")
   found.add_argument("--share", type=float, default=rule.share,
@@ -161,7 +161,7 @@ def _buckets(args: argparse.Namespace) -> manifest.Manifest:
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import selecting
-  rule = selection.Rule(args.share, args.keep, args.background, args.first)
+  rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   return selecting.queries(args.work, args.queries, args.query_features, rule=rule,
                            again=args.again)
 

@@ -40,7 +40,7 @@ class Picture(NamedTuple):
   """One image to pack.
 
   Attributes:
-    bucket, label, id: where it goes; label "" for unlabelled images of bucket 0.
+    bucket, label, id: where it goes; label "" for unlabeled images of bucket 0.
     path: of its file.
     metadata: what is known of it, by the keys of Flickr's tables.
   """
@@ -52,9 +52,9 @@ class Picture(NamedTuple):
   metadata: Mapping[str, str]
 
 
-def labelled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
+def labeled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
              ) -> dict[str, Content]:
-  """The members of an archive of labelled images; `top` is `TRAIN` or `TEST`."""
+  """The members of an archive of labeled images; `top` is `TRAIN` or `TEST`."""
   members: dict[str, Content] = {
       f"{top}/class_names.txt": "\n".join(sorted(class_names)).encode("ascii")}
   tables: dict[int, dict[str, dict[str, Mapping[str, str]]]] = {}
@@ -73,7 +73,7 @@ def labelled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
   return members
 
 
-def unlabelled(pictures_: Sequence[Picture]) -> dict[str, Content]:
+def unlabeled(pictures_: Sequence[Picture]) -> dict[str, Content]:
   """The members of an archive of bucket 0, which has no labels."""
   return {f"all_images/{one.bucket}/{one.id}{_suffix(one.path)}": one.path for one in pictures_}
 

@@ -22,7 +22,7 @@ BUCKET_FILE, RANGES, CANDIDATES = "buckets.npy", "ranges.csv", "candidates.csv"
 AMBIGUOUS, IMAGE_FILE, ENCODED = "ambiguous.csv", "images.csv", "features.npy"
 
 
-class Candidate(NamedTuple):
+class SavedCandidate(NamedTuple):
   """A line of candidates.csv."""
 
   bucket: int
@@ -32,15 +32,15 @@ class Candidate(NamedTuple):
   score: str
 
 
-def table(work: pathlib.Path) -> image_table.Table:
+def table(work: pathlib.Path) -> image_table.ImageTable:
   """The table that the buckets were made from."""
   path, = manifest.verified(work, BUCKETS).sources("table")
   return image_table.read(path)
 
 
-def features(work: pathlib.Path) -> feature_files.Features:
+def features(work: pathlib.Path) -> feature_files.FeatureFiles:
   """The features that the buckets were made from."""
-  return feature_files.Features(manifest.verified(work, BUCKETS).sources("features"))
+  return feature_files.FeatureFiles(manifest.verified(work, BUCKETS).sources("features"))
 
 
 def buckets(work: pathlib.Path) -> np.ndarray:
@@ -57,15 +57,15 @@ def spans(work: pathlib.Path) -> dict[int, str]:
           for line in lines}
 
 
-def candidates(work: pathlib.Path) -> list[Candidate]:
+def candidates(work: pathlib.Path) -> list[SavedCandidate]:
   """All candidates, by bucket, class and rank."""
   path = manifest.verified(work, QUERIES).folder / CANDIDATES
-  return [Candidate(int(line["bucket"]), line["class"], int(line["rank"]), line["id"],
+  return [SavedCandidate(int(line["bucket"]), line["class"], int(line["rank"]), line["id"],
                     line["score"])
           for line in storage.read_csv(path, ["bucket", "class", "rank", "id", "score"])]
 
 
-def check_files(found: image_table.Table, rows: list[int], root: pathlib.Path | None
+def check_files(found: image_table.ImageTable, rows: list[int], root: pathlib.Path | None
                 ) -> list[pathlib.Path]:
   """The image files of some rows; an error that names those that are not there."""
   paths = [found.file(row, root) for row in rows]

@@ -22,10 +22,10 @@ from suite.curation import votes as votes_lib
 Items = Sequence[votes_lib.Item]
 
 
-class Source(NamedTuple):
+class ImageSource(NamedTuple):
   """Where the images of a curation come from: table, id -> row, folder that paths start from."""
 
-  table: image_table.Table
+  table: image_table.ImageTable
   rows: Mapping[str, int]
   root: pathlib.Path | None
 
@@ -68,7 +68,7 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
       if chosen:
         file = f"{name}-{'train-image-only' if top == clear_archive.TRAIN else 'test'}{suffix}"
         pictures = [source.picture(*item) for item in chosen]
-        clear_archive.write(folder / file, clear_archive.labelled(pictures, names, top), check)
+        clear_archive.write(folder / file, clear_archive.labeled(pictures, names, top), check)
     counts = _counts(names, train, test, lacking)
     if bucket_0:
       counts["bucket_0"] = _pack_bucket_0(work, source, folder / f"{name}-bucket-0{suffix}")
@@ -114,10 +114,10 @@ def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], li
           [item for item in items if tuple(item) in test])
 
 
-def _source(work: pathlib.Path) -> Source:
+def _source(work: pathlib.Path) -> ImageSource:
   table = collection.table(work)
   images = manifest.verified(work, collection.SHEETS).parameters["images"]
-  return Source(table, table.rows(), collection.from_manifest(work, images))
+  return ImageSource(table, table.rows(), collection.from_manifest(work, images))
 
 
 def _digests(work: pathlib.Path) -> dict[pathlib.Path, str]:
@@ -139,10 +139,10 @@ def _counts(names: Sequence[str], train: Items, test: Items, lacking: Sequence[t
           "nothing_accepted": [{"bucket": bucket, "class": name} for bucket, name in lacking]}
 
 
-def _pack_bucket_0(work: pathlib.Path, source: Source, path: pathlib.Path) -> int:
+def _pack_bucket_0(work: pathlib.Path, source: ImageSource, path: pathlib.Path) -> int:
   rows = np.flatnonzero(collection.buckets(work) == 0)
   collection.check_files(source.table, rows.tolist(), source.root)
   names = sorted(str(source.table.ids[row]) for row in rows)
-  clear_archive.write(path, clear_archive.unlabelled(
+  clear_archive.write(path, clear_archive.unlabeled(
       [source.picture(0, "", name) for name in names]))
   return len(names)

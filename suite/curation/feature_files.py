@@ -14,7 +14,7 @@ from suite.curation import errors
 BLOCK_ROWS = 1 << 15
 
 
-class Features:
+class FeatureFiles:
   """N feature vectors of width D, in one or several files after one another.
 
   Attributes:
@@ -79,7 +79,7 @@ def odd_rows(block: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
   return odd[usable], odd[~usable]
 
 
-def normalised(vectors: np.ndarray) -> np.ndarray:
+def normalized(vectors: np.ndarray) -> np.ndarray:
   """float64 [n, D] of length 1."""
   vectors = np.asarray(vectors, np.float64)
   vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)

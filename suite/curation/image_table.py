@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table:
+class ImageTable:
   """N images.
 
   Attributes:
@@ -80,7 +80,7 @@ class Table:
     return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
 
-def read(path: pathlib.Path) -> Table:
+def read(path: pathlib.Path) -> ImageTable:
   """Reads a .csv or .parquet table.
 
   Raises:
@@ -99,7 +99,7 @@ def read(path: pathlib.Path) -> Table:
     raise errors.CurationError(f"{path} has the columns {names}; each must be there once, and "
                                f"{ID!r} and {TIME!r} among them.")
   ids = _ids(path, columns.column(ID).to_pylist())
-  return Table(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
+  return ImageTable(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
 
 
 def _read_csv(path: pathlib.Path) -> pa.Table:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Exact search by inner product of L2-normalised features, block by block.
+"""Exact search by inner product of L2-normalized features, block by block.
 
 Every row of the features is read once, in blocks. Scores are computed in float32, which is fast but
 rounds differently with other block sizes and numbers of threads; so what comes within the error of
@@ -28,7 +28,7 @@ class Best(NamedTuple):
   rows: np.ndarray
 
 
-class Task(NamedTuple):
+class SearchTask(NamedTuple):
   """What is searched for.
 
   Attributes:
@@ -44,7 +44,7 @@ class Task(NamedTuple):
   order: np.ndarray
 
 
-def search(features: feature_files.Features, task: Task,
+def search(features: feature_files.FeatureFiles, task: SearchTask,
            block_rows: int = feature_files.BLOCK_ROWS) -> list[list[Best]]:
   """The best rows by bucket and query: found[b][q]."""
   _check(features, task)
@@ -69,7 +69,7 @@ def search(features: feature_files.Features, task: Task,
 _EMPTY = Best(np.zeros(0), np.zeros(0, np.int64))
 
 
-def _check(features: feature_files.Features, task: Task) -> None:
+def _check(features: feature_files.FeatureFiles, task: SearchTask) -> None:
   if task.queries.shape[1] != features.width:
     raise errors.CurationError(
         f"Queries are of width {task.queries.shape[1]}, features of {features.width}. Both must "
@@ -88,7 +88,7 @@ def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray
                                "zero. Extract them again.")
   if odd.size:
     block, lengths = block.copy(), lengths.copy()
-    block[odd], lengths[odd] = feature_files.normalised(block[odd]), 1
+    block[odd], lengths[odd] = feature_files.normalized(block[odd]), 1
   return (block @ transposed) / lengths[:, None]
 
 
@@ -104,7 +104,7 @@ def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.nd
 
 def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
   """float64 [n] cosines; a row's does not depend on the rows beside it."""
-  parts = [(feature_files.normalised(vectors[start:start + _RESCORED_ROWS]) * query).sum(axis=1)
+  parts = [(feature_files.normalized(vectors[start:start + _RESCORED_ROWS]) * query).sum(axis=1)
            for start in range(0, len(vectors), _RESCORED_ROWS)]
   return np.round(np.concatenate(parts), _DECIMALS) + 0.0  # No -0.
 
@@ -128,4 +128,4 @@ def as_queries(vectors: np.ndarray, names: Sequence[str]) -> np.ndarray:
     raise errors.CurationError(
         f"The features of queries {errors.some(names[i] for i in np.flatnonzero(~usable))} are "
         "NaN, infinite or all zero. Encode them again.")
-  return feature_files.normalised(vectors)
+  return feature_files.normalized(vectors)

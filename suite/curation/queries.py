@@ -39,7 +39,7 @@ class Queries(NamedTuple):
   vectors: np.ndarray
 
 
-def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_files.Features,
+def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_files.FeatureFiles,
          rows: Mapping[str, int]) -> Queries:
   """Reads queries.
 
@@ -77,7 +77,7 @@ def from_text(encoder: Any, names: Sequence[str], prompts: Sequence[str]) -> Que
 
 
 def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
-               features: feature_files.Features, rows: Mapping[str, int]) -> Queries:
+               features: feature_files.FeatureFiles, rows: Mapping[str, int]) -> Queries:
   examples: dict[str, list[str]] = {}
   for line in lines:
     examples.setdefault(line["class"], []).append(line["id"])
@@ -85,7 +85,7 @@ def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
   if unknown:
     raise errors.CurationError(f"{table} names images that are not in the collection: "
                                f"{errors.some(unknown)}. Ids stand in the table of images.")
-  means = [feature_files.normalised(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
+  means = [feature_files.normalized(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
            for ids in examples.values()]
   return _sorted(list(examples), [f"images {', '.join(ids)}" for ids in examples.values()],
                  np.stack(means), table)

@@ -27,7 +27,7 @@ from suite.system import atomic_files
 ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
 AGREEMENT = "agreement.json"
 
-Groups = Mapping[tuple[int, str], list[collection.Candidate]]
+Groups = Mapping[tuple[int, str], list[collection.SavedCandidate]]
 
 
 def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: int = 192,
@@ -110,16 +110,16 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
               "decisions": [decisions] if decisions else []})
 
 
-def grouped(candidates: Sequence[collection.Candidate]) -> dict[
-    tuple[int, str], list[collection.Candidate]]:
+def grouped(candidates: Sequence[collection.SavedCandidate]) -> dict[
+    tuple[int, str], list[collection.SavedCandidate]]:
   """(bucket, class) -> its candidates by rank."""
-  found: dict[tuple[int, str], list[collection.Candidate]] = {}
+  found: dict[tuple[int, str], list[collection.SavedCandidate]] = {}
   for one in candidates:
     found.setdefault((one.bucket, one.label), []).append(one)
   return found
 
 
-def item_of(one: collection.Candidate) -> votes_lib.Item:
+def item_of(one: collection.SavedCandidate) -> votes_lib.Item:
   return votes_lib.Item(one.bucket, one.label, one.id)
 
 
@@ -130,7 +130,7 @@ def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
           for line in storage.read_csv(path, ["bucket", "class", "id"])]
 
 
-def _files(table: image_table.Table, rows: Mapping[str, int], groups: Groups,
+def _files(table: image_table.ImageTable, rows: Mapping[str, int], groups: Groups,
            images: pathlib.Path | None) -> dict[str, pathlib.Path]:
   ids = [one.id for members in groups.values() for one in members]
   return dict(zip(ids, collection.check_files(table, [rows[name] for name in ids], images)))

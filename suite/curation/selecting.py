@@ -44,7 +44,7 @@ def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
     encoder = make()
     out = folder / collection.ENCODED
     encoders.encode_files(encoder, paths, out)
-    feature_files.Features([out]).check(lambda row: str(found.ids[row]))
+    feature_files.FeatureFiles([out]).check(lambda row: str(found.ids[row]))
     return {"images": found.size, "width": encoder.width}
 
   return manifest.run(
@@ -67,7 +67,7 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
               collection.ENCODE: [encoded.path]}
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    found, vectors = image_table.read(table), feature_files.Features(list(inputs["features"]))
+    found, vectors = image_table.read(table), feature_files.FeatureFiles(list(inputs["features"]))
     if found.size != vectors.size:
       raise errors.CurationError(f"{table} has {found.size} images, but there are {vectors.size} "
                                  "feature vectors. Line i of the table must be of row i.")
@@ -84,9 +84,9 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
 
 
 def queries(work: pathlib.Path, table: pathlib.Path, vectors: pathlib.Path | None = None, *,
-            rule: selection.Rule | None = None, again: bool = False) -> manifest.Manifest:
+            rule: selection.SelectionRule | None = None, again: bool = False) -> manifest.Manifest:
   """Queries -> WORK/queries: candidates of each class and bucket, and what was ambiguous."""
-  rule = rule or selection.Rule()
+  rule = rule or selection.SelectionRule()
   before = manifest.verified(work, collection.BUCKETS)
 
   def write(folder: pathlib.Path) -> manifest.Counts:

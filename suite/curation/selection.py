@@ -27,7 +27,7 @@ BACKGROUND_SHARE = fractions.Fraction(1, 10)  # Of a class's number, from each q
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
+class SelectionRule:
   """How many images are taken.
 
   Attributes:
@@ -87,8 +87,8 @@ class Selection(NamedTuple):
   counts: list[dict[str, Any]]
 
 
-def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndarray,
-           queries: queries_lib.Queries, rule: Rule) -> Selection:
+def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.ndarray,
+           queries: queries_lib.Queries, rule: SelectionRule) -> Selection:
   """Searches all buckets from `rule.first` on.
 
   Args:
@@ -100,7 +100,7 @@ def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndar
   """
   sizes = np.bincount(buckets)
   numbers = _tops(sizes, rule)
-  task = nearest_images.Task(queries.vectors, buckets, numbers, order)
+  task = nearest_images.SearchTask(queries.vectors, buckets, numbers, order)
   found = nearest_images.search(features, task)
   tops = [_unambiguous(bucket, best, queries.names) for bucket, best in enumerate(found)]
   lows = _background(features, task, found, rule)
@@ -120,12 +120,12 @@ def select(features: feature_files.Features, buckets: np.ndarray, order: np.ndar
   return result
 
 
-def class_names(names: Sequence[str], rule: Rule) -> list[str]:
+def class_names(names: Sequence[str], rule: SelectionRule) -> list[str]:
   """Those of the queries, and the background; sorted, as labels are numbered."""
   return sorted([*names, *([] if rule.background == 0 else [queries_lib.BACKGROUND])])
 
 
-def _tops(sizes: np.ndarray, rule: Rule) -> np.ndarray:
+def _tops(sizes: np.ndarray, rule: SelectionRule) -> np.ndarray:
   """int [B]: how many images the top of each bucket has; none of buckets that are not searched."""
   if rule.first >= len(sizes):
     raise errors.CurationError(f"first={rule.first}, but there are {len(sizes)} buckets, 0 to "
@@ -177,8 +177,8 @@ def _ranked(bucket: int, name: str, best: nearest_images.Best) -> list[Candidate
           enumerate(zip(best.scores.tolist(), best.rows.tolist()), 1)]
 
 
-def _background(features: feature_files.Features, task: nearest_images.Task,
-                found: Sequence[Sequence[nearest_images.Best]], rule: Rule
+def _background(features: feature_files.FeatureFiles, task: nearest_images.SearchTask,
+                found: Sequence[Sequence[nearest_images.Best]], rule: SelectionRule
                 ) -> list[nearest_images.Best]:
   """Of each bucket the lowest images of each query in turn that no query has had yet."""
   lows = [rule.low(number) if number else 0 for number in task.numbers.tolist()]

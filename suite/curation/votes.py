@@ -29,7 +29,7 @@ class Item(NamedTuple):
 Ballots = Mapping[Item, Mapping[str, str]]  # Item -> reviewer -> vote
 
 
-class Outcome(NamedTuple):
+class VoteResult(NamedTuple):
   """Every item in one of three lists, in the order of the sheets."""
 
   accepted: list[Item]
@@ -103,14 +103,14 @@ def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
         "finished, or ask more people.")
 
 
-def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> Outcome:
+def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> VoteResult:
   """Accepts what more than half of its reviewers accept and nobody flags; a tie rejects.
 
   Args:
     ballots: item -> reviewer -> vote.
     decisions: what another look at flagged items decided, "accept" or "reject".
   """
-  found = Outcome([], [], [])
+  found = VoteResult([], [], [])
   for item, votes in ballots.items():
     cast = list(votes.values())
     if FLAG in cast and item not in decisions:

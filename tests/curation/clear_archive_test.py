@@ -31,7 +31,7 @@ def _pictures(tmp_path):
 @pytest.mark.parametrize("suffix", [".zip", ".tar"])
 def test_the_parser_reads_images_and_metadata(tmp_path, suffix):
   path = tmp_path / f"a{suffix}"
-  clear_archive.write(path, clear_archive.labelled(_pictures(tmp_path), ["bus", "BACKGROUND"],
+  clear_archive.write(path, clear_archive.labeled(_pictures(tmp_path), ["bus", "BACKGROUND"],
                                                    clear_archive.TRAIN))
   found = {one.key: one for one in clear_images.parse({"a": path}, edition="present")}
   assert {key: (one.split, one.label) for key, one in found.items()} == {
@@ -52,7 +52,7 @@ def test_the_same_content_is_the_same_bytes(tmp_path, suffix):
     for path in tmp_path.glob("file*"):
       os.utime(path, (number, number))
     archive = tmp_path / f"{number}{suffix}"
-    members = clear_archive.labelled(order, ["bus", "BACKGROUND"][::1 - 2 * number], "train")
+    members = clear_archive.labeled(order, ["bus", "BACKGROUND"][::1 - 2 * number], "train")
     clear_archive.write(archive, dict(reversed(list(members.items()))) if number else members)
     contents.append(archive.read_bytes())
   assert contents[0] == contents[1]
@@ -71,10 +71,10 @@ def test_members_are_stored_and_of_1980(tmp_path):
 
 def test_an_archive_is_whole_or_not_there(tmp_path):
   with pytest.raises(errors.CurationError, match="missing.jpg cannot be read"):
-    clear_archive.labelled([clear_archive.Picture(1, "a", "i", tmp_path / "missing.jpg", {})], "a",
+    clear_archive.labeled([clear_archive.Picture(1, "a", "i", tmp_path / "missing.jpg", {})], "a",
                            "train")
   (tmp_path / "text.jpg").write_text("no image")
-  members = clear_archive.labelled(
+  members = clear_archive.labeled(
       [clear_archive.Picture(1, "a", "i", tmp_path / "text.jpg", {})], ["a"], "train")
   with pytest.raises(errors.CurationError, match="text.jpg is no image"):
     clear_archive.write(tmp_path / "a.zip", members)

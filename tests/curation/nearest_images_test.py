@@ -14,11 +14,15 @@ def _files(tmp_path, array, cuts=()):
   for number, part in enumerate(np.split(array, cuts)):
     paths.append(tmp_path / f"{number}.npy")
     np.save(paths[-1], part)
-  return feature_files.Features(paths)
+  return feature_files.FeatureFiles(paths)
 
 
 def _queries(vectors):
   return nearest_images.as_queries(np.array(vectors), [str(i) for i in range(len(vectors))])
+
+
+def _task(queries, buckets, numbers, order):
+  return nearest_images.SearchTask(queries, buckets, numbers, order)
 
 
 def _brute(array, task):
@@ -35,7 +39,7 @@ def _brute(array, task):
 
 def test_scores_are_cosines_worked_by_hand(tmp_path):
   features = _files(tmp_path, np.array([[3, 4], [0, 2], [-1, 0], [10, 0]], np.float32))
-  task = nearest_images.Task(_queries([[2, 0]]), np.zeros(4, int), np.array([3]), np.arange(4))
+  task = _task(_queries([[2, 0]]), np.zeros(4, int), np.array([3]), np.arange(4))
   best, = nearest_images.search(features, task)[0]
   assert best.rows.tolist() == [3, 0, 1] and best.scores.tolist() == [1.0, 0.6, 0.0]
 
@@ -45,7 +49,7 @@ def test_scores_are_cosines_worked_by_hand(tmp_path):
 def test_blocks_and_types_do_not_change_what_is_found(tmp_path, block_rows, dtype):
   rng = np.random.default_rng(3)
   array = rng.standard_normal((300, 16)).astype(dtype)
-  task = nearest_images.Task(_queries(rng.standard_normal((4, 16))), rng.integers(-1, 3, 300),
+  task = _task(_queries(rng.standard_normal((4, 16))), rng.integers(-1, 3, 300),
                      np.array([5, 0, 40]), rng.permutation(300))
   found = nearest_images.search(_files(tmp_path, array, [10, 111]), task, block_rows)
   assert [[best.rows.tolist() for best in row] for row in found] == _brute(array, task)
@@ -55,7 +59,7 @@ def test_equal_scores_go_by_order_even_among_many(tmp_path):
   array = np.repeat(np.array([[1, 0], [0, 1]], np.float32), 50, axis=0)
   array[:50] *= np.linspace(0.1, 1e4, 50, dtype=np.float32)[:, None]  # One direction, 50 lengths.
   order = np.random.default_rng(0).permutation(100)
-  task = nearest_images.Task(_queries([[1, 0], [1, 1]]), np.zeros(100, int), np.array([3]), order)
+  task = _task(_queries([[1, 0], [1, 1]]), np.zeros(100, int), np.array([3]), order)
   for block_rows in (4, 100):
     first, both = nearest_images.search(_files(tmp_path, array), task, block_rows)[0]
     assert order[first.rows].tolist() == sorted(order[:50])[:3]
@@ -67,14 +71,14 @@ def test_near_ties_are_decided_in_double_precision(tmp_path):
   array[:, 0] += np.arange(64, dtype=np.float32) * 1e-5  # Scores differ by less than float32 has.
   query = np.zeros((1, 512))
   query[0, 0] = 1
-  task = nearest_images.Task(_queries(query), np.zeros(64, int), np.array([4]), np.arange(64))
+  task = _task(_queries(query), np.zeros(64, int), np.array([4]), np.arange(64))
   best = nearest_images.search(_files(tmp_path, array), task, 16)[0][0]
   assert best.rows.tolist() == [63, 62, 61, 60]
 
 
 def test_lengths_beyond_float32_squares_are_normalised_first(tmp_path):
   array = np.array([[1e30, 1e30], [1e-30, 0], [0, 1]], np.float32)
-  task = nearest_images.Task(_queries([[1, 0]]), np.zeros(3, int), np.array([3]), np.arange(3))
+  task = _task(_queries([[1, 0]]), np.zeros(3, int), np.array([3]), np.arange(3))
   best = nearest_images.search(_files(tmp_path, array), task)[0][0]
   assert best.rows.tolist() == [1, 0, 2]
   np.testing.assert_allclose(best.scores, [1, 0.5 ** 0.5, 0], atol=1e-12)
@@ -87,7 +91,7 @@ def test_bad_features_are_named(tmp_path):
   features = _files(tmp_path, array, [4])
   with pytest.raises(errors.CurationError, match="3 of 9 feature vectors .* 'im2', 'im5', 'im7'"):
     features.check(lambda row: f"im{row}")
-  task = nearest_images.Task(_queries([[1, 0]]), np.zeros(9, int), np.array([3]), np.arange(9))
+  task = _task(_queries([[1, 0]]), np.zeros(9, int), np.array([3]), np.arange(9))
   with pytest.raises(errors.CurationError, match="row 2 are NaN, infinite or all zero"):
     nearest_images.search(features, task)
 
@@ -96,10 +100,10 @@ def test_widths_must_agree(tmp_path):
   np.save(tmp_path / "a.npy", np.ones((2, 3)))
   np.save(tmp_path / "b.npy", np.ones((2, 4)))
   with pytest.raises(errors.CurationError, match=r"different widths: .*a.npy of 3, .*b.npy of 4"):
-    feature_files.Features([tmp_path / "a.npy", tmp_path / "b.npy"])
-  task = nearest_images.Task(_queries([[1, 0]]), np.zeros(2, int), np.array([1]), np.arange(2))
+    feature_files.FeatureFiles([tmp_path / "a.npy", tmp_path / "b.npy"])
+  task = _task(_queries([[1, 0]]), np.zeros(2, int), np.array([1]), np.arange(2))
   with pytest.raises(errors.CurationError, match="Queries are of width 2, features of 3"):
-    nearest_images.search(feature_files.Features([tmp_path / "a.npy"]), task)
+    nearest_images.search(feature_files.FeatureFiles([tmp_path / "a.npy"]), task)
 
 
 @pytest.mark.parametrize("array, message", [
@@ -108,7 +112,7 @@ def test_widths_must_agree(tmp_path):
 def test_files_that_hold_no_features(tmp_path, array, message):
   np.save(tmp_path / "a.npy", array, allow_pickle=True)
   with pytest.raises(errors.CurationError, match=message):
-    feature_files.Features([tmp_path / "a.npy"])
+    feature_files.FeatureFiles([tmp_path / "a.npy"])
 
 
 def test_queries_without_a_direction_are_named():

@@ -17,7 +17,7 @@ def _read(tmp_path, text, vectors=None):
   if vectors is not None:
     np.save(tmp_path / "q.npy", np.array(vectors, np.float32))
   return queries_lib.read(tmp_path / "q.csv", None if vectors is None else tmp_path / "q.npy",
-                          feature_files.Features([tmp_path / "f.npy"]), _ROWS)
+                          feature_files.FeatureFiles([tmp_path / "f.npy"]), _ROWS)
 
 
 def test_texts_are_sorted_by_class_with_their_features(tmp_path):

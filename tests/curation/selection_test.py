@@ -20,8 +20,8 @@ def _select(tmp_path, angles, asked, **rule):
   queries = queries_lib.Queries(names, names, plane(np.array(list(asked.values()))))
   num = len(angles)
   return selection.select(
-      feature_files.Features([tmp_path / "f.npy"]), np.zeros(num, np.int16), np.arange(num),
-      queries, selection.Rule(**{"first": 0, **rule}))
+      feature_files.FeatureFiles([tmp_path / "f.npy"]), np.zeros(num, np.int16), np.arange(num),
+      queries, selection.SelectionRule(**{"first": 0, **rule}))
 
 
 def _rows(found, label):
@@ -59,9 +59,9 @@ def test_keep_takes_the_best_after_ambiguous_ones_are_gone(tmp_path):
 
 
 def test_numbers_follow_the_share_without_rounding_errors():
-  assert selection.Rule().top(700_000) == 700 and selection.Rule().top(999) == 0
-  assert selection.Rule(share=0.29).top(100) == 29  # int(0.29 * 100) is 28.
-  assert selection.Rule(keep=300).low(700) == 30 and selection.Rule().low(5) == 1
+  assert selection.SelectionRule().top(700_000) == 700 and selection.SelectionRule().top(999) == 0
+  assert selection.SelectionRule(share=0.29).top(100) == 29  # int(0.29 * 100) is 28.
+  assert selection.SelectionRule(keep=300).low(700) == 30 and selection.SelectionRule().low(5) == 1
 
 
 @pytest.mark.parametrize("rule, message", [
