@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How far reviewers agree: numbers for a report, none of which decides anything."""
+"""Agreement of reviewers: statistics for a report; no decision depends on them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _DECIMALS = 6
 
 
 def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
-  """Agreement of all, by class and by reviewer.
+  """Computes agreement over all images, by class and by reviewer.
 
-  "pairwise": the share of pairs of reviewers of an image that cast the same vote, averaged over the
-  images. "kappa": Fleiss' kappa, the same less what votes drawn at random in the same shares would
-  give; None where all votes are the same. Images with one vote have no pair and do not count.
+  "pairwise": the share of pairs of an image's reviewers with the same vote, averaged over the
+  images. "kappa": Fleiss' kappa, which corrects this for the agreement of random votes with equal
+  frequencies; None if all votes are equal. Images with a single vote are not counted.
   """
   labels = sorted({item.label for item in ballots})
   return {
@@ -31,7 +31,7 @@ def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
 
 
 def pairwise(votes: Mapping[str, str]) -> float | None:
-  """Of one image; None with fewer than two votes."""
+  """Pairwise agreement on one image; None with fewer than two votes."""
   num = len(votes)
   same = sum(count * (count - 1) for count in collections.Counter(votes.values()).values())
   return same / (num * (num - 1)) if num > 1 else None
@@ -51,13 +51,13 @@ def _agreement(ballots: votes_lib.Ballots) -> dict[str, float | None]:
 
 
 def _shares(ballots: votes_lib.Ballots) -> dict[str, int]:
-  """How many of each vote were cast on images with two or more votes."""
+  """Number of each kind of vote on images with two or more votes."""
   return collections.Counter(vote for votes in ballots.values() if len(votes) > 1
                              for vote in votes.values())
 
 
 def _by_reviewer(ballots: votes_lib.Ballots) -> dict[str, dict[str, Any]]:
-  """Of each reviewer the votes, and the share of pairs with others that are the same."""
+  """Votes of each reviewer, and the share of equal votes among pairs with other reviewers."""
   cast: dict[str, list[str]] = {}
   same: dict[str, list[bool]] = {}
   for votes in ballots.values():

@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""An archive in the layout of CLEAR's present edition, the same bytes for the same content.
+"""Archives in the layout of CLEAR's present edition, byte-equal for equal content.
 
     train/class_names.txt
     train/labeled_images/<bucket>/<class>/<id>.jpg
     train/labeled_metadata.json
     train/labeled_metadata/<bucket>/<class>.json
 
-`tfds_builders/parsers/clear_listing.py` says how it is read. Members are sorted, none is compressed
-(images are already, and compressed bytes would depend on the version of zlib), and all are of 1980.
+`tfds_builders/parsers/clear_listing.py` reads it. Members are sorted, uncompressed (images are
+compressed already, and compressed bytes would depend on the version of zlib) and dated 1980.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Picture(NamedTuple):
   """One image to pack.
 
   Attributes:
-    bucket, label, id: where it goes; label "" for unlabeled images of bucket 0.
-    path: of its file.
-    metadata: what is known of it, by the keys of Flickr's tables.
+    bucket, label, id: place in the archive; label "" for unlabeled images of bucket 0.
+    path: path of the image file.
+    metadata: attributes of the image, by the keys of Flickr's tables.
   """
 
   bucket: int
@@ -54,7 +54,7 @@ class Picture(NamedTuple):
 
 def labeled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
              ) -> dict[str, Content]:
-  """The members of an archive of labeled images; `top` is `TRAIN` or `TEST`."""
+  """Lists the members of an archive of labeled images; `top` is `TRAIN` or `TEST`."""
   members: dict[str, Content] = {
       f"{top}/class_names.txt": "\n".join(sorted(class_names)).encode("ascii")}
   tables: dict[int, dict[str, dict[str, Mapping[str, str]]]] = {}
@@ -74,18 +74,18 @@ def labeled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
 
 
 def unlabeled(pictures_: Sequence[Picture]) -> dict[str, Content]:
-  """The members of an archive of bucket 0, which has no labels."""
+  """Lists the members of an archive of bucket 0, which has no labels."""
   return {f"all_images/{one.bucket}/{one.id}{_suffix(one.path)}": one.path for one in pictures_}
 
 
 def write(path: pathlib.Path, members: Mapping[str, Content],
           check: Callable[[pathlib.Path], None] = lambda path: None) -> None:
-  """Writes a .zip or .tar that appears whole or not at all.
+  """Writes a .zip or .tar atomically.
 
   Args:
-    path: of the archive.
-    members: name -> content, or the file that holds it.
-    check: raises an error if a file is not the one that is meant.
+    path: path of the archive.
+    members: name -> content or path of a file.
+    check: called with the path of each file; raises an error if the file has changed.
   """
   if path.suffix not in _FORMATS:
     raise errors.CurationError(f"{path} is none of {', '.join(_FORMATS)}.")
@@ -123,7 +123,7 @@ def _bytes(content: Content, check) -> bytes:
 
 
 def _suffix(path: pathlib.Path) -> str:
-  """The parser knows images by these; what is neither JPEG nor PNG is packed as PNG."""
+  """File suffix that the parser expects; an image that is neither JPEG nor PNG is packed as PNG."""
   try:
     with open(path, "rb") as file:
       start = file.read(len(images.JPEG))
@@ -137,5 +137,5 @@ def _json(content: Mapping[str, object]) -> bytes:
 
 
 def held_out(ids: Sequence[str], num: int) -> list[str]:
-  """`num` of the ids for testing: those with the lowest digests, whatever their order."""
+  """Chooses `num` of the ids for testing: those with the lowest digests, in any input order."""
   return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode()).digest(), name))[:num]

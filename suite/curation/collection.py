@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A curation as its finished steps left it: table, features, buckets, candidates."""
+"""Results of the finished steps of a curation: table, features, buckets, candidates."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class SavedCandidate(NamedTuple):
 
 
 def table(work: pathlib.Path) -> image_table.ImageTable:
-  """The table that the buckets were made from."""
+  """Reads the table that the buckets were made from."""
   path, = manifest.verified(work, BUCKETS).sources("table")
   return image_table.read(path)
 
 
 def features(work: pathlib.Path) -> feature_files.FeatureFiles:
-  """The features that the buckets were made from."""
+  """Reads the features that the buckets were made from."""
   return feature_files.FeatureFiles(manifest.verified(work, BUCKETS).sources("features"))
 
 
 def buckets(work: pathlib.Path) -> np.ndarray:
-  """int16 [N]: the bucket of each image."""
+  """Reads the bucket of each image: int16 [N]."""
   folder = manifest.verified(work, BUCKETS).folder
   return np.load(folder / BUCKET_FILE, allow_pickle=False)
 
 
 def spans(work: pathlib.Path) -> dict[int, str]:
-  """Bucket -> its time, in words."""
+  """Reads the time span of each bucket, as text."""
   path = manifest.verified(work, BUCKETS).folder / RANGES
   lines = storage.read_csv(path, list(time_buckets.Range._fields))
   return {int(line["bucket"]): f"{line['first_time'][:10]} to {line['last_time'][:10]}"
@@ -58,7 +58,7 @@ def spans(work: pathlib.Path) -> dict[int, str]:
 
 
 def candidates(work: pathlib.Path) -> list[SavedCandidate]:
-  """All candidates, by bucket, class and rank."""
+  """Reads all candidates, by bucket, class and rank."""
   path = manifest.verified(work, QUERIES).folder / CANDIDATES
   return [SavedCandidate(int(line["bucket"]), line["class"], int(line["rank"]), line["id"],
                     line["score"])
@@ -67,7 +67,7 @@ def candidates(work: pathlib.Path) -> list[SavedCandidate]:
 
 def check_files(found: image_table.ImageTable, rows: list[int], root: pathlib.Path | None
                 ) -> list[pathlib.Path]:
-  """The image files of some rows; an error that names those that are not there."""
+  """Finds the image files of some rows; raises an error that names the missing ones."""
   paths = [found.file(row, root) for row in rows]
   lacking = [path for path in paths if not path.is_file()]
   if lacking:
@@ -78,10 +78,10 @@ def check_files(found: image_table.ImageTable, rows: list[int], root: pathlib.Pa
 
 
 def from_work(work: pathlib.Path, path: pathlib.Path | None) -> str | None:
-  """A path as a manifest holds it: as seen from the folder of the curation."""
+  """Converts a path to its form in a manifest: relative to the folder of the curation."""
   return None if path is None else pathlib.PurePath(os.path.relpath(path, work)).as_posix()
 
 
 def from_manifest(work: pathlib.Path, path: str | None) -> pathlib.Path | None:
-  """The path that `from_work` has written down."""
+  """Converts a path in the form of `from_work` back."""
   return None if path is None else pathlib.Path(os.path.normpath(work / path))

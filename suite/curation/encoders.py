@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Encoders: whatever turns image files into features [n, D], such as a Keras model with weights.
+"""Encoders of image files to features [n, D], for example a Keras model with weights.
 
-An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. One that has `encode_text(texts)`
-too serves queries in words (`queries.from_text`); Keras models have none, so their word queries
-need features that were computed elsewhere, and their image queries nothing.
+An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. An encoder with
+`encode_text(texts)` also supports text queries (`queries.from_text`). Keras models have no
+`encode_text`: with these, text queries need features that were computed elsewhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCALES = ("none", "tf", "torch", "caffe")  # keras.applications.imagenet_utils.p
 
 
 class KerasEncoder:
-  """A Keras model on images of one size.
+  """Encoder by a Keras model on images of one size.
 
   Attributes:
     width: D.
@@ -32,7 +32,7 @@ class KerasEncoder:
 
   def __init__(self, model: Any, preprocess: Callable[[np.ndarray], Any], size: int,
                batch_size: int = 64):
-    """model: float32 [B, S, S, 3] -> [B, D]; preprocess: pixels 0..255 -> what the model takes."""
+    """model: float32 [B, S, S, 3] -> [B, D]; preprocess: pixels 0..255 -> the model's input."""
     shape = tuple(model.output_shape) if not isinstance(model.output_shape, list) else ()
     if len(shape) != 2 or not shape[1]:
       raise errors.CurationError(f"The model gives {model.output_shape}; features [B, D] are "
@@ -41,7 +41,7 @@ class KerasEncoder:
     self._model, self._preprocess, self._batch = model, preprocess, batch_size
 
   def encode(self, paths: Sequence[pathlib.Path]) -> np.ndarray:
-    """float32 [n, D]; batches are filled up, so that one shape is compiled."""
+    """Encodes images to float32 [n, D]; batches are padded so that one shape is compiled."""
     parts = []
     for start in range(0, len(paths), self._batch):
       chosen = paths[start:start + self._batch]
@@ -53,12 +53,12 @@ class KerasEncoder:
 
 def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: int = 64
                 ) -> KerasEncoder:
-  """A network of `tf.keras.applications` without its top, pooled; nothing is downloaded.
+  """Builds a network of `tf.keras.applications` without its top, pooled; nothing is downloaded.
 
   Args:
-    name: "ResNet50".
-    weights: a file of weights without top ("..._notop.h5") of this network.
-    size: S of the images.
+    name: name of the application, for example "ResNet50".
+    weights: file of weights without top ("..._notop.h5") of this network.
+    size: S, edge of the images.
     batch_size: B.
   """
   known = _applications()
@@ -79,21 +79,21 @@ def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: i
 
 def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
           size: int | None = None) -> KerasEncoder:
-  """A model that was saved whole, as `.keras` file; code in it (Lambda layers) is refused.
+  """Loads a model from a `.keras` file; code in it (Lambda layers) is refused.
 
   Args:
-    path: of the file.
-    scale: how pixels are scaled before the model, one of `SCALES`; "none": 0..255.
+    path: path of the file.
+    scale: scaling of the model's input pixels, one of `SCALES`; "none": 0..255.
     batch_size: B.
-    size: S, if the model takes images of any size.
+    size: S, required if the model takes images of any size.
   """
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   if scale not in SCALES:
     raise errors.CurationError(f"Unknown scale {scale!r}; allowed are {', '.join(SCALES)}.")
   _check_file(path)
   if path.suffix != ".keras":
-    raise errors.CurationError(f"{path} is no .keras file. Save the model anew, model.save("
-                               "'NAME.keras'): older formats run code that they hold.")
+    raise errors.CurationError(f"{path} is no .keras file. Save the model again, model.save("
+                               "'NAME.keras'): older formats may run code from the file.")
   try:
     model = tf.keras.models.load_model(str(path), compile=False, safe_mode=True)
   except (OSError, ValueError, TypeError, KeyError) as error:
@@ -102,13 +102,13 @@ def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
   found = shape[1] if len(shape) == 4 and shape[1] else size
   if len(shape) != 4 or shape[3] != 3 or found is None or (size or found) != found:
     raise errors.CurationError(f"{path} takes {shape}, asked was size={size}; square images [B, S, "
-                               "S, 3] are needed. Say --size where the model takes any.")
+                               "S, 3] are needed. Give --size if the model takes any.")
   return KerasEncoder(model, _scaler(scale), int(found), batch_size)
 
 
 def encode_files(encoder: Any, paths: Sequence[pathlib.Path], out: pathlib.Path,
                  batch_size: int = 1024) -> None:
-  """Writes float32 [N, D] to an .npy file, a part at a time."""
+  """Encodes images in parts and writes float32 [N, D] to an .npy file."""
   found = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32,
                                     shape=(len(paths), encoder.width))
   for start in range(0, len(paths), batch_size):
@@ -130,7 +130,7 @@ def _scaler(scale: str) -> Callable[[np.ndarray], Any]:
 
 
 def _applications() -> dict[str, Any]:
-  """Name -> (constructor, preprocess_input) of the module that has both."""
+  """Maps names to (constructor, preprocess_input) of the Keras applications."""
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   known = {}
   for module in _modules(tf.keras.applications):

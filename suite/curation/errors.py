@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one error of curation: what was given cannot be used, with the next step in the message."""
+"""The error type of curation; its messages name the next step."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _SHOWN = 5
 
 
 class CurationError(ValueError):
-  """Something given is missing, damaged, of another run or contradicts itself."""
+  """An input is missing, damaged, from another run or inconsistent."""
 
 
 def some(names: Iterable[object]) -> str:
-  """The first few of many names, and how many more there are."""
+  """Joins the first few of many names and the number of the others."""
   known = [str(name) for name in names]
   more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
   return ", ".join(map(repr, known[:_SHOWN])) + more

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The last step: what was accepted, as archives in CLEAR's layout."""
+"""The step `export`: accepted images as archives in CLEAR's layout."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Items = Sequence[votes_lib.Item]
 
 
 class ImageSource(NamedTuple):
-  """Where the images of a curation come from: table, id -> row, folder that paths start from."""
+  """Origin of the images of a curation: table, id -> row, root folder of paths."""
 
   table: image_table.ImageTable
   rows: Mapping[str, int]
   root: pathlib.Path | None
 
   def picture(self, bucket: int, label: str, name: str) -> clear_archive.Picture:
-    """An image with what the table knows of it."""
+    """Returns an image with its attributes from the table."""
     row = self.rows[name]
     uploaded = f"{self.table.times[row]:.0f}"
     return clear_archive.Picture(bucket, label, name, self.table.file(row, self.root),
@@ -40,15 +40,15 @@ class ImageSource(NamedTuple):
 def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
            test_per_class: int = 0, bucket_0: bool = False, again: bool = False
            ) -> manifest.Manifest:
-  """Votes -> WORK/export/<name>-train-image-only.zip and, if asked for, -test.zip, -bucket-0.zip.
+  """Packs accepted images into WORK/export/<name>-train-image-only.zip, -test.zip, -bucket-0.zip.
 
   Args:
-    work: the folder of the curation.
-    name: of the data set; archives of "clear10" are called as those that its builder looks for.
+    work: folder of the curation.
+    name: name of the data set; archives of "clear10" have the names that its builder looks for.
     suffix: ".zip" or ".tar".
-    test_per_class: so many images of each class and bucket go to the archive of test images.
-    bucket_0: also pack all images of bucket 0, without labels.
-    again: replace a step that was done with other inputs.
+    test_per_class: number of images of each class and bucket in the archive of test images.
+    bucket_0: whether to pack all images of bucket 0, without labels.
+    again: whether to replace a step that was done with other inputs.
   """
   before = manifest.verified(work, collection.VOTES)
 
@@ -81,12 +81,12 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
 
 
 def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
-  """(bucket, class) of which nothing was accepted; an error if it is so in all buckets."""
+  """Lists (bucket, class) without accepted images; raises an error if a class has none at all."""
   found = {(item.bucket, item.label) for item in items}
   empty = [name for name in names if not any(label == name for _, label in found)]
   if empty:
     raise errors.CurationError(
-        f"Nothing was accepted of the classes {errors.some(empty)}. Ask for them in other words, "
+        f"Nothing was accepted of the classes {errors.some(empty)}. Rephrase their queries, "
         f"decide on {reviewing.ANOTHER_LOOK} if they were flagged, or leave them out.")
   buckets = sorted({bucket for bucket, _ in found})
   lacking = [(bucket, name) for bucket in buckets for name in names if (bucket, name) not in found]
@@ -96,7 +96,7 @@ def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], list[votes_lib.Item]]:
-  """(to train on, to test on); which goes where depends on the ids alone."""
+  """Divides the items into (training, test); the division depends on the ids only."""
   if test_per_class < 0:
     raise errors.CurationError(f"test_per_class={test_per_class} is negative.")
   groups: dict[tuple[int, str], list[str]] = {}
@@ -121,7 +121,7 @@ def _source(work: pathlib.Path) -> ImageSource:
 
 
 def _digests(work: pathlib.Path) -> dict[pathlib.Path, str]:
-  """Image file -> digest when the sheets were made."""
+  """Maps image files to their digests when the sheets were made."""
   source = _source(work)
   path = manifest.verified(work, collection.SHEETS).folder / collection.IMAGE_FILE
   return {source.table.file(source.rows[line["id"]], source.root): line["blake2b"]

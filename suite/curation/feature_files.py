@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Features of many images in .npy files that are mapped, not read: N rows in blocks."""
+"""Features of many images in memory-mapped .npy files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCK_ROWS = 1 << 15
 
 
 class FeatureFiles:
-  """N feature vectors of width D, in one or several files after one another.
+  """N feature vectors of width D in one file or several consecutive files.
 
   Attributes:
     paths: the files.
@@ -35,7 +35,7 @@ class FeatureFiles:
     self.size = sum(map(len, self._parts))
 
   def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[tuple[int, np.ndarray]]:
-    """(first row, float32 [n, D]) one after another, n at most `rows`."""
+    """Yields consecutive blocks (first row, float32 [n, D]), n at most `rows`."""
     first = 0
     for part in self._parts:
       for start in range(0, len(part), rows):
@@ -44,7 +44,7 @@ class FeatureFiles:
       first += len(part)
 
   def take(self, rows: np.ndarray) -> np.ndarray:
-    """float64 [n, D] of int [n] rows."""
+    """Reads int [n] rows as float64 [n, D]."""
     starts = np.cumsum([0, *map(len, self._parts)])
     found = np.empty([len(rows), self.width], np.float64)
     where = np.searchsorted(starts, rows, side="right") - 1
@@ -54,7 +54,7 @@ class FeatureFiles:
     return found
 
   def check(self, name: Callable[[int], str]) -> None:
-    """An error that names the rows which have no direction: NaN, infinite, or all zero."""
+    """Raises an error that names the rows without a direction: NaN, infinite, or all zero."""
     wrong: list[int] = []
     for first, block in self.blocks():
       wrong += (first + odd_rows(block, norms(block))[1]).tolist()
@@ -66,13 +66,13 @@ class FeatureFiles:
 
 
 def norms(block: np.ndarray) -> np.ndarray:
-  """float32 [n] of float32 [n, D]; may overflow, see `odd_rows`."""
+  """Lengths float32 [n] of vectors float32 [n, D]; may overflow, see `odd_rows`."""
   with np.errstate(over="ignore", invalid="ignore"):
     return np.sqrt(np.einsum("nd,nd->n", block, block))
 
 
 def odd_rows(block: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-  """(rows too long or short for float32 arithmetic, rows without a direction)."""
+  """Finds (rows too long or short for float32 arithmetic, rows without a direction)."""
   odd = np.flatnonzero(~((lengths > 1e-12) & (lengths < 1e12)))
   values = block[odd].astype(np.float64)
   usable = np.isfinite(values).all(axis=1) & (values != 0).any(axis=1)
@@ -80,14 +80,14 @@ def odd_rows(block: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def normalized(vectors: np.ndarray) -> np.ndarray:
-  """float64 [n, D] of length 1."""
+  """Normalizes vectors to length 1: float64 [n, D]."""
   vectors = np.asarray(vectors, np.float64)
   vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
   return vectors / np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
 
 
 def read(path: pathlib.Path) -> np.ndarray:
-  """float64 [n, D] of one small file."""
+  """Reads one small file as float64 [n, D]."""
   return np.asarray(_mapped(path), np.float64)
 
 

@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What is known of the images: ids, times and files, from a CSV or parquet table.
+"""The table of images: ids, times and files, from CSV or parquet.
 
     id,timestamp,path,TITLE
     3001,1180000000,photos/3001.jpg,A laptop
     3002,2007-06-02T03:04:05Z,photos/3002.jpg,
 
-Line i is of row i of the features. `timestamp` is in seconds since 1970 or an ISO 8601 time (UTC if
-it does not say otherwise); `path` is needed from the review sheets on. All other columns travel
-into the metadata of the archive.
+Line i belongs to row i of the features. `timestamp` is in seconds since 1970 or an ISO 8601 time
+(UTC by default); `path` is required from the review sheets on. All other columns are copied to the
+metadata of the archive.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ImageTable:
-  """N images.
+  """Table of N images.
 
   Attributes:
     path: the file.
-    ids: str [N], unique, each fit to be a file name.
+    ids: str [N], unique, each valid as a file name.
     times: float64 [N], seconds since 1970 (UTC).
   """
 
@@ -52,17 +52,17 @@ class ImageTable:
     return len(self.ids)
 
   def order(self) -> np.ndarray:
-    """int64 [N]: the place of each image among the sorted ids, which decides ties."""
+    """Position of each image among the sorted ids, which breaks ties: int64 [N]."""
     places = np.empty(self.size, np.int64)
     places[np.argsort(self.ids, kind="stable")] = np.arange(self.size)
     return places
 
   def rows(self) -> dict[str, int]:
-    """id -> row."""
+    """Maps ids to rows."""
     return {name: row for row, name in enumerate(self.ids.tolist())}
 
   def file(self, row: int, root: pathlib.Path | None = None) -> pathlib.Path:
-    """Where the image of a row is: below `root`, by default the folder of the table."""
+    """Path of the image file of a row, below `root` (default: the folder of the table)."""
     if PATH not in self._columns.column_names:
       raise errors.CurationError(f"{self.path} has no column {PATH!r}, which says where an image's "
                                  f"file is; it has {', '.join(self._columns.column_names)}.")
@@ -74,7 +74,7 @@ class ImageTable:
     return (root or self.path.parent).joinpath(*parts)
 
   def metadata(self, row: int) -> dict[str, str]:
-    """The other columns of an image, as text; empty cells are left out."""
+    """Other columns of an image, as text; empty cells are left out."""
     names = [name for name in self._columns.column_names if name not in (ID, TIME, PATH)]
     values = {name: self._columns.column(name)[row].as_py() for name in names}
     return {name: str(value) for name, value in values.items() if value not in (None, "")}
@@ -84,7 +84,8 @@ def read(path: pathlib.Path) -> ImageTable:
   """Reads a .csv or .parquet table.
 
   Raises:
-    errors.CurationError: columns are lacking, ids are double or unfit, times are missing or odd.
+    errors.CurationError: columns are missing, ids are duplicate or invalid, or times are missing
+      or invalid.
   """
   readers = {".csv": _read_csv, ".parquet": parquet.read_table}
   if path.suffix not in readers:
@@ -103,7 +104,7 @@ def read(path: pathlib.Path) -> ImageTable:
 
 
 def _read_csv(path: pathlib.Path) -> pa.Table:
-  """All cells as text: an id such as 007 must stay what it is."""
+  """Reads all cells as text: an id such as 007 must not become a number."""
   with open(path, encoding="utf-8-sig", newline="") as file:
     names = next(csv.reader(file), [])
   return arrow_csv.read_csv(
@@ -127,7 +128,7 @@ def _ids(path: pathlib.Path, values: list[Any]) -> np.ndarray:
   ordered = np.sort(found)
   double = np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
   if double:
-    raise errors.CurationError(f"{path}: {len(double)} ids stand in it more than once: "
+    raise errors.CurationError(f"{path}: {len(double)} ids occur more than once: "
                                f"{errors.some(double)}. Leave the copies out.")
   return found
 
@@ -144,13 +145,13 @@ def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray
 
 
 def _seconds(value: Any) -> float:
-  """NaN if it is no time."""
+  """Converts a cell to seconds since 1970; NaN if it is not a time."""
   if isinstance(value, datetime.datetime):
     return _since_1970(value)
   try:
     if isinstance(value, (int, float)) or _NUMBER.fullmatch(str(value)):
       found = float(value)
-      return found if abs(found) < 1e11 else float("nan")  # More are milliseconds, not seconds.
+      return found if abs(found) < 1e11 else float("nan")  # Larger values are milliseconds.
     return _since_1970(datetime.datetime.fromisoformat(str(value).strip().replace("Z", "+00:00")))
   except ValueError:
     return float("nan")

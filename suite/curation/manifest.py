@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Steps of a curation: each has a folder, and in it a manifest of what it was made from.
+"""Steps of a curation: each has a folder with a manifest of its inputs and outputs.
 
     WORK/buckets/{buckets.npy, ranges.csv, manifest.json}
     WORK/queries/{candidates.csv, ambiguous.csv, manifest.json}       and so on
 
-A manifest holds the step's parameters, counts, the versions of what computed it, and the digests of
-its inputs and outputs; the manifest of the step before is an input, so that digests form a chain.
-Nothing in it depends on when or by whom it was made. A folder appears whole or not at all: a step
-that was killed has left none, and is run again; one that is there and matches is not done twice.
+A manifest holds the step's parameters, counts, package versions, and the digests of its inputs and
+outputs; the manifest of the previous step is an input, so digests form a chain. Its content does
+not depend on the time or the user. Folders are written atomically: a killed step leaves none and is
+run again; a finished step with equal inputs is not repeated.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Manifest:
   """One finished step.
 
   Attributes:
-    folder: of the step.
-    step: its name.
+    folder: folder of the step.
+    step: name of the step.
     parameters, counts, versions: plain values.
     inputs: role -> files, each {"path" (from the folder above), "bytes", "blake2b"}.
     outputs: file name -> {"bytes", "blake2b"}.
@@ -63,7 +63,7 @@ class Manifest:
     return self.folder / NAME
 
   def sources(self, role: str) -> list[pathlib.Path]:
-    """The input files of a role, where they were; an error if one has changed since."""
+    """Paths of the input files of a role; raises an error if one has changed since."""
     found = []
     for entry in self.inputs.get(role, ()):
       path = pathlib.Path(os.path.normpath(self.folder.parent / entry["path"]))
@@ -78,15 +78,15 @@ class Manifest:
 
 def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs: Inputs,
         write: Callable[[pathlib.Path], Counts], again: bool = False) -> Manifest:
-  """Does a step, unless it is done.
+  """Runs a step unless it is finished.
 
   Args:
-    work: the folder of the curation.
-    step: the name of the step and of its folder.
-    parameters: plain values that change what comes out.
+    work: folder of the curation.
+    step: name of the step and of its folder.
+    parameters: plain values that affect the outputs.
     inputs: role -> the files that are read.
-    write: writes the outputs into the (temporary) folder that it is given; returns counts.
-    again: do away with a finished step that was made from other inputs or parameters.
+    write: called with a temporary folder; writes the outputs into it and returns counts.
+    again: whether to replace a finished step that was made from other inputs or parameters.
   """
   work.mkdir(parents=True, exist_ok=True)
   with _alone(work):
@@ -113,7 +113,7 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
 
 
 def verified(work: pathlib.Path, step: str) -> Manifest:
-  """A finished step whose outputs, and those of all steps before it, are as they were made."""
+  """Reads a finished step; raises an error if outputs of it or of an earlier step have changed."""
   found = _read(work / step)
   for name, entry in found.outputs.items():
     if storage.digest(found.folder / name) != entry["blake2b"]:
@@ -158,7 +158,7 @@ def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: 
 
 
 def _versions() -> dict[str, str]:
-  """Of what computes; "not installed" where it runs from a checkout."""
+  """Versions of the packages in use; "not installed" for this suite in a checkout."""
   found = {"python": platform.python_version()}
   for name in ("lifelong-suite", "numpy", "pillow", "pyarrow"):
     try:
@@ -179,7 +179,7 @@ def _entry(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _differences(found: Manifest, wanted: Mapping[str, Any]) -> list[str]:
-  """What a finished step was not made with; where a file lies does not matter."""
+  """Lists differences in parameters and inputs from a finished step; file paths do not matter."""
   def digests(inputs):
     return {role: [entry["blake2b"] for entry in entries] for role, entries in inputs.items()}
 

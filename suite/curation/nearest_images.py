@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Exact search by inner product of L2-normalized features, block by block.
+"""Exact nearest-neighbor search by inner product of L2-normalized features, in blocks.
 
-Every row of the features is read once, in blocks. Scores are computed in float32, which is fast but
-rounds differently with other block sizes and numbers of threads; so what comes within the error of
-float32 of the best so far is scored again in float64, one row at a time, and only these scores
-decide. Of each query and bucket no more than the best k are held: memory is O(Q B k + block).
+Every row of the features is read once. Scores are computed in float32, which is fast but rounds
+differently with other block sizes and numbers of threads; so rows within the float32 error of the
+best ones so far are scored again in float64, one row at a time, and only these scores decide. For
+each query and bucket only the best k are stored: memory is O(Q B k + block).
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import numpy as np
 from suite.curation import errors
 from suite.curation import feature_files
 
-_DECIMALS = 12  # Scores that differ by less are equal; then ids decide.
+_DECIMALS = 12  # Scores that differ by less are ties, which ids break.
 _RESCORED_ROWS = 4096
 
 
 class Best(NamedTuple):
-  """The best rows of one query in one bucket, best first: scores float64 [k], rows int64 [k]."""
+  """Best rows of one query in one bucket, in order: scores float64 [k], rows int64 [k]."""
 
   scores: np.ndarray
   rows: np.ndarray
 
 
 class SearchTask(NamedTuple):
-  """What is searched for.
+  """A search of Q queries in B buckets.
 
   Attributes:
     queries: float64 [Q, D], of length 1.
-    buckets: int [N]; the bucket of each row, -1 for rows that are left out.
-    numbers: int [B]; how many rows of each bucket are wanted at most, for every query.
-    order: int [N]; of two rows with the same score the lower comes first.
+    buckets: int [N], the bucket of each row; -1 for rows that are left out.
+    numbers: int [B], largest number of rows to find in each bucket, for every query.
+    order: int [N]; of two rows with equal scores the one with the lower value is first.
   """
 
   queries: np.ndarray
@@ -46,7 +46,7 @@ class SearchTask(NamedTuple):
 
 def search(features: feature_files.FeatureFiles, task: SearchTask,
            block_rows: int = feature_files.BLOCK_ROWS) -> list[list[Best]]:
-  """The best rows by bucket and query: found[b][q]."""
+  """Finds the best rows by bucket and query: found[b][q]."""
   _check(features, task)
   found = [[_EMPTY] * len(task.queries) for _ in task.numbers]
   transposed = np.ascontiguousarray(task.queries.T, np.float32)
@@ -76,11 +76,11 @@ def _check(features: feature_files.FeatureFiles, task: SearchTask) -> None:
         "come from the same encoder.")
   if len(task.buckets) != features.size:
     raise errors.CurationError(f"There are {features.size} feature vectors, but "
-                               f"{len(task.buckets)} images. Line i of the table must be of row i.")
+                               f"{len(task.buckets)} images. Line i of the table must be row i.")
 
 
 def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray:
-  """float32 [n, Q] cosines of float32 [n, D] and [D, Q]."""
+  """Cosines float32 [n, Q] of float32 [n, D] and [D, Q]."""
   lengths = feature_files.norms(block)
   odd, useless = feature_files.odd_rows(block, lengths)
   if useless.size:
@@ -93,8 +93,8 @@ def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray
 
 
 def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.ndarray:
-  """Places of the scores, float32 [n], that may be among the best `number`."""
-  margin = (width + 8) * 2.0 ** -22  # Twice what float32 sums of D products can be off by.
+  """Indices of the scores, float32 [n], that may be among the best `number`."""
+  margin = (width + 8) * 2.0 ** -22  # Twice the error bound of float32 sums of D products.
   bound = float(best.scores[-1]) if len(best.scores) == number else -np.inf
   if len(scores) > number:
     last = len(scores) - number
@@ -103,7 +103,7 @@ def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.nd
 
 
 def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
-  """float64 [n] cosines; a row's does not depend on the rows beside it."""
+  """Cosines float64 [n]; each is independent of the other rows."""
   parts = [(feature_files.normalized(vectors[start:start + _RESCORED_ROWS]) * query).sum(axis=1)
            for start in range(0, len(vectors), _RESCORED_ROWS)]
   return np.round(np.concatenate(parts), _DECIMALS) + 0.0  # No -0.
@@ -112,7 +112,7 @@ def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
 def _merged(best: Best, fresh: Best, number: int, order: np.ndarray) -> Best:
   scores = np.concatenate([best.scores, fresh.scores])
   rows = np.concatenate([best.rows, fresh.rows])
-  if len(scores) > number:  # A partition first: sorting all of them is the slow part.
+  if len(scores) > number:  # Partition first: sorting all scores is slow.
     last = len(scores) - number
     kept = np.flatnonzero(scores >= np.partition(scores, last)[last])
     scores, rows = scores[kept], rows[kept]
@@ -121,7 +121,7 @@ def _merged(best: Best, fresh: Best, number: int, order: np.ndarray) -> Best:
 
 
 def as_queries(vectors: np.ndarray, names: Sequence[str]) -> np.ndarray:
-  """float64 [Q, D] of length 1; an error names those without a direction."""
+  """Normalizes queries to length 1: float64 [Q, D]; raises an error if one has no direction."""
   vectors = np.asarray(vectors, np.float64)
   usable = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
   if not usable.all():

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Image files as pixels, and as small pictures for a page."""
+"""Image files as pixels and as thumbnails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBo
 
 @contextlib.contextmanager
 def opened(path: pathlib.Path) -> Iterator[Image.Image]:
-  """The image in RGB, turned as its EXIF data say; an error that names the file if it is none."""
+  """Opens an image in RGB, rotated by its EXIF data; raises an error that names an invalid file."""
   try:
     with Image.open(path) as image:
       if image.width * image.height > _MAX_PIXELS:
@@ -37,7 +37,7 @@ def opened(path: pathlib.Path) -> Iterator[Image.Image]:
 
 
 def square(path: pathlib.Path, size: int) -> np.ndarray:
-  """uint8 [S, S, 3]: the shorter edge resized to `size`, then the centre, as CLEAR's features."""
+  """Resizes the shorter edge to `size` and crops the center: uint8 [S, S, 3], as CLEAR does."""
   with opened(path) as image:
     scale = size / min(image.size)
     shape = [max(size, round(edge * scale)) for edge in image.size]
@@ -47,7 +47,7 @@ def square(path: pathlib.Path, size: int) -> np.ndarray:
 
 
 def data_uri(path: pathlib.Path, size: int) -> str:
-  """The image within `size` x `size` pixels, as a JPEG in a data URI."""
+  """Thumbnail of at most `size` x `size` pixels as a JPEG data URI."""
   with opened(path) as image:
     image.thumbnail((size, size), Image.Resampling.LANCZOS)
     data = io.BytesIO()

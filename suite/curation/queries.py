@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The classes and what is searched for: texts, given as features, or images of the collection.
+"""The classes and their queries: texts, given as features, or images of the collection.
 
     class,prompt                        class,id
     laptop,"laptop, computer"           laptop,3001
     bus,bus                             laptop,3002
-    line i is of row i of QUERIES.npy   a class is the mean direction of its images
+    line i is row i of QUERIES.npy      a class is the mean direction of its images
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 
 class Queries(NamedTuple):
-  """One query a class.
+  """One query per class.
 
   Attributes:
     names: Q class names, sorted.
-    prompts: Q texts that say what was asked.
+    prompts: Q texts that describe the queries.
     vectors: float64 [Q, D] of length 1.
   """
 
@@ -44,9 +44,9 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
   """Reads queries.
 
   Args:
-    table: a CSV of `class` and `prompt`, or of `class` and `id`.
-    vectors: .npy, [Q, D], of the prompts; None with ids.
-    features: of the images.
+    table: a CSV with `class` and `prompt`, or with `class` and `id`.
+    vectors: .npy file of the prompts' features, [Q, D]; None with ids.
+    features: features of the images.
     rows: id -> row of the features.
   """
   lines = storage.read_csv(table, ["class"])
@@ -55,7 +55,7 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
   if "id" in lines[0]:
     if vectors is not None:
       raise errors.CurationError(f"{table} names images by id, so their features are known; leave "
-                                 f"{vectors} away, or give a table of class and prompt.")
+                                 f"out {vectors}, or give a table of class and prompt.")
     return _of_images(table, lines, features, rows)
   prompts = [line.get("prompt") or line["class"] for line in lines]
   if vectors is None:
@@ -67,7 +67,7 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
 
 
 def from_text(encoder: Any, names: Sequence[str], prompts: Sequence[str]) -> Queries:
-  """Queries by an encoder that has `encode_text(prompts) -> [Q, D]`."""
+  """Computes queries by an encoder that has `encode_text(prompts) -> [Q, D]`."""
   if not hasattr(encoder, "encode_text"):
     raise errors.CurationError(
         f"{type(encoder).__name__} has no encode_text: it embeds images only. Use image queries, "
@@ -84,7 +84,7 @@ def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
   unknown = sorted({line["id"] for line in lines} - set(rows))
   if unknown:
     raise errors.CurationError(f"{table} names images that are not in the collection: "
-                               f"{errors.some(unknown)}. Ids stand in the table of images.")
+                               f"{errors.some(unknown)}. Use ids of the table of images.")
   means = [feature_files.normalized(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
            for ids in examples.values()]
   return _sorted(list(examples), [f"images {', '.join(ids)}" for ids in examples.values()],
@@ -103,7 +103,7 @@ def _sorted(names: list[str], prompts: list[str], vectors: np.ndarray, where: An
                                "a class's texts with commas in one prompt, as CLEAR does.")
   if vectors.ndim != 2 or len(vectors) != len(names):
     raise errors.CurationError(f"{where}: {len(names)} queries, but features of shape "
-                               f"{vectors.shape}. Row i must be of line i.")
+                               f"{vectors.shape}. Row i must belong to line i.")
   order = sorted(range(len(names)), key=names.__getitem__)
   return Queries([names[i] for i in order], [prompts[i] for i in order],
                  nearest_images.as_queries(vectors, names)[order])

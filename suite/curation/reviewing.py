@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The steps around the reviewers: sheets for them, and what their votes come to."""
+"""The steps `sheets` and `votes`: review sheets, and the result of the reviewers' votes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ Groups = Mapping[tuple[int, str], list[collection.SavedCandidate]]
 
 def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: int = 192,
            links: bool = False, again: bool = False) -> manifest.Manifest:
-  """Candidates -> WORK/sheets: a page a class and bucket, an index, digests of the image files.
+  """Writes WORK/sheets: a page per class and bucket, an index, digests of the image files.
 
   Args:
-    work: the folder of the curation.
-    images: the folder that paths start from; None: the table's.
-    pixels: the longer edge of the thumbnails that the pages hold.
-    links: pages link to the image files instead; they are small, but must stay where they are.
-    again: replace a step that was done with other parameters.
+    work: folder of the curation.
+    images: root folder of the paths; None: the table's folder.
+    pixels: longer edge of the embedded thumbnails.
+    links: whether pages link to the image files instead, which keeps them small; the pages and
+      images must then not be moved.
+    again: whether to replace a step that was done with other parameters.
   """
   before = manifest.verified(work, collection.QUERIES)
 
@@ -73,7 +74,7 @@ def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: in
 def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
           decisions: pathlib.Path | None = None, minimum: int = votes_lib.MIN_REVIEWERS,
           again: bool = False) -> manifest.Manifest:
-  """Reviewers' CSV files -> WORK/votes: accepted, rejected, another_look, agreement."""
+  """Combines the reviewers' CSV files: WORK/votes/{accepted, rejected, another_look, agreement}."""
   if not files:
     raise errors.CurationError("No files of votes are given. Name the CSV files that reviewers "
                                "downloaded from their sheets, or folders of them.")
@@ -97,7 +98,7 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
     atomic_files.write(folder / AGREEMENT, (json.dumps(numbers, indent=1, ensure_ascii=False) + "\n"
                                        ).encode("utf-8"))
     if outcome.flagged:
-      logging.warning("%d flagged images stay out until they are decided on; see %s.",
+      logging.warning("%d flagged images are excluded until they are decided on; see %s.",
                       len(outcome.flagged), ANOTHER_LOOK)
     return {"accepted": len(outcome.accepted), "rejected": len(outcome.rejected),
             "flagged": len(outcome.flagged), "decided": len(decided),
@@ -112,7 +113,7 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
 
 def grouped(candidates: Sequence[collection.SavedCandidate]) -> dict[
     tuple[int, str], list[collection.SavedCandidate]]:
-  """(bucket, class) -> its candidates by rank."""
+  """Groups candidates by (bucket, class), in the order of ranks."""
   found: dict[tuple[int, str], list[collection.SavedCandidate]] = {}
   for one in candidates:
     found.setdefault((one.bucket, one.label), []).append(one)
@@ -124,7 +125,7 @@ def item_of(one: collection.SavedCandidate) -> votes_lib.Item:
 
 
 def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
-  """What the votes have accepted."""
+  """Reads the accepted items."""
   path = manifest.verified(work, collection.VOTES).folder / ACCEPTED
   return [votes_lib.Item(int(line["bucket"]), line["class"], line["id"])
           for line in storage.read_csv(path, ["bucket", "class", "id"])]
@@ -137,13 +138,13 @@ def _files(table: image_table.ImageTable, rows: Mapping[str, int], groups: Group
 
 
 def _link(work: pathlib.Path, path: pathlib.Path) -> str:
-  """The address of an image file from a page."""
+  """Address of an image file relative to a page."""
   place = pathlib.PurePath(os.path.relpath(path, work / collection.SHEETS)).as_posix()
   return urllib.parse.quote(place)
 
 
 def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> list[object]:
-  """Numbers of votes, and who cast which."""
+  """Line of a CSV file: numbers of votes, and the reviewers of each kind."""
   all_votes = list(cast.values())
   return [*item, *(all_votes.count(vote) for vote in votes_lib.VOTES),
           " ".join(f"{reviewer}:{vote}" for reviewer, vote in sorted(cast.items()))]

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The steps that need no people: encode, buckets, queries."""
+"""The automatic steps of a curation: encode, buckets, queries."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from suite.curation import time_buckets
 def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
            parameters: Mapping[str, Any], weights: Sequence[pathlib.Path] = (),
            images: pathlib.Path | None = None, again: bool = False) -> manifest.Manifest:
-  """Image files -> WORK/encode/features.npy, row i of line i of the table.
+  """Encodes image files into WORK/encode/features.npy; row i belongs to line i of the table.
 
   Args:
-    work: the folder of the curation.
-    table: of the images, with their paths.
-    make: gives the encoder; called only if there is something to do.
-    parameters: what the encoder is made with, as plain values.
-    weights: the files that the encoder reads.
-    images: the folder that paths start from; None: the table's.
-    again: replace a step that was done with other inputs.
+    work: folder of the curation.
+    table: table of the images, with their paths.
+    make: builds the encoder; called only if the step is not finished.
+    parameters: parameters of the encoder, as plain values.
+    weights: files that the encoder reads.
+    images: root folder of the paths; None: the table's folder.
+    again: whether to replace a step that was done with other inputs.
   """
   def write(folder: pathlib.Path) -> manifest.Counts:
     found = image_table.read(table)
@@ -56,7 +56,7 @@ def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
 def buckets(work: pathlib.Path, table: pathlib.Path,
             features: Sequence[pathlib.Path] | None = None, *, num: int = time_buckets.NUM,
             again: bool = False) -> manifest.Manifest:
-  """Images and times -> WORK/buckets; features default to those of step encode."""
+  """Divides the images into time buckets, WORK/buckets; features default to those of `encode`."""
   inputs: dict[str, Sequence[pathlib.Path]] = {"table": [table], "features": features or ()}
   if not features:
     encoded = manifest.verified(work, collection.ENCODE)
@@ -70,7 +70,7 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
     found, vectors = image_table.read(table), feature_files.FeatureFiles(list(inputs["features"]))
     if found.size != vectors.size:
       raise errors.CurationError(f"{table} has {found.size} images, but there are {vectors.size} "
-                                 "feature vectors. Line i of the table must be of row i.")
+                                 "feature vectors. Line i of the table must be row i.")
     places = time_buckets.split(found.times, found.ids, num)
     vectors.check(lambda row: str(found.ids[row]))
     ranges = time_buckets.ranges(places, found.times, found.ids)
@@ -85,7 +85,7 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
 
 def queries(work: pathlib.Path, table: pathlib.Path, vectors: pathlib.Path | None = None, *,
             rule: selection.SelectionRule | None = None, again: bool = False) -> manifest.Manifest:
-  """Queries -> WORK/queries: candidates of each class and bucket, and what was ambiguous."""
+  """Searches the queries: WORK/queries has candidates by class and bucket, and ambiguous images."""
   rule = rule or selection.SelectionRule()
   before = manifest.verified(work, collection.BUCKETS)
 
@@ -117,5 +117,5 @@ def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.n
 
 
 def _claims(found: selection.Selection) -> dict[str, int]:
-  """How many images each set of classes claimed."""
+  """Number of ambiguous images by set of classes."""
   return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What is put before reviewers: the top of each query, unambiguous, and background.
+"""Selection of candidates for review: the unambiguous top of each query, and background.
 
-CLEAR, section 3: of each bucket and query the images with the highest scores (the top 0.1%); here
-an image in the top of two or more queries belongs to neither (the released code gave it to the
-highest score). The background class has the images with the lowest scores, a few of each query.
+CLEAR, section 3: the images with the highest scores of each bucket and query (the top 0.1%). Here
+an image in the top of two or more queries belongs to none (the released code assigns it to the
+highest score). The background class has the images with the lowest scores, a few for each query.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from suite.curation import feature_files
 from suite.curation import nearest_images
 from suite.curation import queries as queries_lib
 
-_FINEST = 10**7  # Shares are read as fractions: 0.29 of 100 are 29, and 1 / 3 of 3 is 1.
-BACKGROUND_SHARE = fractions.Fraction(1, 10)  # Of a class's number, from each query.
+_FINEST = 10**7  # Shares are converted to fractions: 0.29 of 100 are 29, and 1 / 3 of 3 is 1.
+BACKGROUND_SHARE = fractions.Fraction(1, 10)  # Of the size of a class, from each query.
 
 
 @dataclasses.dataclass(frozen=True)
 class SelectionRule:
-  """How many images are taken.
+  """Numbers of images to select.
 
   Attributes:
-    share: of a bucket, the top of each query.
-    keep: of these the best so many, once ambiguous ones are gone; None: all.
-    background: images from the low end of each query; None: a tenth of a class's; 0: no such class.
-    first: the first bucket that is searched; CLEAR's bucket 0 has no labels.
+    share: share of a bucket that is the top of each query.
+    keep: number of the best unambiguous images to keep; None: all.
+    background: number of images from the low end of each query; None: a tenth of a class; 0: no
+      background class.
+    first: first bucket to search; CLEAR's bucket 0 has no labels.
   """
 
   share: float = 0.001
@@ -51,18 +52,18 @@ class SelectionRule:
                                  f"{self.first}; numbers of images cannot be negative, keep not 0.")
 
   def top(self, size: int) -> int:
-    """How many images the top of a bucket of this size has."""
+    """Number of images in the top of a bucket of this size."""
     return int(fractions.Fraction(self.share).limit_denominator(_FINEST) * size)
 
   def low(self, top: int) -> int:
-    """How many background images each query gives."""
+    """Number of background images from each query."""
     if self.background is not None:
       return self.background
     return max(1, int(BACKGROUND_SHARE * (self.keep or top)))
 
 
 class Candidate(NamedTuple):
-  """An image of a class's review sheet; rank 1 is the surest, score the cosine to the query."""
+  """An image on a class's review sheet; rank 1 is the best, score the cosine to the query."""
 
   bucket: int
   label: str
@@ -80,7 +81,7 @@ class Ambiguous(NamedTuple):
 
 
 class Selection(NamedTuple):
-  """Candidates by bucket, class and rank; what was ambiguous; numbers by bucket."""
+  """Candidates by bucket, class and rank; ambiguous images; numbers by bucket."""
 
   candidates: list[Candidate]
   ambiguous: list[Ambiguous]
@@ -92,11 +93,11 @@ def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.
   """Searches all buckets from `rule.first` on.
 
   Args:
-    features: N x D.
+    features: [N, D].
     buckets: int [N].
-    order: int [N]; of two images with equal scores the lower comes first.
-    queries: Q of them.
-    rule: how many.
+    order: int [N]; of two images with equal scores the one with the lower value is first.
+    queries: the Q queries.
+    rule: numbers of images to select.
   """
   sizes = np.bincount(buckets)
   numbers = _tops(sizes, rule)
@@ -121,12 +122,12 @@ def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.
 
 
 def class_names(names: Sequence[str], rule: SelectionRule) -> list[str]:
-  """Those of the queries, and the background; sorted, as labels are numbered."""
+  """Names of the queries' classes and the background, in the order of labels (sorted)."""
   return sorted([*names, *([] if rule.background == 0 else [queries_lib.BACKGROUND])])
 
 
 def _tops(sizes: np.ndarray, rule: SelectionRule) -> np.ndarray:
-  """int [B]: how many images the top of each bucket has; none of buckets that are not searched."""
+  """Number of images in the top of each bucket: int [B]; 0 for buckets that are not searched."""
   if rule.first >= len(sizes):
     raise errors.CurationError(f"first={rule.first}, but there are {len(sizes)} buckets, 0 to "
                                f"{len(sizes) - 1}. Ask for one of these.")
@@ -146,7 +147,7 @@ def _tops(sizes: np.ndarray, rule: SelectionRule) -> np.ndarray:
 
 
 def _unambiguous(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str]) -> Any:
-  """({class number: its Best without ambiguous rows}, [Ambiguous])."""
+  """Returns ({class number: its Best without ambiguous rows}, [Ambiguous])."""
   claims: dict[int, list[str]] = {}
   for name, best in zip(names, found):
     for row in best.rows.tolist():
@@ -180,14 +181,14 @@ def _ranked(bucket: int, name: str, best: nearest_images.Best) -> list[Candidate
 def _background(features: feature_files.FeatureFiles, task: nearest_images.SearchTask,
                 found: Sequence[Sequence[nearest_images.Best]], rule: SelectionRule
                 ) -> list[nearest_images.Best]:
-  """Of each bucket the lowest images of each query in turn that no query has had yet."""
+  """Takes, for each bucket, the lowest unused images of each query in turn."""
   lows = [rule.low(number) if number else 0 for number in task.numbers.tolist()]
   if not any(lows):
     return [nearest_images.Best(np.zeros(0), np.zeros(0, np.int64))] * len(lows)
   buckets = task.buckets.copy()
   for best in (one for of_bucket in found for one in of_bucket):
-    buckets[best.rows] = -1  # Never background: it is in the top of a query.
-  depth = np.array(lows) * len(task.queries)  # Even if all others want the same ones.
+    buckets[best.rows] = -1  # Images in the top of a query are never background.
+  depth = np.array(lows) * len(task.queries)  # Suffices even if all queries share their lowest.
   lowest = nearest_images.search(features, task._replace(queries=-task.queries, buckets=buckets,
                                                  numbers=depth))
   return [_in_turn(bucket, lowest[bucket], low) for bucket, low in enumerate(lows)]
@@ -203,18 +204,18 @@ def _in_turn(bucket: int, found: Sequence[nearest_images.Best], low: int) -> nea
           f"Bucket {bucket} has too few images outside the top of every query for {low} background "
           f"images from each of {len(found)} queries. Give --background a smaller number (0: no "
           "such class) or a smaller share.")
-    taken.update((row, 0.0 - score) for row, score in fresh)  # Of the query, not of its negative.
+    taken.update((row, 0.0 - score) for row, score in fresh)  # The search was for -query.
   return nearest_images.Best(np.array(list(taken.values())), np.array(list(taken), np.int64))
 
 
 def _check_classes(found: Selection, names: Sequence[str]) -> None:
-  """A class may lack candidates in some bucket, but not in all of them."""
+  """Checks that every class has candidates in at least one bucket."""
   totals: Mapping[str, int] = {name: sum(one["candidates"][name] for one in found.counts)
                                for name in names}
   empty = [name for name, num in totals.items() if not num]
   if empty:
     raise errors.CurationError(f"Classes {errors.some(empty)} have no candidates: all of their top "
-                               "is in the top of other queries, too. Ask in other words.")
+                               "is in the top of other queries, too. Rephrase the queries.")
   for one in found.counts:
     lacking = [name for name in names if not one["candidates"][name]]
     if lacking:

@@ -19,7 +19,7 @@ _BLOCK = 1 << 22
 
 
 def digest(path: pathlib.Path) -> str:
-  """BLAKE2b-256 of a file as hexadecimal digits; a file is read once unless it changes."""
+  """BLAKE2b-256 digest of a file in hexadecimal; an unchanged file is read once."""
   try:
     status = os.stat(path)
   except OSError as error:
@@ -38,7 +38,7 @@ def _digest(path: str, *_: int) -> str:
 
 
 def write_csv(path: pathlib.Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-  """UTF-8, one header line, line feeds: the same rows are the same bytes."""
+  """Writes CSV in UTF-8 with a header and line feeds: equal rows give equal bytes."""
   text = io.StringIO()
   writer = csv.writer(text, lineterminator="\n")
   writer.writerow(columns)
@@ -47,7 +47,7 @@ def write_csv(path: pathlib.Path, columns: Sequence[str], rows: Iterable[Sequenc
 
 
 def read_csv(path: pathlib.Path, needed: Sequence[str]) -> list[Mapping[str, str]]:
-  """The lines as dictionaries; an error if one of the columns is lacking."""
+  """Reads the lines as dictionaries; raises an error if a column is missing."""
   try:
     with open(path, encoding="utf-8-sig", newline="") as file:
       reader = csv.DictReader(file, strict=True)

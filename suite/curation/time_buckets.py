@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Buckets of equal size in the order of time, as in CLEAR (section 3)."""
+"""Time buckets of equal size, as in CLEAR (section 3)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from suite.curation import errors
 
-NUM = 11  # CLEAR: bucket 0 to learn features from, buckets 1 to 10 with labels.
+NUM = 11  # CLEAR: bucket 0 for learning features, buckets 1 to 10 with labels.
 
 
 class Range(NamedTuple):
-  """One bucket: how many images, and the first and last of them in time."""
+  """One bucket: its number of images, and the first and last of them in time."""
 
   bucket: int
   size: int
@@ -25,15 +25,15 @@ class Range(NamedTuple):
 
 
 def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
-  """The bucket, int16 [N], of each image: 0 is the oldest.
+  """Computes the bucket of each image: int16 [N]; 0 is the oldest.
 
-  Sizes differ by at most one, the first N mod `num` buckets being the larger ones. Images of one
-  time go in the order of their ids, whatever their order in the table.
+  Sizes differ by at most one; the first N mod `num` buckets are the larger ones. Images with equal
+  times are ordered by id.
 
   Args:
     times: float [N].
     ids: str [N].
-    num: of buckets.
+    num: number of buckets.
   """
   if not 1 <= num <= NUM:
     raise errors.CurationError(f"Got {num} buckets; CLEAR's layout has at most {NUM}.")
@@ -48,7 +48,7 @@ def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
 
 
 def ranges(buckets: np.ndarray, times: np.ndarray, ids: np.ndarray) -> list[Range]:
-  """What each bucket spans."""
+  """Computes the range of each bucket."""
   found = []
   for bucket in range(int(buckets.max()) + 1):
     rows = np.flatnonzero(buckets == bucket)
@@ -60,6 +60,6 @@ def ranges(buckets: np.ndarray, times: np.ndarray, ids: np.ndarray) -> list[Rang
 
 
 def clock(seconds: float) -> str:
-  """1176089237 -> "2007-04-09T03:27:17Z"."""
+  """Formats seconds since 1970: 1176089237 -> "2007-04-09T03:27:17Z"."""
   when = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=float(seconds))
   return when.isoformat(timespec="seconds") + "Z"

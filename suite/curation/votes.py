@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Votes of several reviewers, composed: majority accepts, one flag calls for another look."""
+"""Combination of several reviewers' votes: a majority accepts, one flag requires a decision."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ballots = Mapping[Item, Mapping[str, str]]  # Item -> reviewer -> vote
 
 
 class VoteResult(NamedTuple):
-  """Every item in one of three lists, in the order of the sheets."""
+  """All items in three lists, in the order of the sheets."""
 
   accepted: list[Item]
   rejected: list[Item]
@@ -39,16 +39,16 @@ class VoteResult(NamedTuple):
 
 def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
          items: Sequence[Item]) -> dict[Item, dict[str, str]]:
-  """The votes of all files.
+  """Reads the votes of all files.
 
   Args:
-    paths: CSV files as the sheets give them, in any order.
+    paths: CSV files downloaded from the sheets, in any order.
     sheets: (bucket, class) -> key of the sheet.
     items: all images of the sheets.
 
   Raises:
-    errors.CurationError: a vote is on an unknown image or sheet, or unknown itself; somebody voted
-      twice on an image.
+    errors.CurationError: a vote, its image or its sheet is unknown, or a reviewer voted twice on an
+      image.
   """
   ballots: dict[Item, dict[str, str]] = {item: {} for item in items}
   origins: dict[tuple[Item, str], pathlib.Path] = {}
@@ -91,7 +91,7 @@ def _item(where: str, line: Mapping[str, str], sheets: Mapping[tuple[int, str], 
 
 
 def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
-  """An error that says whose votes are missing where."""
+  """Raises an error that names missing votes if an image has fewer than `minimum` reviewers."""
   everyone: set[str] = {reviewer for votes in ballots.values() for reviewer in votes}
   short = [item for item, votes in ballots.items() if len(votes) < minimum]
   if short:
@@ -104,11 +104,11 @@ def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
 
 
 def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> VoteResult:
-  """Accepts what more than half of its reviewers accept and nobody flags; a tie rejects.
+  """Accepts items that more than half of their reviewers accept and no one flags; a tie rejects.
 
   Args:
     ballots: item -> reviewer -> vote.
-    decisions: what another look at flagged items decided, "accept" or "reject".
+    decisions: decisions on flagged items, "accept" or "reject".
   """
   found = VoteResult([], [], [])
   for item, votes in ballots.items():
@@ -123,7 +123,7 @@ def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> VoteResult:
 
 
 def read_decisions(path: pathlib.Path, ballots: Ballots) -> dict[Item, str]:
-  """A CSV of bucket, class, id, decision (accept or reject) on flagged images."""
+  """Reads a CSV of bucket, class, id, decision (accept or reject) on flagged images."""
   found: dict[Item, str] = {}
   known = {(str(item.bucket), item.label, item.id): item for item in ballots}
   for number, line in enumerate(storage.read_csv(path, ["bucket", "class", "id", "decision"]), 2):

@@ -313,7 +313,7 @@ def test_a_class_that_nobody_accepts_is_an_error(source, tmp_path, capsys):
         "reject" if label == "bus" or (bucket, label) == (3, "dress") else "accept"))
   assert not _run(work, "votes", tmp_path / "votes")
   text = _fails(capsys, work, "export")
-  assert "Nothing was accepted of the classes 'bus'. Ask for them in other words" in text
+  assert "Nothing was accepted of the classes 'bus'. Rephrase their queries" in text
   assert "fewer than 4 reviewers" in _fails(
       capsys, work, "votes", tmp_path / "votes", "--minimum", 4, "--again")
   shutil.rmtree(tmp_path / "votes" / "c")

@@ -83,7 +83,7 @@ def test_models_that_cannot_be_used(tmp_path):
   with pytest.raises(errors.CurationError, match=r"takes \(None, 8, 8, 3\), asked was size=16"):
     encoders.saved(tmp_path / "m.keras", size=16)
   _model().save(tmp_path / "any.keras")
-  with pytest.raises(errors.CurationError, match="Say --size"):
+  with pytest.raises(errors.CurationError, match="Give --size"):
     encoders.saved(tmp_path / "any.keras")
   tf.keras.Sequential([tf.keras.Input((8, 8, 3)), tf.keras.layers.ReLU()]).save(
       tmp_path / "maps.keras")

@@ -46,7 +46,7 @@ def test_a_parquet_table_says_the_same(tmp_path):
     ("id,timestamp\na,\nb,5\nc,soon\n", "2 of 3 images have no usable 'timestamp': 'a', 'c'"),
     ("id,timestamp\na,1176089237000\n", "1 of 1 images have no usable 'timestamp'"),
     ("id,timestamp\na,nan\n", "no usable"), ("id,timestamp\na,inf\n", "no usable"),
-    ("id,timestamp\na,1\nb,2\na,3\nb,4\n", "2 ids stand in it more than once: 'a', 'b'"),
+    ("id,timestamp\na,1\nb,2\na,3\nb,4\n", "2 ids occur more than once: 'a', 'b'"),
     ("id,timestamp\n,1\n", "1 ids cannot be names of files: ''"),
     ("id,timestamp\na/b,1\n..,2\n,3\n", "3 ids cannot be names of files"),
     ("id,when\na,1\n", "and 'id' and 'timestamp' among them"),

@@ -45,7 +45,7 @@ def test_an_encoder_of_texts_serves_where_there_is_one():
 
 @pytest.mark.parametrize("text, vectors, message", [
     ("class,prompt\nbus,bus\n", None, "no model of texts comes with this tool. .*'bus'"),
-    ("class,id\nbus,i0\n", [[1, 1]], "leave .*q.npy away"),
+    ("class,id\nbus,i0\n", [[1, 1]], "leave out .*q.npy"),
     ("class,id\nbus,i9\n", None, "not in the collection: 'i9'"),
     ("class,prompt\na b,x\n", [[1, 1]], "'a b' cannot be class names"),
     ("class,prompt\n../x,x\n", [[1, 1]], "cannot be class names"),

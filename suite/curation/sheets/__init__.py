@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The HTML pages on which people review images."""
+"""HTML pages for the review of images."""

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Review sheets: one HTML page a class and bucket that needs no server, and an index of them."""
+"""Review sheets: one HTML page per class and bucket, without a server, and an index."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "R"), ("flag", "Flag
 
 
 class Sheet(NamedTuple):
-  """What one page shows.
+  """Content of one page.
 
   Attributes:
-    bucket, label: whose candidates they are.
-    prompt: what was searched for.
-    span: the bucket's time, in words.
+    bucket, label: bucket and class of the candidates.
+    prompt: text of the query.
+    span: time span of the bucket, as text.
     images: (id, address of the picture) by rank.
     is_background: whether the images should show none of the classes.
   """
@@ -46,13 +46,13 @@ class Sheet(NamedTuple):
 
 
 def key(bucket: int, label: str, ids: Sequence[str]) -> str:
-  """Tells which candidates a vote was about: another list has another key."""
+  """Key of a list of candidates, which identifies the sheet of a vote."""
   content = json.dumps([int(bucket), label, list(ids)])
   return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 def page(sheet: Sheet) -> str:
-  """The whole page."""
+  """Renders the page of a sheet."""
   title = f"{sheet.label}, bucket {sheet.bucket}"
   cards = "\n".join(_card(place, name, address)
                     for place, (name, address) in enumerate(sheet.images, 1))
@@ -93,7 +93,7 @@ Votes stay in this browser until you download them.</p></footer>
 
 
 def index(sheets: Sequence[Sheet]) -> str:
-  """A page that leads to all sheets."""
+  """Renders a page with links to all sheets."""
   rows = "\n".join(
       f'<tr><td>{one.bucket}</td><td><a href="{_text(one.file_name)}">{_text(one.label)}</a></td>'
       f"<td>{len(one.images)}</td><td>{_text(one.span)}</td></tr>" for one in sheets)
@@ -132,7 +132,7 @@ def _head(title: str) -> str:
 
 
 def _policy() -> str:
-  """Pictures in the page or beside it, this style and this program: nothing from anywhere else."""
+  """Content security policy: images of the page or its folder, its style and script only."""
   def allowed(content: str) -> str:
     digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode("ascii")
     return f"'sha256-{digest}'"

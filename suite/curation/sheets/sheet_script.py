@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The program of a review sheet: `LOGIC` is pure, `PAGE` ties it to the document.
+"""The script of a review sheet: `LOGIC` has pure functions, `PAGE` connects them to the document.
 
-It is the same in every sheet, so that the page can allow this program by its digest and no other;
-what differs is read from attributes. Votes are held in localStorage under the sheet's key and the
-reviewer's name; where a browser keeps no storage for local files, they live until the page closes.
+The script is the same in every sheet, so the page's policy allows it by its digest; data are read
+from attributes. Votes are stored in localStorage under the sheet's key and the reviewer's name; in
+a browser without storage for local files they are lost when the page closes.
 """
 
 LOGIC = r"""

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The style of a review sheet; votes are told by word and border, not by colour alone."""
+"""The style of a review sheet; votes are shown by word and border, not by color alone."""
 
 CSS = """
 :root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #1b1f24; --soft: #57606a;
