@@ -1,13 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The command `suite`: flags say where a run happens, gin says what runs.
+"""The command `suite`: flags say where to run, gin says what to run.
 
-Exit codes: 0 done; 1 failure; 2 bad usage or config; 130 interrupted (the same command goes on).
-TensorFlow is imported inside the commands that need it, so that help, lists and mistakes are quick.
+Exit codes: 0 success; 1 failure; 2 bad usage or config; 130 interrupted (run again to resume).
+TensorFlow is imported inside the commands that need it, so help, lists and errors are fast.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import logging as python_logging
 import os
 import pathlib
@@ -15,7 +16,6 @@ import re
 import shlex
 import sys
 import traceback
-from typing import List, Optional, Sequence
 import warnings
 
 from absl import flags
@@ -35,15 +35,15 @@ _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
   """Runs one command and returns the exit code."""
   argv = list(sys.argv[1:] if argv is None else argv)
   try:
     args = _parser().parse_args(argv)
-  except SystemExit as stop:  # Argparse has said why.
+  except SystemExit as stop:  # Argparse has printed the reason.
     return int(stop.code or 0)
   args.command = shlex.join(["suite", *argv])
-  _talk_to_people()
+  _configure_logging()
   # Read when TensorFlow is imported, which leaves it off on CPUs without AVX-512 although
   # convolutions are twice to four times as fast with it there: tools/bench onednn.
   os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
@@ -51,7 +51,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return args.do(args)
   except gin_files.ConfigError as error:
     return _fail(error, args, code=2)
-  except BrokenPipeError:  # `suite list | head`: nobody reads on.
+  except BrokenPipeError:  # The reader has closed the pipe: `suite list | head`.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
   except KeyboardInterrupt as error:
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
   where.add_argument("--data_dir", default=os.environ.get("LIFELONG_DATA_DIR"), metavar="DIR",
                      help="prepared data sets ($LIFELONG_DATA_DIR, else TFDS's default)")
   where.add_argument("--mirror", default=os.environ.get("LIFELONG_MIRROR"), metavar="DIR",
-                     help="searched for archives before any download ($LIFELONG_MIRROR)")
+                     help="folder of archives, searched before any download ($LIFELONG_MIRROR)")
   commands = parser.add_subparsers(title="commands", metavar="COMMAND")
   _add_run(commands, [every, where])
   listing = commands.add_parser("list", parents=[every], help="list the shipped run files")
@@ -84,23 +84,23 @@ def _parser() -> argparse.ArgumentParser:
   return parser
 
 
-def _add_run(commands, parents: List[argparse.ArgumentParser]) -> None:
-  run = commands.add_parser("run", parents=parents, help="run one experiment, or go on with it")
-  run.add_argument("run", metavar="RUN", help="a name that `suite list` shows, or a gin file")
+def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
+  run = commands.add_parser("run", parents=parents, help="run one experiment, or resume it")
+  run.add_argument("run", metavar="RUN", help="a name from `suite list`, or a gin file")
   run.add_argument("--gin_file", action="append", default=[], metavar="FILE",
-                   help="one more gin file, read after RUN (gin/debug.gin makes any run small)")
+                   help="gin file to read after RUN (gin/debug.gin makes any run small)")
   run.add_argument("--gin_param", action="append", default=[], metavar="X=Y",
-                   help="one binding, read last; may be given several times")
+                   help="gin binding, read last; may be repeated")
   run.add_argument("--workdir", metavar="DIR", help="results and state (./runs/RUN)")
   run.add_argument("--strategy", choices=STRATEGIES, default="one_device",
                    help="tf.distribute strategy (one_device)")
   run.add_argument("--devices", type=_positive, metavar="N",
-                   help="GPUs, or logical CPU devices where there is no GPU (all there are)")
+                   help="number of GPUs, or of logical CPU devices without a GPU (all)")
   run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
   run.add_argument("--jobs", type=_positive, metavar="N",
-                   help="of a table: cells that run at the same time (1)")
+                   help="tables: number of cells to run at the same time (1)")
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
-                   help="of a table: the part to run, with * and ?; several times for more")
+                   help="tables: the part to run, with * and ?; may be repeated")
   run.set_defaults(do=_run)
 
 
@@ -123,10 +123,10 @@ def _run(args) -> int:
   if table.is_table(path):
     return _run_table(args, name, path)
   if args.jobs or args.only:
-    raise gin_files.ConfigError(f"--jobs and --only are of tables, and {name} is one run. "
+    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {name} is one run. "
                                 "Leave them out.")
   paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
-  gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
+  gin_files.scan(paths, args.gin_param)  # Finds most errors before TensorFlow is imported.
   data_commands.say_where_data_is(args)
   from suite import experiment
   gin_parse.parse(paths, args.gin_param)
@@ -157,7 +157,7 @@ def _run_table(args, name: str, path: pathlib.Path) -> int:
   return 1 if result.failed else 0
 
 
-def _flags_of_cells(args) -> List[str]:
+def _flags_of_cells(args) -> list[str]:
   if args.strategy == "multi_worker":
     raise gin_files.ConfigError(
         "--strategy multi_worker is for one run that every machine starts; a table starts its runs "
@@ -188,34 +188,34 @@ def _report(args) -> int:
 # Helpers.
 
 
-def _talk_to_people() -> None:
-  """Our own INFO lines, everybody's warnings, no chatter of TensorFlow's."""
-  # Read when TensorFlow is imported. At 2 it complains of CUDA plug-ins where there is no GPU; an
-  # error that matters comes as an exception.
+def _configure_logging() -> None:
+  """Shows the suite's INFO lines and all warnings, without TensorFlow's C++ messages."""
+  # Read when TensorFlow is imported. Level 2 would report missing CUDA plug-ins on machines without
+  # a GPU; relevant errors are raised as exceptions.
   os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-  # Its end of life is known: docs/dependencies.md.
+  # Its end of life is documented in docs/dependencies.md.
   warnings.filterwarnings("ignore", module="tensorflow_addons")
-  flags.FLAGS.mark_as_parsed()  # There are none, but absl complains of logging before that.
+  flags.FLAGS.mark_as_parsed()  # There are no flags, but absl warns about logging before that.
   logging.use_absl_handler()
   logging.set_verbosity(logging.INFO)
   handler = logging.get_absl_handler()
   handler.setFormatter(python_logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-  handler.addFilter(_is_for_people)
+  handler.addFilter(_is_shown)
 
 
-def _is_for_people(record: python_logging.LogRecord) -> bool:
+def _is_shown(record: python_logging.LogRecord) -> bool:
   if "triggered tf.function retracing" in str(record.msg):
-    return False  # A graph for each task is meant.
+    return False  # One graph per task is intended.
   return record.levelno > python_logging.INFO or record.pathname.startswith(OUR_FOLDERS)
 
 
 def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int:
-  """Says what went wrong: our own messages as they are, anything else with its traceback."""
+  """Prints an error: the suite's messages alone, any other error with its traceback."""
   expected = True
   if isinstance(error, KeyboardInterrupt):
-    text = "interrupted; the same command goes on from the last saved state"
-  elif _said_in_a_graph(error):
-    text = _said_in_a_graph(error)
+    text = "interrupted; run the same command again to resume from the last saved state"
+  elif _graph_message(error):
+    text = _graph_message(error)
   elif isinstance(error, gin_files.ConfigError) or _is_our_message(error):
     text = re.sub(r"\n  In call to configurable .*", "", str(error))  # Gin adds these lines.
   else:
@@ -226,17 +226,17 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
   return code
 
 
-def _said_in_a_graph(error: BaseException) -> str:
-  """What our check inside an input pipeline says (`data.images.decoding`), unwrapped; else ""."""
+def _graph_message(error: BaseException) -> str:
+  """Message of a check inside an input pipeline (`data.images.decoding`), unwrapped; else ""."""
   found = re.search(r"assertion failed: \[(An image of data set [^\]]+)\] \[([^\]]*)\]", str(error))
   return (f"{found[1]} {found[2]!r}. Build the data set again from a good copy of its source."
           if found else "")
 
 
 def _is_our_message(error: BaseException) -> bool:
-  """True for our own classes, and for a ValueError or OSError that a line of ours raises.
+  """True for the suite's error classes, and for a ValueError or OSError raised by its code.
 
-  A ValueError out of numpy or TensorFlow does not say what to do: it needs its traceback.
+  A ValueError raised by numpy or TensorFlow does not say what to do: it needs its traceback.
   """
   if type(error).__module__.split(".")[0] in ("suite", "tfds_builders"):
     return True

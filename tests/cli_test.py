@@ -141,7 +141,7 @@ def test_an_unexpected_error_keeps_its_traceback(runs, capsys):
 def test_an_interruption_says_how_to_go_on(runs, capsys):
   runs.raises = KeyboardInterrupt()
   assert cli.main(["run", "toy"]) == 130
-  assert "the same command goes on" in capsys.readouterr().err
+  assert "run the same command again to resume" in capsys.readouterr().err
 
 
 def test_a_value_error_is_ours_only_if_our_line_raises_it():
@@ -188,13 +188,13 @@ def test_quick_commands_leave_tensorflow_alone(argv, code, tmp_path):
   assert done.returncode == code, done.stderr
 
 
-def test_the_log_is_for_people(tmp_path):
+def test_the_log_shows_only_relevant_lines(tmp_path):
   program = """
 
 from suite import cli
 from suite.configs import gin_files
 from absl import logging
-cli._talk_to_people()
+cli._configure_logging()
 logging.info("of another package")
 logging.warning("everybody may warn")
 # A line of ours, as if it stood in the package.

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   return 0
 
 
-def page(made: Sequence[text_table.Table], ways: Sequence[str], *, title: str,
+def page(made: Sequence[text_table.TextTable], ways: Sequence[str], *, title: str,
          figure_names: Sequence[str] = ()) -> str:
   """The whole page in Markdown; `ways` say how the runs were made."""
   head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]
@@ -80,8 +80,8 @@ def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: p
     name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
     drawn[output.with_name(f"{name}.svg")] = figures.error_against_flops(points, title=stream)
   for directory in whole:
-    costs = [figures.Costs(*line) for line in paper_table.costs(directory)]
-    spent = [figures.Updates(*point) for point in paper_table.updates(directory)]
+    costs = [figures.TaskCosts(*line) for line in paper_table.costs(directory)]
+    spent = [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]
     if costs or spent:
       name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
       drawn[output.with_name(f"{name}.svg")] = (

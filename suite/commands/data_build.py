@@ -1,14 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Many builds for one command: one after the other here, or several processes at a time."""
+"""Builds of several data sets by one command, in this process or in several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import pathlib
 import sys
 import tempfile
 import time
-from typing import Callable, List, Optional, Sequence
+from typing import Callable
 
 from suite.system import processes
 
@@ -16,8 +17,8 @@ Build = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
-  """What became of one data set; `problem` is "" if it is prepared."""
+class BuildOutcome:
+  """Result of one build; `problem` is "" if the data set is prepared."""
 
   name: str
   seconds: float
@@ -25,7 +26,7 @@ class Outcome:
 
 
 def one_by_one(names: Sequence[str], build: Build, say: Callable[[str, Exception], str]
-               ) -> List[Outcome]:
+               ) -> list[BuildOutcome]:
   """Builds in this process and goes on past failures; `say` tells of one, and returns its line."""
   outcomes = []
   for name in names:
@@ -35,12 +36,12 @@ def one_by_one(names: Sequence[str], build: Build, say: Callable[[str, Exception
       build(name)
     except Exception as error:  # A dead link must not keep the others from being built.
       problem = say(name, error)
-    outcomes.append(Outcome(name, time.monotonic() - began, problem))
+    outcomes.append(BuildOutcome(name, time.monotonic() - began, problem))
   return outcomes
 
 
 def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
-                 command: Optional[Sequence[str]] = None) -> List[Outcome]:
+                 command: Sequence[str] | None = None) -> list[BuildOutcome]:
   """Builds `jobs` data sets at a time, each in a process of its own.
 
   If this is interrupted, the processes are stopped; what they have not finished is not prepared.
@@ -56,4 +57,4 @@ def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
     outcomes = processes.run_all([
         processes.Job(name, [*command, name, *flags], pathlib.Path(logs, f"{number}.log"))
         for number, name in enumerate(names)], jobs)
-  return [Outcome(one.job.name, one.seconds, one.reason) for one in outcomes]
+  return [BuildOutcome(one.job.name, one.seconds, one.reason) for one in outcomes]

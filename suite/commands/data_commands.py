@@ -1,15 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite data ...`: lists, diagnoses and builds data sets, and writes features of their images."""
+"""`suite data ...`: list, diagnose and build data sets, and write features of their images."""
 
 from __future__ import annotations
 
 import argparse
 import collections
+from collections.abc import Sequence
 import dataclasses
 import json
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable
 
 from suite.commands import data_build
 from suite.configs import gin_files
@@ -20,7 +21,7 @@ NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "ti
 Say = Callable[..., int]
 
 
-def add(commands: Any, parents: List[argparse.ArgumentParser], positive: Callable[[str], int],
+def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callable[[str], int],
         fail: Say) -> None:
   """Adds the command and its actions to the parser of `suite`."""
   data = commands.add_parser("data", help="list, diagnose and build data sets")
@@ -28,7 +29,7 @@ def add(commands: Any, parents: List[argparse.ArgumentParser], positive: Callabl
   actions = data.add_subparsers(title="actions", metavar="ACTION")
   for name, do, nargs, text in (
       ("list", _list, None, "list every data set"),
-      ("doctor", _doctor, "*", "say what is prepared, what is missing and what to do"),
+      ("doctor", _doctor, "*", "show what is prepared, what is missing and what to do"),
       ("build", _build, "+", "prepare data sets")):
     action = actions.add_parser(name, parents=parents, help=text)
     action.set_defaults(do=do, fail=fail)
@@ -37,31 +38,31 @@ def add(commands: Any, parents: List[argparse.ArgumentParser], positive: Callabl
                           help="data sets, families (clear10) or streams (nevis-short)")
     if name == "list":
       action.add_argument("--all", action="store_true",
-                          help="also the variants that reproduce a reference's splits or defects")
+                          help="include variants that reproduce a reference's splits or defects")
     if name == "doctor":
-      action.add_argument("--json", action="store_true", help="print JSON, one line a data set")
+      action.add_argument("--json", action="store_true", help="print JSON, one line per data set")
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
-                          help="data sets that are built at the same time (1)")
+                          help="number of data sets to build at the same time (1)")
   _add_features(actions, parents, positive, fail)
 
 
-def _add_features(actions: Any, parents: List[argparse.ArgumentParser],
+def _add_features(actions: Any, parents: list[argparse.ArgumentParser],
                   positive: Callable[[str], int], fail: Say) -> None:
   action = actions.add_parser(
-      "features", parents=parents, help="write an encoder's features of every image, or go on")
+      "features", parents=parents, help="write (or resume) an encoder's features of every image")
   action.set_defaults(do=_features, fail=fail)
   action.add_argument("name", metavar="NAME", help="a prepared data set, or a drifting series")
   action.add_argument("--encoder", required=True, metavar="X",
                       help="the directory of a pretraining run, or a Keras application (ResNet50)")
-  action.add_argument("--weights", metavar="FILE", help="of a Keras application: its .h5 file")
-  action.add_argument("--out", required=True, metavar="DIR", help="where the features go")
+  action.add_argument("--weights", metavar="FILE", help=".h5 file of a Keras application")
+  action.add_argument("--out", required=True, metavar="DIR", help="directory for the features")
   action.add_argument("--split", action="append", default=[], metavar="SPLIT",
-                      help="only this one; may be given several times (all)")
+                      help="split to encode; may be repeated (all)")
   action.add_argument("--batch_size", type=positive, default=256, metavar="N",
-                      help="images at once (256)")
+                      help="batch size (256)")
   action.add_argument("--image_size", type=positive, default=224, metavar="S",
-                      help="of a Keras application (224); a run's encoder knows its own")
+                      help="image size of a Keras application (224)")
 
 
 def _help(parser: argparse.ArgumentParser) -> int:
@@ -96,11 +97,11 @@ def _doctor(args: argparse.Namespace) -> int:
   say_where_data_is(args)
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
-  found: List[Dict[str, Any]] = []
+  found: list[dict[str, Any]] = []
   for name in names:
     try:
       found.append(dataclasses.asdict(tfds_builders.status.inspect(name, args.data_dir)))
-    except Exception as error:  # One broken data set must not hide the others.
+    except Exception as error:  # A broken data set must not hide the others.
       found.append({"name": name, "state": "failed", "size_bytes": None, "command": "",
                     "reason": f"{type(error).__name__}: {gin_files.first_line(error)}"})
   if args.json:
@@ -111,7 +112,7 @@ def _doctor(args: argparse.Namespace) -> int:
   return 1 if any(one["state"] == "failed" for one in found) else 0
 
 
-def _print_diagnosis(found: Sequence[Dict[str, Any]]) -> None:
+def _print_diagnosis(found: Sequence[dict[str, Any]]) -> None:
   print_table(("data set", "state", "size", "disk", "memory", "next step"), [
       (one["name"], one["state"], *(size(one.get(key)) for key in (
           "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found])
@@ -161,8 +162,8 @@ def _features(args: argparse.Namespace) -> int:
   return 0
 
 
-def _where_flags(args: argparse.Namespace) -> List[str]:
-  """The flags that tell another process what this one was told of places."""
+def _where_flags(args: argparse.Namespace) -> list[str]:
+  """Flags that pass the data directories to another process."""
   flags_given = []
   for flag in ("data_dir", "mirror"):
     if getattr(args, flag):
@@ -170,15 +171,15 @@ def _where_flags(args: argparse.Namespace) -> List[str]:
   return flags_given
 
 
-def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[str]) -> List[str]:
-  """The data sets asked for by name, family or stream; without variants all if nothing was asked.
+def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[str]) -> list[str]:
+  """Expands names, families and streams to data sets; all without variants by default.
 
   Args:
-    asked: what the user wrote.
+    asked: names entered by the user.
     known: all names, variants included.
     base: all names without variants.
   """
-  names: List[str] = []
+  names: list[str] = []
   families = {name.split("/")[0] for name in base}
   for name in asked or base:
     variant = NEVIS_STREAMS.get(name.replace("/", "-"))
@@ -203,11 +204,11 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def _count(number: Optional[int]) -> str:
+def _count(number: int | None) -> str:
   return "?" if number is None else f"{number:,}"
 
 
-def size(num_bytes: Optional[float]) -> str:
+def size(num_bytes: float | None) -> str:
   """ "1.5 kB"; "?" for None."""
   if num_bytes is None:
     return "?"

@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Writes the features of every image of a data set, once, in shards.
+"""`suite data features`: writes the features of every image of a data set in shards.
 
-A shard is made whole and then renamed into place, so a killed command leaves nothing half-written;
-the same command goes on with the shards that are missing. The encoder always sees batches of one
-shape that begin where a shard begins: an image's features do not depend on where a command was
+Shards are written atomically; after a kill, the same command writes the missing ones. Batches have
+one shape and begin with a shard, so an image's features do not depend on when a command was
 killed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 import pathlib
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -32,11 +32,11 @@ from suite.training.scoring import scoring
 SHARD_SIZE = 4096
 
 
-class Encoder(NamedTuple):
-  """model: pixels 0..255 [B, S, S, 3] to features [B, D]; about: for the manifest."""
+class FeatureEncoder(NamedTuple):
+  """An encoder. model: pixels 0..255 [B, S, S, 3] -> features [B, D]; about: manifest entry."""
 
   model: tf.keras.Model
-  about: Dict[str, Any]
+  about: dict[str, Any]
 
   @property
   def image_size(self) -> int:
@@ -47,16 +47,17 @@ class Encoder(NamedTuple):
     return int(self.model.output_shape[-1])
 
 
-def encoder(name: str, weights: Optional[str] = None, image_size: int = 224) -> Encoder:
-  """The encoder of a pretraining run, or a Keras application.
+def encoder(name: str, weights: str | None = None, image_size: int = 224) -> FeatureEncoder:
+  """Loads the encoder of a pretraining run, or a Keras application.
 
   Args:
-    name: the directory of a pretraining run's learner, or "ResNet50".
-    weights: of a Keras application: its .h5 file. image_size: of a Keras application: S.
+    name: directory of a pretraining run's learner, or a Keras application such as "ResNet50".
+    weights: .h5 file of a Keras application.
+    image_size: S of a Keras application.
   """
   if name in pretrained.names():
     model = pretrained.application(name, weights or "", image_size=image_size)
-    return Encoder(model, {"name": name, "digest": encoder_file.digest(model.get_weights())})
+    return FeatureEncoder(model, {"name": name, "digest": encoder_file.digest(model.get_weights())})
   folder = pathlib.Path(name)
   if not folder.is_dir():
     raise ValueError(f"The encoder {name!r} is neither the directory of a pretraining run nor a "
@@ -64,26 +65,27 @@ def encoder(name: str, weights: Optional[str] = None, image_size: int = 224) -> 
   if weights:
     raise ValueError(f"--weights {weights} was given for a run directory, which has its own "
                      f"({encoder_file.WEIGHTS}). Leave it out.")
-  # A work directory with one pretrained learner means that learner.
+  # A work directory with a single pretrained learner stands for that learner.
   inside = sorted(path.parent for path in folder.glob(f"*/{encoder_file.ABOUT}"))
   if not (folder / encoder_file.ABOUT).exists() and len(inside) == 1:
     folder = inside[0]
   found = encoder_file.load(folder)
   about = {key: value for key, value in found.about.items() if key != "architecture"}
-  return Encoder(found.model(), {"name": found.about["backbone"], **about,
+  return FeatureEncoder(found.model(), {"name": found.about["backbone"], **about,
                                  "digest": found.about["weights_digest"]})
 
 
-def write(source: feature_sources.Source, encoder: Encoder, out: pathlib.Path, *,
+def write(source: feature_sources.Source, encoder: FeatureEncoder, out: pathlib.Path, *,
           splits: Sequence[str] = (), batch_size: int = 256, shard_size: int = SHARD_SIZE
-          ) -> List[Dict[str, Any]]:
-  """Writes what is missing; returns a row of facts for each split.
+          ) -> list[dict[str, Any]]:
+  """Writes the missing shards; returns a row of facts for each split.
 
   Args:
-    source: of the images.
-    out: the folder; a new one, or one that holds features of the same source and encoder.
-    splits: only these; all if none is named.
-    batch_size: images at once. shard_size: images a file.
+    source: source of the images.
+    out: a new folder, or one with features of the same source and encoder.
+    splits: splits to write; all if empty.
+    batch_size: number of images in a batch.
+    shard_size: number of images in a file.
   """
   unknown = [split for split in splits if split not in source.splits]
   if unknown:
@@ -98,12 +100,12 @@ def write(source: feature_sources.Source, encoder: Encoder, out: pathlib.Path, *
                        shard_size) for split in wanted]
 
 
-def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
-           splits: Dict[str, int], shard_size: int) -> int:
+def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: FeatureEncoder,
+           splits: dict[str, int], shard_size: int) -> int:
   """Writes the manifest, or compares it with the one that is there; returns the shards' size."""
   facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
            "image_size": encoder.image_size, "feature_size": encoder.feature_size}
-  before: Dict[str, Any] = {}
+  before: dict[str, Any] = {}
   if (out / feature_shards.MANIFEST).exists():
     before = feature_shards.read_manifest(out)
     other = [key for key in facts if before.get(key) != facts[key]]
@@ -123,9 +125,9 @@ def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
   return shard_size
 
 
-def _write_split(source: feature_sources.Source, split: str, encoder: Encoder,
+def _write_split(source: feature_sources.Source, split: str, encoder: FeatureEncoder,
                  forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
-                 ) -> Dict[str, Any]:
+                 ) -> dict[str, Any]:
   began, written, num = time.monotonic(), 0, source.splits[split]
   snapshots.Snapshots(out / split).sweep()
   for number, (first, end) in enumerate(feature_shards.ranges(num, shard_size)):
@@ -142,8 +144,9 @@ def _write_split(source: feature_sources.Source, split: str, encoder: Encoder,
           "feature_size": encoder.feature_size, "seconds": time.monotonic() - began}
 
 
-def _features(images: Any, encoder: Encoder, forward: scoring.Forward, batch_size: int) -> Any:
-  """(features [n, D], ids) of one shard."""
+def _features(images: Any, encoder: FeatureEncoder, forward: scoring.Forward, batch_size: int
+              ) -> Any:
+  """Computes (features [n, D], ids) of one shard."""
   outputs = forward.run(
       images, transform=clear_transform.Clear(encoder.image_size), batch_size=batch_size,
       ledger=ledger_lib.Ledger(), phase="predict")

@@ -1,13 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite lifelong ...`: an accuracy cache from the command line."""
+"""`suite lifelong ...`: the accuracy cache on the command line."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import csv
 import pathlib
 import sys
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +16,17 @@ COMMAND = "lifelong"
 _CELLS = {"1": 1, "0": 0, "true": 1, "false": 0}
 
 
-def add(commands: Any, parents: List[argparse.ArgumentParser]) -> None:
+def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
   """Adds the command and its actions to the parser of `suite`."""
-  lifelong = commands.add_parser(COMMAND, help="keep and ask an accuracy cache: who solves what")
+  lifelong = commands.add_parser(COMMAND, help="maintain and query an accuracy cache")
   lifelong.set_defaults(do=lambda args: _help(lifelong))
   actions = lifelong.add_subparsers(title="actions", metavar="ACTION")
   for name, do, text in (
-      ("add-models", _add_models, "add models with their answers, from files"),
-      ("add-samples", _add_samples, "add samples with the answers of the models, from files"),
+      ("add-models", _add_models, "add models with their answers from files"),
+      ("add-samples", _add_samples, "add samples with the models' answers from files"),
       ("estimate", _estimate, "estimate a new model from a few of its answers"),
       ("rank", _rank, "list the models by accuracy"),
-      ("status", _status, "say what the cache holds")):
+      ("status", _status, "describe the cache")):
     action = actions.add_parser(name, parents=parents, help=text)
     action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
     action.set_defaults(do=do)
@@ -35,7 +36,7 @@ def add(commands: Any, parents: List[argparse.ArgumentParser]) -> None:
       action.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE",
                           help="npy, npz, csv or parquet (such as a run's predictions/*.parquet)")
       action.add_argument("--names", nargs="+", default=[], metavar="NAME",
-                          help="of the models, where a single file has none")
+                          help="names of the models, if a single file has none")
 
 
 def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
@@ -120,7 +121,7 @@ def _estimate(args: argparse.Namespace) -> int:
   return 0
 
 
-def _summary(name: str, found: Any) -> List[str]:
+def _summary(name: str, found: Any) -> list[str]:
   low, high = found.interval
   return [f"{name}: accuracy {found.accuracy:.2%}, 95% interval {low:.2%} to {high:.2%}, from "
           f"{len(found.observed):,} answers",
@@ -141,7 +142,7 @@ def _answered(reference: Any, model: Any) -> int:
   return first
 
 
-def _read_answers(path: pathlib.Path) -> Dict[str, int]:
+def _read_answers(path: pathlib.Path) -> dict[str, int]:
   """id -> 1 or 0."""
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import accuracy_import
@@ -150,7 +151,7 @@ def _read_answers(path: pathlib.Path) -> Dict[str, int]:
     ids = found.ids or [str(index) for index in range(found.answers.shape[1])]
     return {one: int(value) for one, value in zip(ids, found.answers[0].tolist())
             if value != accuracy_cache.NOT_EVALUATED}
-  answers: Dict[str, int] = {}
+  answers: dict[str, int] = {}
   with open(path, encoding="utf-8-sig", newline="") as file:
     for number, row in enumerate(csv.DictReader(file), start=2):
       identity, value = row.get("id"), (row.get("correct") or "").strip().lower()
@@ -161,7 +162,7 @@ def _read_answers(path: pathlib.Path) -> Dict[str, int]:
   return answers
 
 
-def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> List[Any]:
+def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
   """int [N] of each column but `id`: equal values get equal numbers."""
   from suite.lifelong.cache import accuracy_cache
   ids = accuracy_cache.AccuracyCache(folder).ids.tolist()

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Figures as matplotlib objects, without pyplot: nothing global is touched but while drawing.
+"""Figures as matplotlib objects, without pyplot; global settings change only while drawing.
 
-The same numbers give the same bytes, as PNG and as SVG, so figures can stand under version control.
+Equal numbers give equal bytes, as PNG and as SVG, so figures can be kept under version control.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from suite.metrics import task_stream as stream_metrics
 
-# Okabe and Ito's palette, readable with any colour vision; black is kept for the front.
+# Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FORMATS = (".png", ".svg")
@@ -34,7 +34,7 @@ _STYLE: dict[Any, Any] = {
 
 
 class Point(NamedTuple):
-  """One run: its error and the FLOPs it took, None if unknown."""
+  """Error and FLOPs of one run; None if unknown."""
 
   name: str
   flops: float | None
@@ -44,10 +44,9 @@ class Point(NamedTuple):
 def error_against_flops(
     points: Iterable[Point], *, title: str = "", error_label: str = "Mean error, meta-test tasks"
 ) -> figure_lib.Figure:
-  """Every run as a marker and the Pareto front through those that no other run beats.
+  """Plots runs as markers, and the Pareto front through those that no other run dominates.
 
-  Runs whose FLOPs or error are unknown (or whose FLOPs are 0, on a logarithmic axis) cannot be
-  drawn; they are named below the axes.
+  Runs with unknown FLOPs or error (or 0 FLOPs, on a logarithmic axis) are listed below the axes.
   """
   points = list(points)
   front = stream_metrics.pareto_front([(p.flops or None, p.error) for p in points])
@@ -78,18 +77,18 @@ def error_against_flops(
   return figure
 
 
-class Costs(NamedTuple):
-  """What a task costs a learner: (support sets, MACs or None, ATM or None) by task type."""
+class TaskCosts(NamedTuple):
+  """Costs of a task for a learner: (support sets, MACs or None, ATM or None) by task type."""
 
   name: str
   task_type: str
   points: Sequence[tuple[int, float | None, float | None]]
 
 
-def costs_against_support_sets(lines: Iterable[Costs], *, title: str = "") -> figure_lib.Figure:
-  """Figure 3 of CFSL: multiply-adds of a task, and across-task memory, for longer and longer tasks.
+def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -> figure_lib.Figure:
+  """Plots figure 3 of CFSL: MACs of a task and across-task memory against its support sets.
 
-  A colour is a learner, a marker a task type. What is unknown is left out.
+  Colors are learners, markers task types. Unknown values are left out.
   """
   lines = list(lines)
   names = list(dict.fromkeys(line.name for line in lines))
@@ -120,8 +119,8 @@ def costs_against_support_sets(lines: Iterable[Costs], *, title: str = "") -> fi
   return figure
 
 
-class Updates(NamedTuple):
-  """An update strategy with a learner: MACs of all updates (None: unknown), and accuracy."""
+class UpdateCosts(NamedTuple):
+  """A learner with an update strategy: MACs of all updates (None: unknown) and accuracy."""
 
   strategy: str
   learner: str
@@ -129,10 +128,11 @@ class Updates(NamedTuple):
   accuracy: float
 
 
-def accuracy_against_updates(points: Iterable[Updates], *, title: str = "") -> figure_lib.Figure:
-  """FLUID: what update strategies spend and reach; a colour and a marker are a learner.
+def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
+                             ) -> figure_lib.Figure:
+  """Plots FLUID's accuracy against MACs of update strategies; colors and markers are learners.
 
-  A strategy that spends nothing is a line from side to side. What is unknown is left out.
+  A strategy without updates is a horizontal line. Unknown values are left out.
   """
   points = [p for p in points if p.macs is not None]
   learners = list(dict.fromkeys(p.learner for p in points))
@@ -164,7 +164,7 @@ def accuracy_against_updates(points: Iterable[Updates], *, title: str = "") -> f
 
 def accuracy_matrix(
     acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None) -> figure_lib.Figure:
-  """Heat map of accuracies [T, T] in [0, 1], trained downwards, tested rightwards; NaN is grey."""
+  """Plots a heat map of accuracies [T, T] in [0, 1]; rows are training buckets, NaN is gray."""
   acc = np.asarray(acc, np.float64)
   if acc.ndim != 2 or not acc.size:
     raise ValueError(f"Got accuracies of shape {list(acc.shape)}; expected [T, T].")
@@ -194,7 +194,7 @@ def accuracy_matrix(
 
 
 def save(figure: figure_lib.Figure, path: str | os.PathLike) -> None:
-  """Writes .png or .svg by the name's ending, without a date or a version inside."""
+  """Writes .png or .svg, by the suffix of the path, without a date or version in the file."""
   path = pathlib.Path(path)
   if path.suffix not in FORMATS:
     raise ValueError(f"Cannot write a figure to {path}: allowed endings are {', '.join(FORMATS)}.")
@@ -206,7 +206,7 @@ def save(figure: figure_lib.Figure, path: str | os.PathLike) -> None:
 
 @contextlib.contextmanager
 def _style() -> Iterator[None]:
-  """Our look, whatever matplotlibrc the machine has; undone at the end."""
+  """Sets the style, independent of the machine's matplotlibrc, within the context."""
   settings = {
       k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
   with matplotlib.rc_context({**settings, **_STYLE}):
@@ -223,7 +223,7 @@ def _new(title: str, *, width: float, height: float):
 
 
 def _ticks(axes) -> None:
-  """Ticks like "20 G" on a logarithmic axis; powers of ten alone are too few on a short one."""
+  """Sets ticks such as "20 G" on a logarithmic axis; powers of ten are too few on a short one."""
   axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
   axes.xaxis.set_minor_formatter(ticker.NullFormatter())
   low, high = axes.get_xlim()
@@ -235,7 +235,7 @@ def _ticks(axes) -> None:
 
 
 def _limits(acc: np.ndarray) -> tuple[float, float]:
-  """Whole tens of percent around the values, so that small differences show."""
+  """Limits in whole tens of percent around the values, so that small differences are visible."""
   known = 100 * acc[~np.isnan(acc)]
   if not known.size:
     return 0.0, 100.0

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The report of a whole table: ours over seeds, the paper's values below, what it cost.
+"""The report of a whole table: our values over seeds, the paper's below, and costs.
 
   86.12 ±0.31        mean and standard deviation (n - 1) over seeds
   86.12 ±0.31 (2/3)  two of three seeds are finished
@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import os
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,15 +26,15 @@ _MATRIX = "matrix"
 _FSL = "FSL"
 
 
-class Line(NamedTuple):
-  """A line of the table: by column, the summaries of one learner by seed."""
+class TableLine(NamedTuple):
+  """A line of the table: the summaries of one learner by column and seed."""
 
   label: str
   cells: Mapping[str, Mapping[table_dir.Seed, Mapping[str, Any]]]
 
 
-def build(directory: str | os.PathLike) -> list[text_table.Table]:
-  """The scores; what was spent, if the table asks for it; whole matrices beside the paper's."""
+def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
+  """Builds the tables of scores, of costs if requested, and of accuracy matrices."""
   table = table_dir.read(directory)
   lines = list(_lines(table))
   return [_scores(table, lines), *_costs(table, lines),
@@ -41,7 +42,7 @@ def build(directory: str | os.PathLike) -> list[text_table.Table]:
 
 
 def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, Any, Any]]]]:
-  """What `figures.Costs` are made of; [] if no learner has tasks of several lengths."""
+  """Reads the values of `figures.TaskCosts`; [] if no learner has tasks of several lengths."""
   points: dict[tuple[str, str], dict[int, tuple[int, Any, Any]]] = {}
   for line in _lines(table_dir.read(directory)):
     for by_seed in line.cells.values():
@@ -60,8 +61,9 @@ def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, 
 
 
 def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
-  """What `figures.Updates` are made of, means over seeds; [] unless FLUID's learners have several
-  rows each: those of update strategies.
+  """Reads the values of `figures.UpdateCosts`, means over seeds.
+
+  Returns [] unless FLUID's learners have several rows each, one per update strategy.
   """
   table = table_dir.read(directory)
   found = []
@@ -71,7 +73,7 @@ def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
       known = [s for by_seed in cells for s in by_seed.values()
                if s.get("protocol") == "fluid" and s.get("overall") is not None]
       if known:
-        # What was never charged is not there; what is unknown is None.
+        # A cost that was never charged is missing; an unknown one is None.
         macs = [s.get("macs_train", 0) for s in known if s.get("macs_train", 0) is not None]
         found.append((row, learner, float(np.mean(macs)) if len(macs) == len(known) else None,
                       float(np.mean([s["overall"] for s in known]))))
@@ -79,16 +81,16 @@ def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
   return found if several else []
 
 
-def _lines(table: table_dir.TableDir) -> Iterator[Line]:
-  """A row of the table is one line, or one a learner if its runs hold several."""
+def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
+  """Yields the lines: one per row of the table, or one per learner if its runs hold several."""
   for row in table.rows:
     learners = table.learners(row)
     for learner in learners or [""]:
       cells = {c: table.summaries(row, c, learner) if learner else {} for c in table.columns}
-      yield Line(f"{row} {learner}" if len(learners) > 1 else row, cells)
+      yield TableLine(f"{row} {learner}" if len(learners) > 1 else row, cells)
 
 
-def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> text_table.Table:
+def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table.TextTable:
   paper = paper_values.scores(table.paper) if table.paper else None
   shown = _shown(table, lines, paper)
   rows, conventions = [], {}
@@ -109,12 +111,12 @@ def _scores(table: table_dir.TableDir, lines: Sequence[Line]) -> text_table.Tabl
            "deviation over seeds; [half of the 95% interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
-  return text_table.Table(title=table.title, header=["", *header], rows=rows, notes=notes)
+  return text_table.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
 
 
-def _shown(table: table_dir.TableDir, lines: Sequence[Line], paper: paper_values.Scores | None
+def _shown(table: table_dir.TableDir, lines: Sequence[TableLine], paper: paper_values.Scores | None
            ) -> list[tuple[str, str]]:
-  """(column, measure) of all that are, or may come to be, known."""
+  """Lists (column, measure) of all values that are known or still expected."""
   labels = {line.label for line in lines}
   printed = {key[1:] for key in paper.values if key[0] in labels} if paper else set()
   shown = []
@@ -140,8 +142,8 @@ def _ours(by_seed: Mapping[table_dir.Seed, Mapping[str, Any]], measure: str, num
   return text if len(known) == num_seeds else f"{text} ({len(known)}/{num_seeds})"
 
 
-def _convention_notes(lines: Sequence[Line], printed: Mapping[str, str]) -> list[str]:
-  """By which rules tasks were drawn; numbers of different ones are not of the same benchmark."""
+def _convention_notes(lines: Sequence[TableLine], printed: Mapping[str, str]) -> list[str]:
+  """Notes on the conventions of drawn tasks; numbers of different ones are not comparable."""
   ours = {column: s["convention"] for line in lines for column, by_seed in line.cells.items()
           for s in by_seed.values() if s.get("convention")}
   return [f"{whose} follow the conventions {_by_value(found)}." if len(set(found.values())) > 1 else
@@ -149,8 +151,8 @@ def _convention_notes(lines: Sequence[Line], printed: Mapping[str, str]) -> list
           for whose, found in (("Ours", ours), ("The paper's", printed)) if found]
 
 
-def _transductive_notes(lines: Sequence[Line]) -> list[str]:
-  """Which rows are allowed more than others: to see all target images before they answer."""
+def _transductive_notes(lines: Sequence[TableLine]) -> list[str]:
+  """Notes on transductive rows, which may use all target images of a task."""
   found = [line.label for line in lines
            if any(s.get("transductive") for by_seed in line.cells.values()
                   for s in by_seed.values())]
@@ -166,8 +168,8 @@ def _by_value(found: Mapping[str, str]) -> str:
   return ", ".join(f"{value} ({', '.join(names)})" for value, names in columns.items())
 
 
-def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[text_table.Table]:
-  """Means over seeds; a line for each cost that a learner's summaries have, [] if none has."""
+def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_table.TextTable]:
+  """Builds the table of costs, means over seeds; [] if no summary has costs."""
   rows = []
   for line in lines:
     for cost in table.costs:
@@ -177,19 +179,19 @@ def _costs(table: table_dir.TableDir, lines: Sequence[Line]) -> list[text_table.
         rows.append([line.label, cost, *(
             quantities.by_name(cost, _mean(found)) if found else quantities.NOTHING
             for found in values.values())])
-  return [text_table.Table(title=f"{table.title}: costs", header=["", "", *table.columns],
+  return [text_table.TextTable(title=f"{table.title}: costs", header=["", "", *table.columns],
                            rows=rows, num_left=2)] if rows else []
 
 
 def _mean(values: Sequence[Any]) -> int | float:
-  """Whole if all are the same count: 18 updates, not 18.0000."""
+  """Mean of values; an integer if all are the same count: 18 updates, not 18.0000."""
   same = len(set(values)) == 1 and isinstance(values[0], int)
   return values[0] if same else float(np.mean(values))
 
 
-def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label: str, name: str
-            ) -> text_table.Table:
-  """Accuracies after each bucket, ours as means over seeds."""
+def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, label: str,
+            name: str) -> text_table.TextTable:
+  """Builds the table of accuracies after each bucket, ours as means over seeds."""
   notes, printed = paper_values.matrix(name)
   found = [s[_MATRIX] for line in lines if line.label == label
            for s in line.cells[column].values()]
@@ -200,7 +202,7 @@ def _matrix(table: table_dir.TableDir, lines: Sequence[Line], column: str, label
     if ours is not None and ours.shape == (len(printed), len(values)):
       cells = [quantities.NOTHING if np.isnan(a) else f"{100 * a:.2f}" for a in ours[i]]
     rows += [[f"trained up to {i + 1}", *cells], ["  paper", *values]]
-  return text_table.Table(
+  return text_table.TextTable(
       title=f"{table.title}: {label}, {column}, accuracy by bucket in percent",
       header=["", *(str(j + 1) for j in range(len(printed[0])))], rows=rows,
       notes=[f"Ours: mean over seeds, {len(found)} of them.",

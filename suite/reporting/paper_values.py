@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Values that papers print, from `paper/*.csv`, to stand below ours.
+"""Values printed in papers, from `paper/*.csv`, for comparison.
 
 A file of scores has the columns row, column, measure, value, std and convention, in percent, as
-printed ("" where nothing is stated). A file of a matrix has a line of values a bucket trained up
-to, and no heading. Lines that begin with # say where the numbers are from, for the reader of a
-table, too.
+printed ("" where nothing is stated). A file of a matrix has a line of values for each bucket
+trained up to, and no header. Lines that begin with # state the source of the numbers and are
+printed below the table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOLDER = pathlib.Path(__file__).parent / "paper"
 
 
 class Value(NamedTuple):
-  """As printed: the mean in percent, its spread over seeds, the convention of its tasks."""
+  """A printed value: mean in percent, spread over seeds, convention of the tasks."""
 
   value: str
   std: str
@@ -31,14 +31,14 @@ class Value(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-  """notes: where they are from. values: by (row, column, measure)."""
+  """Scores of a paper. notes: their source. values: by (row, column, measure)."""
 
   notes: list[str]
   values: dict[tuple[str, str, str], Value]
 
 
 def names() -> list[str]:
-  """Of all files."""
+  """Names of all files."""
   return sorted(path.stem for path in _FOLDER.glob("*.csv"))
 
 
@@ -51,7 +51,7 @@ def scores(name: str) -> Scores:
 
 
 def matrix(name: str) -> tuple[list[str], list[list[str]]]:
-  """Its notes, and its lines."""
+  """Reads a matrix: (notes, lines of values)."""
   notes, lines = _read(name)
   return notes, list(csv.reader(lines))
 

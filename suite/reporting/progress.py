@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Progress for people: one live line on a terminal, plain log lines elsewhere."""
+"""Progress of a run: one live line on a terminal, plain log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MIN_SECONDS = 0.2
 
 
 class Progress:
-  """Shows where a run is.
+  """Shows the progress of a run.
 
   Args:
-    name: of the run, at the head of each line.
-    stream: where to, stderr if not given; a terminal gets a line that is written over, anything
-      else log lines.
+    name: name of the run, the prefix of each line.
+    stream: output stream, default stderr; a terminal gets a line that is overwritten, any other
+      stream log lines.
   """
 
   def __init__(self, name: str, stream: TextIO | None = None):
@@ -29,7 +29,7 @@ class Progress:
     self._shown = 0.0
 
   def point(self, values: Mapping[str, Any]) -> None:
-    """A point inside an event: "step" of "steps", and whatever else there is."""
+    """Shows a point within an event: "step" of "steps", and other values."""
     text = ", ".join(
         f"{k} {_short(v)}" for k, v in values.items() if k not in ("step", "steps", "key"))
     where = values.get("key", "")
@@ -41,7 +41,7 @@ class Progress:
       self._overwrite(f"{self._name}: {where}  {text}")
 
   def event(self, record: Mapping[str, Any]) -> None:
-    """An event has ended."""
+    """Shows a finished event."""
     self._clear()
     shown = ("error", "accuracy", "validation_error", "seconds_event")
     text = ", ".join(f"{k} {_short(record[k])}" for k in shown if k in record)

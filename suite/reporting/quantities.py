@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Numbers for people: 1.23e9 FLOPs as "1.23 GFLOP", what is unknown as "unknown"."""
+"""Formatting of numbers: 1.23e9 FLOPs as "1.23 GFLOP", None as "unknown"."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 
 
 def si(value: float | None, unit: str) -> str:
-  """Three digits and an SI prefix; None is "unknown"."""
+  """Formats three digits with an SI prefix; None is "unknown"."""
   if value is None or not math.isfinite(value):
     return UNKNOWN
   if abs(value) < 1000 and float(value).is_integer():
     return f"{int(value)} {unit}"
-  # Rounded before the prefix is chosen: 999,999 is 1.00 M, not 1000 k.
+  # Rounded before choosing the prefix: 999,999 is 1.00 M, not 1000 k.
   rounded = float(f"{value:.2e}")
   power = min(max(math.floor(math.log10(abs(rounded))), 0) // 3, len(_PREFIXES) - 1)
   scaled = rounded / 1000 ** power
@@ -26,12 +26,12 @@ def si(value: float | None, unit: str) -> str:
 
 
 def score(value: float | None) -> str:
-  """An error or an accuracy: four decimals; None is "-"."""
+  """Formats an error or an accuracy with four decimals; None is "-"."""
   return NOTHING if value is None or not math.isfinite(value) else f"{value:.4f}"
 
 
 def duration(seconds: float | None) -> str:
-  """"42 s", "3 min 20 s", "5 h 07 min"."""
+  """Formats a duration: "42 s", "3 min 20 s", "5 h 07 min"."""
   if seconds is None or not math.isfinite(seconds):
     return UNKNOWN
   whole = round(seconds)
@@ -44,7 +44,7 @@ def duration(seconds: float | None) -> str:
 
 
 def by_name(name: str, value: Any) -> str:
-  """A value of a summary, formatted by what its name says it is."""
+  """Formats a value of a summary according to its name."""
   first = name.split(".")[-1].split("_")[0]
   if first in ("flops", "macs"):
     return si(value, "FLOP" if first == "flops" else "MAC")

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""records.jsonl, one line an event: the truth of a run, from which every view is made.
+"""records.jsonl, one line per event: the result of a run, from which every view is made.
 
-Values are plain JSON. A number that is not finite (NaN, infinity) becomes null, since JSON has no
-word for it and null already means "unknown" in a record. Keys keep the order they were given in.
-Every key that holds wall-clock time starts with "seconds", so that `strip_times` leaves what two
-runs of the same command must agree on, byte for byte.
+Values are plain JSON. A number that is not finite (NaN, infinity) becomes null, since JSON cannot
+represent it and null means "unknown" in a record. Keys keep their order. Every key of a wall-clock
+time starts with "seconds", so two runs of the same command are equal, byte for byte, after
+`strip_times`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from suite.system import atomic_files
 
 
 class RecordWriter:
-  """Appends records to a file, each on disk before `write` returns.
+  """Appends records to a file; each is on disk before `write` returns.
 
-  A run that was killed may have left lines beyond the last saved state, or half a line: call
-  `truncate` with the offset that the state holds before the first `write`.
+  A killed run may have left lines beyond the last saved state, or an incomplete line: call
+  `truncate` with the offset in the saved state before the first `write`.
   """
 
   def __init__(self, path: str | os.PathLike):
@@ -39,17 +39,17 @@ class RecordWriter:
 
   @property
   def offset(self) -> int:
-    """Bytes in the file, i.e. where the next record starts."""
+    """Size of the file in bytes, the offset of the next record."""
     return self._file.tell()
 
   def write(self, record: Mapping[str, Any]) -> int:
-    """Appends one record and returns the byte offset after it; `record` is left as it was."""
+    """Appends one record and returns the byte offset after it; does not change `record`."""
     self._file.write(to_line(record).encode("utf-8", errors="surrogatepass"))
     atomic_files.sync_file(self._file)
     return self.offset
 
   def truncate(self, offset: int) -> None:
-    """Cuts the file back to `offset`, a value that `write` returned (or 0)."""
+    """Truncates the file to `offset`, a value that `write` returned (or 0)."""
     size = self.offset
     if not 0 <= offset <= size:
       raise ValueError(
@@ -74,14 +74,14 @@ class RecordWriter:
 
 
 def to_line(record: Mapping[str, Any]) -> str:
-  """The line that `write` appends, newline included."""
+  """Formats a record as the line that `write` appends, newline included."""
   if not isinstance(record, Mapping):
     raise TypeError(f"A record is a mapping of names to plain values, got {type(record).__name__}.")
   return json.dumps(to_plain(record), allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def to_plain(value: Any, where: str = "record") -> Any:
-  """A copy made of dict, list, str, int, float, bool and None only; `where` names it in errors."""
+  """Converts to dict, list, str, int, float, bool and None; `where` names the value in errors."""
   if value is None or isinstance(value, (bool, str)):
     return value
   if isinstance(value, (np.generic, np.ndarray)):
@@ -105,9 +105,9 @@ def to_plain(value: Any, where: str = "record") -> Any:
 
 
 def _are_plain(values: Sequence[Any]) -> bool:
-  """Whether these values can be written as they are; False also where that is not soon seen.
+  """Whether all values are of one plain type; False if that is not determined quickly.
 
-  Records of streams have lists with a value a sample.
+  Records of sequences have lists with one value per sample.
   """
   types = set(map(type, values))
   return (types <= {int, str, bool, type(None)}
@@ -115,10 +115,11 @@ def _are_plain(values: Sequence[Any]) -> bool:
 
 
 def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:
-  """All records of a file.
+  """Reads all records of a file.
 
-  A last line without its newline is torn: the process died while writing it. That is an error
-  unless `tolerate_torn_tail`, which drops it; a bad line elsewhere always is one.
+  A last line without a newline is incomplete ("torn"): the process was killed while writing it.
+  This is an error unless `tolerate_torn_tail`, which drops the line; an invalid line elsewhere is
+  always an error.
   """
   with open(path, "rb") as file:
     return parse(file, name=str(path), tolerate_torn_tail=tolerate_torn_tail)
@@ -126,7 +127,7 @@ def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[d
 
 def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = False,
           ) -> list[dict[str, Any]]:
-  """The same from an open binary file; `name` stands for it in errors."""
+  """Reads all records of an open binary file; `name` is used in errors."""
   lines = file.read().split(b"\n")
   torn = lines.pop()  # b"" where the file ends with a newline.
   if torn and not tolerate_torn_tail:
@@ -138,7 +139,7 @@ def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = F
 
 
 def strip_times(value: Any) -> Any:
-  """A copy without the keys that start with "seconds", at any depth; takes records and lists."""
+  """Copies records or lists without the keys that start with "seconds", at any depth."""
   if isinstance(value, Mapping):
     return {k: strip_times(v) for k, v in value.items() if not k.startswith("seconds")}
   if isinstance(value, (list, tuple)):
@@ -147,9 +148,9 @@ def strip_times(value: Any) -> Any:
 
 
 def diff(a: Any, b: Any, where: str = "") -> list[str]:
-  """What differs between two records or lists of records, one line for people each.
+  """Lists the differences between two records or lists of records, one line each.
 
-  An integer and a float of the same value differ, as their JSON does; NaN equals NaN.
+  An integer and a float of equal value differ, as their JSON does; NaN equals NaN.
   """
   if isinstance(a, Mapping) and isinstance(b, Mapping):
     return _diff_mappings(a, b, where)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a protocol writes to: records on disk, TensorBoard as their view, a live line for people."""
+"""Output of a protocol: records on disk, TensorBoard and the progress line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from suite.reporting import tensorboard
 
 
 class RunWriter:
-  """Writes one learner's run (the `Writer` of `suite.protocols.run_state`).
+  """Writer of one learner's run (a `Writer` of `suite.protocols.run_state`).
 
   Args:
-    folder: the run directory. view: its TensorBoard view, or None. progress: the terminal.
-    after_event: called when a record has been written.
+    folder: the run directory.
+    view: TensorBoard view of the run, or None.
+    progress: progress line.
+    after_event: called after each written record.
   """
 
   def __init__(
@@ -57,7 +59,7 @@ class RunWriter:
 
 
 class Follower:
-  """The writer of a worker that is not the chief: reads where the run is, writes nothing."""
+  """Writer of a worker that is not the chief: reads the state of the run, writes nothing."""
 
   def __init__(self, folder: pathlib.Path):
     self._path = pathlib.Path(folder) / "records.jsonl"

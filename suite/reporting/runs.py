@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Run directories as they lie on disk, for the views made from them."""
+"""Run directories on disk, read for the views made from them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Run:
   """One learner's run.
 
   Attributes:
-    label: its name, with as much of its path as tells it from the other runs.
-    folder: where it lies. records: its events so far.
-    summary: what the protocol returned, {} while the run is not finished.
-    environment: command, device, seed, versions; {} if that was not stored.
+    label: name, with as many parts of the path as needed to be unique.
+    folder: directory of the run.
+    records: records of the events so far.
+    summary: return value of the protocol, {} while the run is not finished.
+    environment: command, device, seed, versions; {} if not stored.
   """
 
   label: str
@@ -44,16 +45,16 @@ class Run:
     return str(self.summary.get("protocol") or first.get("protocol") or "unknown protocol")
 
   def last(self, name: str) -> Any:
-    """A total at the end of the run, or so far: from the summary, else from the last record."""
+    """Returns a total: from the summary, or from the last record of an unfinished run."""
     if name in self.summary:
       return self.summary[name]
     return self.records[-1].get(name) if self.records else None
 
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
-  """Every run in directories that are runs or hold runs, each once, in the order given.
+  """Loads every run in directories that are runs or contain runs, each once, in the order given.
 
-  Inside a work directory they come as the learners were configured, else by name.
+  Within a work directory runs are in the order of the configured learners, otherwise by name.
   """
   folders: list[pathlib.Path] = []
   for directory in dirs:
@@ -81,7 +82,7 @@ def _find(directory: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _labels(folders: list[pathlib.Path]) -> list[str]:
-  """The shortest tail of each path that no other folder shares."""
+  """Shortest unique suffix of each path."""
   labels = []
   for folder in folders:
     parts = folder.parts
@@ -99,4 +100,4 @@ def _read_json(path: pathlib.Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
   except ValueError as error:
     raise ValueError(f"{path} is not JSON ({error}). It was damaged; delete it and run the same "
-                     "command again, which makes it anew.") from error
+                     "command again, which writes it again.") from error

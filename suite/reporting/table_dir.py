@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A whole table on disk: what it shows in table.json, its runs in ROW/COLUMN/SEED."""
+"""A whole table on disk: its description in table.json, its runs in ROW/COLUMN/SEED."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENVIRONMENT = "environment.json"
 SUMMARY = "summary.json"
 RECORDS = "records.jsonl"
 
-# What cells of a row and column differ in: a number, or the name of a sequence or split.
+# The seed of a cell: a number, or the name of a sequence or split.
 Seed = Union[int, str]
 
 
@@ -25,7 +25,7 @@ def is_table(directory: str | os.PathLike) -> bool:
 
 
 def folder_name(label: str) -> str:
-  """A label as a shell takes it without quotes: "B 3" is B_3."""
+  """Converts a label to a name that needs no quotes in a shell: "B 3" -> B_3."""
   return re.sub(r"[^\w.+-]+", "_", label)
 
 
@@ -37,17 +37,20 @@ def is_finished(cell: pathlib.Path) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class TableDir:
-  """What table.json says.
+  """The description in table.json.
 
   Attributes:
-    folder: the work directory. title: the run's name. command: what the user typed.
-    rows, columns: labels, in order. seeds: of every cell.
-    measures: what the main table shows, shares that are printed as percent: name in the runs'
-      summaries -> heading, which is left away where there is one measure only. "closed.overall" is
-      a value within a value.
-    costs: further values of summaries, in a second table, or "seconds", or "seconds_<phase>".
-    paper: whose values stand below ours, a file of `paper_values`; None: nobody's.
-    matrices: (column, line of the main table, file of `paper_values`) of whole accuracy matrices.
+    folder: work directory.
+    title: name of the run.
+    command: the command line that the user entered.
+    rows, columns: labels, in order.
+    seeds: seeds of every cell.
+    measures: values of the main table, shares that are printed as percent: name in the runs'
+      summaries -> heading, which is omitted if there is one measure only. "closed.overall" is a
+      nested value.
+    costs: further values of summaries for a second table, or "seconds", or "seconds_<phase>".
+    paper: file of `paper_values` to print below our values; None: none.
+    matrices: (column, line of the main table, file of `paper_values`) of accuracy matrices.
   """
 
   folder: pathlib.Path
@@ -65,18 +68,18 @@ class TableDir:
     return self.folder / folder_name(row) / folder_name(column) / str(seed)
 
   def text(self) -> str:
-    """The text of table.json."""
+    """Text of table.json."""
     values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
     return json.dumps({k: v for k, v in values.items() if k != "folder"}, indent=1) + "\n"
 
   def learners(self, row: str) -> list[str]:
-    """All learners that cells of a row have begun to run, in their order; [] if none has."""
+    """Learners of the started cells of a row, in order; [] if there is none."""
     every = [name for column in self.columns for seed in self.seeds
              for name in _read_json(self.cell(row, column, seed) / ENVIRONMENT).get("learners", [])]
     return list(dict.fromkeys(every))
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
-    """By seed, of those that are finished; with the seconds that they took."""
+    """Summaries of the finished cells by seed, with their wall-clock seconds."""
     folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
     found = {seed: _read_json(folder / SUMMARY) for seed, folder in folders.items()}
     return {seed: {**_seconds(folders[seed] / RECORDS), **summary}
@@ -87,7 +90,7 @@ class TableDir:
                for r in self.rows for c in self.columns for s in self.seeds)
 
   def environments(self) -> list[dict[str, Any]]:
-    """Of every cell that was begun."""
+    """Environments of all started cells."""
     every = (_read_json(self.cell(r, c, s) / ENVIRONMENT)
              for r in self.rows for c in self.columns for s in self.seeds)
     return [environment for environment in every if environment]
@@ -99,7 +102,7 @@ def read(directory: str | os.PathLike) -> TableDir:
 
 
 def _seconds(path: pathlib.Path) -> dict[str, float]:
-  """Wall-clock times of a run, from its last record: a summary is the same on every machine."""
+  """Wall-clock times of a run, from its last record; summaries contain no times."""
   if not path.exists():
     return {}
   last = path.read_bytes().splitlines()[-1:] or [b"{}"]
@@ -107,7 +110,7 @@ def _seconds(path: pathlib.Path) -> dict[str, float]:
 
 
 def value(summary: Mapping[str, Any], name: str) -> Any:
-  """What a summary has under a name, or under a name within a name "a.b"; None if nothing."""
+  """Value of a summary by name, or by nested names "a.b"; None if it is missing."""
   found: Any = summary
   for part in name.split("."):
     found = found.get(part) if isinstance(found, Mapping) else None

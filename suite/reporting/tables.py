@@ -1,10 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Tables of finished and unfinished runs, for a terminal and in Markdown, made from records."""
+"""Tables of finished and unfinished runs, made from records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import os
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any
 
 from suite.metrics import task_stream
 from suite.reporting import paper_table
@@ -19,17 +20,17 @@ _WIDEST = 40
 
 
 def report(dirs: Iterable[str | os.PathLike]) -> str:
-  """All runs in the directories as text, one table a protocol and stream; a paper's table whole."""
+  """Renders all runs in the directories as text, one table per protocol and stream."""
   return "\n".join(table.text() for table in load(dirs))
 
 
 def markdown(dirs: Iterable[str | os.PathLike]) -> str:
-  """The same in Markdown."""
+  """Renders the tables of `report` in Markdown."""
   return "\n".join(table.markdown() for table in load(dirs))
 
 
-def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.Table]:
-  """The tables of directories: whole ones of a paper first, then those of single runs."""
+def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.TextTable]:
+  """Builds the tables of directories: tables of a paper first, then those of single runs."""
   dirs = list(dirs)
   whole = [d for d in dirs if table_dir.is_table(d)]
   single = [d for d in dirs if d not in whole]
@@ -37,8 +38,8 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.Table]:
   return found + (build(runs_lib.load(single)) if single else [])
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[text_table.Table]:
-  """One table for each protocol and stream, since only their runs can stand side by side."""
+def build(runs: Sequence[runs_lib.Run]) -> list[text_table.TextTable]:
+  """Builds one table for each protocol and stream, whose runs are comparable."""
   groups: dict[tuple[str, str], list[runs_lib.Run]] = {}
   for run in runs:
     groups.setdefault((run.protocol, str(run.summary.get("stream", ""))), []).append(run)
@@ -46,8 +47,8 @@ def build(runs: Sequence[runs_lib.Run]) -> list[text_table.Table]:
           for (protocol, _), group in groups.items()]
 
 
-def nevis(runs: Sequence[runs_lib.Run]) -> text_table.Table:
-  """Rows are tasks with each run's test error, then what the whole stream gives."""
+def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+  """Builds NEVIS's table: a row per task with each run's test error, then totals of the stream."""
   about, errors = _tested(runs)
   rows = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
@@ -66,19 +67,19 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.Table:
       _footer("cumulative MACs", [quantities.si(run.last("macs"), "MAC") for run in runs]),
       _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
   ]
-  return text_table.Table(
+  return text_table.TextTable(
       title=f"{_title(runs[0])}: test error by task",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
 
-def generic(runs: Sequence[runs_lib.Run]) -> text_table.Table:
-  """Rows are the values of the summaries, by name; columns are runs."""
+def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+  """Builds a table with a row per value of the summaries and a column per run."""
   flat = [_flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
   rows = [[name, *(quantities.by_name(name, values[name]) if name in values else quantities.NOTHING
                    for values in flat)] for name in names]
-  # A long text would make every column as wide.
+  # A long text would widen every column.
   long = [row for row in rows if max(map(len, row[1:])) > _WIDEST]
   notes = []
   for name, *cells in long:
@@ -86,13 +87,13 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.Table:
       notes.append(f"{name}: {cells[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
-  return text_table.Table(title=_title(runs[0]), header=["", *(run.label for run in runs)],
+  return text_table.TextTable(title=_title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
 def _tested(runs: Sequence[runs_lib.Run]
             ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, float | None]]]:
-  """The first record of every tested task in the order of the stream; each run's errors by task."""
+  """Returns (first record of each tested task, in stream order; each run's errors by task)."""
   about: dict[str, Mapping[str, Any]] = {}
   errors = []
   for run in runs:
@@ -105,9 +106,9 @@ def _tested(runs: Sequence[runs_lib.Run]
 
 def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
             errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-  """A row with each run's cumulative error minus that of Independent, if it is among the runs.
+  """Builds the row of cumulative errors minus that of Independent, if it is among the runs.
 
-  Left open for a run that has not been tested on every task that Independent was tested on.
+  Empty for a run that has not been tested on every task that Independent was tested on.
   """
   if INDEPENDENT not in [run.label for run in runs]:
     return []
@@ -125,13 +126,13 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
 
 
 def _lowest(values: Sequence[float | None]) -> list[int]:
-  """Where the smallest value stands; nowhere unless there are two to compare."""
+  """Indices of the smallest value; [] unless there are two values to compare."""
   known = [value for value in values if value is not None]
   return [i for i, value in enumerate(values) if value == min(known)] if len(known) > 1 else []
 
 
 def _mean(errors: Mapping[str, float | None]) -> float | None:
-  """Plain mean; unknown if there is nothing or an unknown part."""
+  """Mean; None if there are no values or one is unknown."""
   values = list(errors.values())
   known = [value for value in values if value is not None]
   return sum(known) / len(known) if known and len(known) == len(values) else None
@@ -147,7 +148,7 @@ def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
     headline = run.summary.get("headline", "ok")
     if not run.is_finished:
       notes.append(f"{run.label}: not finished, {len(run.records)} events so far; run the same "
-                   "command again to go on.")
+                   "command again to resume.")
     elif headline != "ok":
       notes.append(f"{run.label}: {headline}.")
   return notes
@@ -159,7 +160,7 @@ def _title(run: runs_lib.Run) -> str:
 
 
 def _flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-  """Nested names joined by dots; a matrix is named by its shape, since no cell can hold it."""
+  """Joins nested names by dots; replaces a matrix by its shape."""
   flat: dict[str, Any] = {}
   for name, value in summary.items():
     if not prefix and name in ("protocol", "run", "stream", "headline"):

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""TensorBoard as a view of the records.
+"""TensorBoard event files, made from the records.
 
     LOG_DIR/                                  every number of an event, at step = event:
                                               train/validation_error, predict/error, ...
                                               error_against_megaflops, at step = cumulative MFLOPs
                                               config, the gin config as text
-    LOG_DIR/trials/0004_digits@2/trial_03/    one run a trial of event 4: its learning curves,
+    LOG_DIR/trials/0004_digits@2/trial_03/    one run per trial of event 4: its learning curves,
                                               final scores and hyper-parameters (HParams tab)
 
-All of it comes from records, so it can be thrown away and built again. Points of a curve may be
-shown while training goes on; the record that follows completes them.
+All content comes from records, so it can be deleted and built again. Points of a curve may be
+written during training; the record of the event completes them.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see record
 _LIVE_NAMES = {"loss": "train_loss"}
 _TRIAL_KEY = re.compile(r"(?P<task_key>.+)/trial(?P<trial>\d+)$")
 
-# Numbers of a record that say which event it is, not how it went.
+# Numbers of a record that identify the event; they are not results.
 _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
-# What a trial holds besides its hyper-parameters; numbers of it that are scores.
+# Keys of a trial that are not hyper-parameters, and those of them that are scores.
 _NOT_HYPER_PARAMETERS = frozenset(["trial", "curve"])
 _SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
 
 
 class TensorBoardView:
-  """Writes event files below one directory; call `rebuild` first, with [] on a fresh run."""
+  """Writer of event files below one directory; call `rebuild` first, with [] in a new run."""
 
   def __init__(self, log_dir: str | pathlib.Path, *, config_text: str = ""):
     self.log_dir = pathlib.Path(log_dir)
     self._config_text = config_text
     self._writer: tf.summary.SummaryWriter | None = None  # Of LOG_DIR.
-    self._trial_writer: tf.summary.SummaryWriter | None = None  # One only: trials are many.
-    self._trial_run = ""  # The run that it writes.
-    self._live_steps: dict[str, list[int]] = {}  # By run: points shown before their record.
+    self._trial_writer: tf.summary.SummaryWriter | None = None  # Only one, of the last trial.
+    self._trial_run = ""  # The run of `_trial_writer`.
+    self._live_steps: dict[str, list[int]] = {}  # By run: points written before their record.
     self._next_event = 0
 
   def rebuild(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -62,17 +62,17 @@ class TensorBoardView:
     self.flush()
 
   def write(self, record: Mapping[str, Any]) -> None:
-    """Appends one record, which is left as it was."""
+    """Appends one record; does not change it."""
     self._write(record)
     self.flush()
 
   def point(self, values: Mapping[str, Any]) -> None:
-    """Shows a point of a learning curve before its event, the one after the last record, is over.
+    """Writes a point of a learning curve during its event, the one after the last record.
 
     Args:
-      values: "step", the gradient step; a step that is not beyond the last one shown is there
-        already and left out. "key", whose curve it is: "TASK_KEY/trial3" is one of a trial that the
-        record will hold. The other numbers are shown by name ("loss" as "train_loss").
+      values: "step", the gradient step; a step that is not beyond the last written one is ignored.
+        "key", the curve: "TASK_KEY/trial3" is that of a trial that the record will hold. The other
+        numbers are written by name ("loss" as "train_loss").
     """
     if "step" not in values:
       return
@@ -121,7 +121,7 @@ class TensorBoardView:
     curve = trial.get("curve") or []
     shown = self._live_steps.pop(run, [])
     if shown != [point[0] for point in curve[:len(shown)]]:
-      # Shown by a process that started in the middle, or by one whose last steps were undone.
+      # Written by a process that started within the event, or one whose last steps were discarded.
       self._close_trial()
       _delete_event_files(self.log_dir / run)
       shown = []
@@ -182,7 +182,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _delete_event_files(directory: pathlib.Path) -> None:
-  """Deletes event files below a directory, and the folders of trials that this empties."""
+  """Deletes event files below a directory, and the emptied folders of trials."""
   for path in sorted(directory.rglob("events.out.tfevents.*")):
     path.unlink()
   for path in sorted(directory.rglob("*"), reverse=True):

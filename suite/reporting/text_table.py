@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Sequence
 
 
 @dataclasses.dataclass
-class Table:
+class TextTable:
   """A table of text.
 
   Attributes:
-    title: what it shows. header: names of columns. rows: cells, one list a row.
-    num_left: how many columns are words, set flush left; the others are numbers, flush right.
-    best: cells (row, column) to stand out in Markdown.
+    title: title of the table.
+    header: names of the columns.
+    rows: cells, one list per row.
+    num_left: number of text columns, aligned left; the others are numbers, aligned right.
+    best: cells (row, column) to highlight in Markdown.
     notes: lines below the table.
   """
 
@@ -26,7 +28,7 @@ class Table:
   notes: Sequence[str] = ()
 
   def text(self) -> str:
-    """Fixed width, for a terminal."""
+    """Renders the table with fixed widths, for a terminal."""
     widths = [max(len(cell) for cell in column) for column in zip(self.header, *self.rows)]
     rule = ["-" * width for width in widths]
     lines = [self._line(cells, widths) for cells in (self.header, rule, *self.rows)]

@@ -1,19 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A paper's whole table in one command: rows x columns x seeds, each cell an ordinary run.
 
-A cell is the run directory WORKDIR/ROW/COLUMN/SEED, made by `suite run` in a process of its own:
-the failure of one leaves the others alone, and what holds for a run holds for a cell (it goes on
-where it was, it refuses another configuration). Nothing here imports TensorFlow, so that a finished
-table is reported at once. Rows, columns and seeds may be added to a table, or left out, at any
-time; what a cell is may not change.
+A cell is the run directory WORKDIR/ROW/COLUMN/SEED, made by `suite run` in a separate process: a
+failed cell does not affect the others, and a cell behaves like a run (it resumes, and it refuses
+another configuration). This module does not import TensorFlow, so a finished table is reported
+quickly. Rows, columns and seeds may be added or removed at any time; the configuration of a cell
+may not change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import pathlib
 import shlex
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 from absl import logging
 
@@ -28,24 +29,24 @@ from suite.tables import table_cells
 _OURS = "table.run."
 
 
-class Result(NamedTuple):
-  """The report, and a line for each cell that failed."""
+class TableResult(NamedTuple):
+  """The report, and a line for each failed cell."""
 
   report: str
-  failed: List[str]
+  failed: list[str]
 
 
 def is_table(path: pathlib.Path) -> bool:
-  """Whether a run file sets `run` here, rather than `experiment.run`."""
+  """Whether a run file configures `table.run` instead of `experiment.run`."""
   try:
-    with table_cells.quiet():
+    with table_cells.without_warnings():
       return any(key.startswith(_OURS) for key in gin_files.scan([path]).parameters)
   except gin_files.ConfigError:
-    return False  # An ordinary run that needs bindings, or a file that the next reader refuses.
+    return False  # An ordinary run with required bindings, or an invalid file, reported later.
 
 
-def divide(path: pathlib.Path, params: Sequence[str]) -> Tuple[List[str], List[str]]:
-  """Bindings X=Y of the command line: those of the table itself, and those of every cell."""
+def divide(path: pathlib.Path, params: Sequence[str]) -> tuple[list[str], list[str]]:
+  """Divides bindings X=Y of the command line into those of the table and those of every cell."""
   macros = gin_files.scan([path]).macros
   own = [p for p in params
          if table_cells.key(p).startswith(_OURS) or table_cells.key(p) in macros]
@@ -60,8 +61,8 @@ def run(
     seeds: Sequence[table_dir.Seed] = (0, 1, 2),
     seed_parameters: Sequence[str] = ("experiment.run.seed",),
     costs: Sequence[str] = (),
-    paper: Optional[str] = None,
-    matrices: Sequence[Tuple[str, str, str]] = (),
+    paper: str | None = None,
+    matrices: Sequence[tuple[str, str, str]] = (),
     workdir: str,
     title: str = "",
     jobs: int = 1,
@@ -70,22 +71,24 @@ def run(
     flags: Sequence[str] = (),
     extra_files: Sequence[str] = (),
     command: str = "",
-) -> Result:
-  """Runs the cells that are not finished, then reports all there are.
+) -> TableResult:
+  """Runs the cells that are not finished, then reports all cells.
 
   Args:
-    runs: by the row's label, a run file, or (run file, bindings of the row).
-    columns: by label, the bindings of a column. Keys are macros or parameters of the run files,
-      values are plain.
-    seeds: each cell is run with every one of them; numbers, or names as of sequences.
-    seed_parameters: what a seed is bound to.
-    measures, costs, paper, matrices: what the report shows, see `table_dir.TableDir`.
-    workdir: where the cells go. title: the table's name.
-    jobs: cells that run at the same time.
-    only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the part to run; (): all.
-    params: bindings X=Y for every cell. extra_files: gin files that every cell reads after its own.
+    runs: row label -> a run file, or (run file, bindings of the row).
+    columns: column label -> bindings. Keys are macros or parameters of the run files, values are
+      plain.
+    seeds: seeds of each cell: numbers, or names, for example of sequences.
+    seed_parameters: parameters that the seed is bound to.
+    measures, costs, paper, matrices: content of the report, see `table_dir.TableDir`.
+    workdir: directory of the cells.
+    title: name of the table.
+    jobs: number of cells that run at the same time.
+    only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
+    params: bindings X=Y for every cell.
+    extra_files: gin files that every cell reads after its run file.
     flags: further flags of `suite run`, for every cell.
-    command: what the user typed.
+    command: the command line that the user entered.
   """
   table = table_dir.TableDir(
       pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
@@ -104,12 +107,12 @@ def run(
   outcomes = processes.run_all([cell.job(flags) for cell in waiting], jobs)
   report = tables.report([workdir])
   _write(table.folder / "report.txt", report)
-  return Result(report, [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes
+  return TableResult(report, [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes
                          if o.state == processes.FAILED])
 
 
 def _check(table: table_dir.TableDir) -> None:
-  """The folder is ours or empty; the paper's values are there."""
+  """Checks that the folder is a table's or empty, and that the paper's values exist."""
   folder = table.folder
   if folder.exists() and any(folder.iterdir()) and not table_dir.is_table(folder):
     raise gin_files.ConfigError(
@@ -130,7 +133,7 @@ def _check_params(params: Sequence[str], cells: Sequence[table_cells.Cell]) -> N
 
 
 def _claim(table: table_dir.TableDir, settings: Mapping[pathlib.Path, str]) -> None:
-  """Makes the folders theirs; the table's own file comes first, it says whose the others are."""
+  """Writes the description of the table, then the settings of its cells."""
   before = table_dir.read(table.folder).command if table_dir.is_table(table.folder) else ""
   _write(table.folder / table_dir.FILE, dataclasses.replace(
       table, command=_of_all(before or table.command)).text())
@@ -139,7 +142,7 @@ def _claim(table: table_dir.TableDir, settings: Mapping[pathlib.Path, str]) -> N
 
 
 def _of_all(command: str) -> str:
-  """The command without --only: what makes all cells, when some were made by several commands."""
+  """The command without --only, which makes all cells."""
   words = shlex.split(command)
   return shlex.join(
       word for i, word in enumerate(words)

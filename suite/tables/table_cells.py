@@ -1,15 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The cells of a table: which there are, what is wrong with them, and what each one runs."""
+"""The cells of a table: planning, validation, and the command of each cell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import concurrent.futures
 import contextlib
 import fnmatch
 import multiprocessing
 import pathlib
 import sys
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple, Union
+from typing import Any, NamedTuple, Union
 import warnings
 
 from absl import logging
@@ -25,47 +26,50 @@ SETTINGS = "settings.txt"
 
 Bindings = Mapping[str, Any]
 # A run file, or one and the bindings of its row.
-Runs = Mapping[str, Union[str, Tuple[str, Bindings]]]
+Runs = Mapping[str, Union[str, tuple[str, Bindings]]]
 
 
 class Cell(NamedTuple):
-  """One run.
+  """One cell of the table, a run.
 
   Attributes:
-    row, column, seed: where it stands. run: its run file, as the table names it.
-    own: its bindings X=Y by the table, row first; the seed's are the last `num_seed` of them.
-    given: bindings of the user's. extra_files: gin files of the user's. folder: its --workdir.
+    row, column, seed: position in the table.
+    run: name of the run file, as in the table.
+    own: bindings X=Y by the table, the row's first; the last `num_seed` of them are the seed's.
+    given: bindings by the user.
+    extra_files: gin files by the user.
+    folder: its --workdir.
   """
 
   row: str
   column: str
   seed: table_dir.Seed
   run: str
-  own: Tuple[str, ...]
+  own: tuple[str, ...]
   num_seed: int
-  given: Tuple[str, ...]
-  extra_files: Tuple[str, ...]
+  given: tuple[str, ...]
+  extra_files: tuple[str, ...]
   folder: pathlib.Path
 
   @property
   def name(self) -> str:
-    """As --only takes it."""
+    """Name in the form that --only takes."""
     return "/".join((*map(table_dir.folder_name, (self.row, self.column)), str(self.seed)))
 
   @property
-  def params(self) -> Tuple[str, ...]:
+  def params(self) -> tuple[str, ...]:
     return (*self.own, *self.given)
 
   @property
   def is_finished(self) -> bool:
     return table_dir.is_finished(self.folder)
 
-  def files(self) -> List[pathlib.Path]:
+  def files(self) -> list[pathlib.Path]:
     return [gin_files.find(self.run)[1],
             *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
 
   def job(self, flags: Sequence[str]) -> processes.Job:
-    """The process that runs it; `flags` are further ones of `suite run`."""
+    """The process that runs the cell; `flags` are further ones of `suite run`."""
     command = [*COMMAND, self.run, "--workdir", str(self.folder), *flags]
     for extra in self.extra_files:
       command += ["--gin_file", extra]
@@ -77,14 +81,14 @@ class Cell(NamedTuple):
 
 def plan(table: table_dir.TableDir, runs: Runs, columns: Mapping[str, Bindings],
          seed_parameters: Sequence[str], given: Sequence[str], extra_files: Sequence[str]
-         ) -> List[Cell]:
-  """All cells, those of the first seed first: a whole table of one seed is soon there."""
+         ) -> list[Cell]:
+  """Lists all cells, ordered by seed, so a table of one seed is complete first."""
   for what, labels in (("rows", table.rows), ("columns", table.columns)):
     folders = [table_dir.folder_name(label) for label in labels]
     if not folders or len(set(folders)) < len(folders) or not all(f.strip(".") for f in folders):
       raise gin_files.ConfigError(
           f"The table's {what} are {list(labels)}, which make the folders {folders}. There must be "
-          "at least one, each with a folder of its own: choose other labels.")
+          "at least one, each with a different folder: choose other labels.")
   cells = []
   for seed in table.seeds:
     seed_bindings = dict.fromkeys(seed_parameters, seed)
@@ -98,9 +102,9 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Mapping[str, Bindings],
   return cells
 
 
-def choose(cells: Sequence[Cell], only: Sequence[str]) -> List[Cell]:
-  """Those that one of the patterns ROW[/COLUMN[/SEED]] fits; all if there is no pattern."""
-  chosen: Set[str] = set()
+def choose(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+  """Chooses cells that match one of the patterns ROW[/COLUMN[/SEED]]; all without a pattern."""
+  chosen: set[str] = set()
   for pattern in only:
     fitting = {cell.name for cell in cells if _fits(cell, pattern)}
     if not fitting:
@@ -122,15 +126,15 @@ def _fits(cell: Cell, pattern: str) -> bool:
 
 
 def key(param: str) -> str:
-  """X of a binding X=Y."""
+  """Returns X of a binding X=Y."""
   return param.partition("=")[0].strip()
 
 
-def settings(cells: Sequence[Cell]) -> Dict[pathlib.Path, str]:
-  """Text by the file that holds it once its cells have begun; finds most mistakes, quickly.
+def settings(cells: Sequence[Cell]) -> dict[pathlib.Path, str]:
+  """Computes the settings of all cells, as text by the file to write them to; finds most errors.
 
-  The cells of a row and column differ in their seed only. What all of them set, read from the gin
-  files, is kept beside them, so that other settings are refused even where all is finished.
+  The cells of a row and column differ in their seed only. Their common settings, read from the gin
+  files, are saved beside them, so other settings are refused even if all cells are finished.
   """
   found = {cell.folder.with_name(SETTINGS): _settings(cell) for cell in _one_of_each(cells)}
   for path, text in found.items():
@@ -138,17 +142,17 @@ def settings(cells: Sequence[Cell]) -> Dict[pathlib.Path, str]:
   return found
 
 
-def _one_of_each(cells: Sequence[Cell]) -> List[Cell]:
-  """The first cell of every row and column."""
-  first: Dict[Tuple[str, str], Cell] = {}
+def _one_of_each(cells: Sequence[Cell]) -> list[Cell]:
+  """Returns the first cell of every row and column."""
+  first: dict[tuple[str, str], Cell] = {}
   for cell in cells:
     first.setdefault((cell.row, cell.column), cell)
   return list(first.values())
 
 
 def _settings(cell: Cell) -> str:
-  """All that its gin files and bindings set, but for the seed, one line each."""
-  with said_of(cell), quiet():
+  """All settings of a cell's gin files and bindings except the seed, one line each."""
+  with error_context(cell), without_warnings():
     found = gin_files.scan(cell.files(), cell.params)
     for param in cell.own:
       if key(param) in found.macros and key(param) not in found.used:
@@ -161,9 +165,10 @@ def _settings(cell: Cell) -> str:
 
 
 def check_parameters(cells: Sequence[Cell]) -> None:
-  """The other mistakes: lets gin parse a cell of each row and column.
+  """Finds the remaining errors: lets gin parse a cell of each row and column.
 
-  In a process of its own, since gin imports what the files name: TensorFlow would stay here.
+  It runs in a separate process, since gin imports the modules that the files name, and TensorFlow
+  cannot be unloaded.
   """
   with concurrent.futures.ProcessPoolExecutor(
       1, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -174,11 +179,11 @@ def check_parameters(cells: Sequence[Cell]) -> None:
 
 def _first_problem(cells: Sequence[Cell]) -> str:
   warnings.simplefilter("ignore")
-  with quiet():
+  with without_warnings():
     from suite import experiment
     for cell in cells:
       try:
-        with said_of(cell):
+        with error_context(cell):
           gin_parse.parse(cell.files(), cell.params)
           gin_parse.configured(experiment.run, {"workdir": ""})
       except gin_files.ConfigError as error:
@@ -187,7 +192,7 @@ def _first_problem(cells: Sequence[Cell]) -> str:
 
 
 @contextlib.contextmanager
-def said_of(cell: Cell) -> Iterator[None]:
+def error_context(cell: Cell) -> Iterator[None]:
   try:
     yield
   except gin_files.ConfigError as error:
@@ -196,8 +201,8 @@ def said_of(cell: Cell) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-  """Without warnings: every cell says its own in its log."""
+def without_warnings() -> Iterator[None]:
+  """Suppresses warnings; every cell writes its warnings to its log."""
   before = logging.get_verbosity()
   logging.set_verbosity(logging.ERROR)
   try:

@@ -103,8 +103,8 @@ def test_pyplot_is_not_imported():
 
 
 def test_costs_are_lines_of_colour_and_marker_on_two_axes():
-  lines = [figures.Costs("proto", "B", [(1, 1e6, 0.08), (640, 6e8, 0.08)]),
-           figures.Costs("maml", "B", [(1, 2e6, 16.0), (640, None, 0.1)])]
+  lines = [figures.TaskCosts("proto", "B", [(1, 1e6, 0.08), (640, 6e8, 0.08)]),
+           figures.TaskCosts("maml", "B", [(1, 2e6, 16.0), (640, None, 0.1)])]
   left, right = figures.costs_against_support_sets(lines, title="Figure 3").axes
   assert [list(line.get_ydata()) for line in left.get_lines()] == [[1e6, 6e8], [2e6]]
   assert [list(line.get_ydata()) for line in right.get_lines()] == [[0.08, 0.08], [16.0, 0.1]]
@@ -120,8 +120,8 @@ def test_no_costs_draw_too(tmp_path):
 
 def test_updates_that_cost_nothing_are_lines_and_the_others_points(tmp_path):
   figure = figures.accuracy_against_updates([
-      figures.Updates("never", "ft", 0.0, 0.25), figures.Updates("every 100", "ft", 2e9, 0.5),
-      figures.Updates("every 100", "et", 4e9, 0.75), figures.Updates("odd", "et", None, 0.9)],
+      figures.UpdateCosts("never", "ft", 0.0, 0.25), figures.UpdateCosts("every 100", "ft", 2e9, 0.5),
+      figures.UpdateCosts("every 100", "et", 4e9, 0.75), figures.UpdateCosts("odd", "et", None, 0.9)],
       title="Strategies")
   points, never, other = figure.axes[0].get_lines()
   assert (list(points.get_xdata()), list(points.get_ydata())) == ([2e9], [50.0])

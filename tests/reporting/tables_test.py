@@ -95,7 +95,7 @@ def test_an_unfinished_run_shows_what_it_has(tmp_path):
   _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_test", 0.5)])
   text = tables.report([tmp_path])
   assert "digits" in text and "1.00 GFLOP" in text
-  assert text.endswith("ft: not finished, 1 events so far; run the same command again to go on.\n")
+  assert text.endswith("ft: not finished, 1 events so far; run the same command again to resume.\n")
 
 
 def test_tasks_stand_in_the_order_of_the_stream_whichever_run_has_them(tmp_path):

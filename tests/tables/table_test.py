@@ -210,7 +210,7 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
   process.send_signal(number)
   _, said = process.communicate(timeout=30)
   assert process.returncode == code, said
-  assert "the same command goes on" in said
+  assert "run the same command again to resume" in said
   (folder / "slow").unlink()
   time.sleep(0.3)  # A cell that had been left running would finish now.
   assert not table_dir.is_finished(folder / "w/low/B_2/0")
@@ -281,7 +281,7 @@ def test_mistakes_are_found_before_any_cell_starts(flags, message, capsys):
 
 def test_a_single_run_has_no_jobs(capsys):
   assert cli.main(["run", "toy.gin", "--jobs", "2"]) == 2
-  assert "--jobs and --only are of tables, and toy is one run" in capsys.readouterr().err
+  assert "--jobs and --only are flags of tables, and toy is one run" in capsys.readouterr().err
 
 
 def test_a_table_is_told_from_a_run_before_gin_reads_it(folder):
