@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Kills a run at random moments, resumes it, compares its records with those of an undisturbed run.
+"""Kills a run at random moments, resumes it and compares its records with an uninterrupted run's.
 
   python tools/kill_resume.py quickstart --kills 10 --seed 0 [--gin_param X=Y ...] [--keep DIR]
 
-Every kill is a SIGKILL of the whole process; each time the same command goes on. The undisturbed
-run says how long each event takes; its length is cut into as many parts as there are kills, and
-each kill falls at a random moment of its part. A moment is an event and a time within it, so
-what a kill loses (start-up, tracing, the steps since the last save) keeps no later one from being
-reached. Records must be the same byte for byte once wall-clock times (keys that start with
-"seconds") are taken out. Exit code 0 if they are and all kills were made.
+Every kill is a SIGKILL of the whole process, after which the same command is run again. The
+uninterrupted run gives the duration of each event; its length is divided into as many parts as
+there are kills, and each kill falls at a random moment of its part. A moment is an event and a time
+within it, so the work that a kill loses (start-up, tracing, the steps since the last save) does not
+shift later kills. Records must be byte-equal without wall-clock times (keys that start with
+"seconds"). The exit code is 0 if they are and all kills were made.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from suite.reporting import records
 
 _MAX_SECONDS = 3600
 _POLL_SECONDS = 0.01
-_LAST = 0.98  # Share of the run in which kills fall: it must not be over before the last one.
+_LAST = 0.98  # Share of the run in which kills fall: it must not end before the last one.
 
 
 class Timeline(NamedTuple):
-  """How long an undisturbed run takes until its first event begins, and each event, in order."""
+  """Seconds until the first event of an uninterrupted run, and of each event, in order."""
 
   startup: float
   events: list[float]
 
 
 class Moment(NamedTuple):
-  """So many seconds after the run has so many records; with -1 records, after its start."""
+  """A moment of a run: `seconds` after it has `records` records (-1: after its start)."""
 
   num_records: int
   seconds: float
@@ -48,7 +48,7 @@ def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("run")
   parser.add_argument("--kills", type=int, default=10)
-  parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
+  parser.add_argument("--seed", type=int, default=0, help="seed of the moments of the kills")
   parser.add_argument("--gin_param", action="append", default=[])
   parser.add_argument("--keep", help="keep both work directories and logs in this new folder")
   args = parser.parse_args()
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def moments(timeline: Timeline, kills: int, draw: random.Random) -> list[Moment]:
-  """One random moment in each of `kills` equal parts of the run."""
+  """Draws one random moment in each of `kills` equal parts of the run."""
   out = []
   total = _LAST * (timeline.startup + sum(timeline.events))
   for number in range(kills):
@@ -92,7 +92,7 @@ def moments(timeline: Timeline, kills: int, draw: random.Random) -> list[Moment]
 
 
 class Run:
-  """One work directory and the command that goes on with it."""
+  """One work directory and its command."""
 
   def __init__(self, command: list[str], workdir: pathlib.Path):
     self.workdir, self._log = workdir, workdir.with_suffix(".log")
@@ -100,7 +100,7 @@ class Run:
     self._kills = 0
 
   def finish(self) -> Timeline:
-    """Runs to the end; the timeline is that of a run that was never killed."""
+    """Runs to the end; the returned timeline is valid for a run that was never killed."""
     start = time.monotonic()
     process = self._start()
     self._wait_for(process, lambda: self._num_records() is not None)
@@ -110,11 +110,11 @@ class Run:
     return Timeline(startup, [r["seconds_event"] for path in files for r in records.read(path)])
 
   def kill_at(self, moment: Moment, startup: float) -> bool:
-    """Goes on until the moment and kills the process; False if the run was over before."""
+    """Resumes until the moment and kills the process; False if the run ended before."""
     start = time.monotonic()
     process = self._start()
     if moment.num_records >= 0:
-      # A resumed run has its records at once; its event goes on when TensorFlow is there.
+      # A resumed run has its records at once; its event continues when TensorFlow is loaded.
       self._wait_for(process, lambda: (time.monotonic() - start >= startup
                                        and (self._num_records() or 0) >= moment.num_records))
     try:
@@ -145,13 +145,13 @@ class Run:
     return sorted(self.workdir.glob("*/records.jsonl"))
 
   def _num_records(self) -> int | None:
-    """Of all learners; None before the first one has begun."""
+    """Number of records of all learners; None before the first one has begun."""
     files = self._files()
     return sum(path.read_bytes().count(b"\n") for path in files) if files else None
 
 
 def position(workdir: pathlib.Path) -> str:
-  """Where a run is: records by learner, and what of the event in progress is saved."""
+  """Describes the state of a run: records by learner, and the saved part of the current event."""
   found = sorted(workdir.glob("*/records.jsonl"))
   if not found:
     return "before its first event"
@@ -166,12 +166,12 @@ def position(workdir: pathlib.Path) -> str:
 
 
 def progress(folder: pathlib.Path) -> str | None:
-  """What a learner's directory has saved inside the event in progress; None if nothing."""
+  """Describes the saved part of a learner's current event; None if there is none."""
   journals = (folder / "state" / "progress").glob("[0-9]*/journal.json")
   for path in sorted(journals, reverse=True):
     try:
       saved = json.loads(path.read_text())
-    except (OSError, ValueError):  # The run goes on and replaces it.
+    except (OSError, ValueError):  # The running process replaces the file.
       continue
     inside = saved["partial"]
     step = f", step {inside['values'].get('step')} of {inside['key']}" if inside else ""
@@ -180,7 +180,7 @@ def progress(folder: pathlib.Path) -> str | None:
 
 
 def compare(first: pathlib.Path, second: pathlib.Path) -> list[str]:
-  """What differs between the records of two work directories, times taken out."""
+  """Lists the differences between the records of two work directories, without times."""
   differences = []
   names = sorted(p.parent.name for p in first.glob("*/records.jsonl"))
   others = sorted(p.parent.name for p in second.glob("*/records.jsonl"))
@@ -188,7 +188,7 @@ def compare(first: pathlib.Path, second: pathlib.Path) -> list[str]:
     return [f"learners {names} and {others}"]
   for name in names:
     a, b = (records.strip_times(records.read(d / name / "records.jsonl")) for d in (first, second))
-    # The text decides, not the values: 1 and 1.0 are different bytes.
+    # The text is compared, not the values: 1 and 1.0 are different bytes.
     if json.dumps(a) != json.dumps(b):
       found = records.diff(a, b) or ["order of keys"]
       differences += [f"{name}: {line}" for line in found]

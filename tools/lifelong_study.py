@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Error against budget of every lifelong method, on a real matrix of models x samples.
+"""Error against budget of all lifelong estimators, on a real matrix of models x samples.
 
   python tools/lifelong_study.py MATRIX.npz docs/results/lifelong.md
   python tools/lifelong_study.py CACHE_FOLDER out.md --known 12
 
-Of the models 50 (--known) are known, chosen at random, and each of the others is estimated; a
-split is one such choice. The table and a figure beside it (.svg) are means over splits.
+A split chooses 50 (--known) known models at random and estimates each of the others. The tables and
+the figure beside them (.svg) show means over splits.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from suite.lifelong.estimators import random_mean
 from suite.lifelong.estimators import sum_search
 
 BUDGETS = [8 << power for power in range(12)]
-# Clusters of a large budget take hours.
+# Clustering for a large budget takes hours.
 LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128}
 METHODS: dict[str, Callable[[int], Any]] = {
     "Sort & Search (sum)": lambda seed: sum_search.SumSearch(),
@@ -57,12 +57,12 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "factors": lambda seed: factor_search.FactorSearch(seed=seed),
     "factors, class, domain": lambda seed: factor_search.FactorSearch(seed=seed),
 }
-Scores = dict[tuple[str, int], list[np.ndarray]]  # (method, budget) -> a [models, 6] a split.
+Scores = dict[tuple[str, int], list[np.ndarray]]  # (method, budget) -> [models, 6] per split.
 FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported")
 
 
 class Ordered:
-  """Sort & Search by another order, its observed answers not kept, as `SumSearch`."""
+  """Sort & Search with another order; like `SumSearch` it does not keep observed answers."""
 
   def __init__(self, kind: str):
     self._sort = {"recursive": ranking.recursive_order, "sum": ranking.sum_order}[kind]
@@ -83,13 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument("report", type=pathlib.Path, help="the .md file to write")
   parser.add_argument("--known", type=int, default=50, help="models whose answers are known")
   parser.add_argument("--splits", type=int, default=5)
-  parser.add_argument("--every", type=int, default=1, help="estimate every so many-th model only")
-  parser.add_argument("--jobs", type=int, default=1, help="splits at a time")
+  parser.add_argument("--every", type=int, default=1, help="estimate every n-th model only")
+  parser.add_argument("--jobs", type=int, default=1, help="number of splits to run at a time")
   args = parser.parse_args(arguments)
   began = time.monotonic()
   answers, groups = load(args.matrix)
   scores: Scores = {}
-  # New processes: forked ones may hang in TensorFlow's threads.
+  # Spawned processes: forked ones may hang in TensorFlow's threads.
   with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
     for found in pool.imap(functools.partial(study, answers, groups, args.known, args.every),
                            range(args.splits)):
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def load(path: pathlib.Path) -> tuple[np.ndarray, list[np.ndarray]]:
-  """(answers uint8 [M, N], groups of samples int [N])."""
+  """Loads (answers uint8 [M, N], groups of samples int [N] each)."""
   if accuracy_cache.is_cache(path):
     cache = accuracy_cache.AccuracyCache(path)
     return cache.columns(np.arange(cache.num_samples), cache.complete_models()), []
@@ -119,7 +119,7 @@ def load(path: pathlib.Path) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: int, split: int
           ) -> Scores:
-  """The scores of one split."""
+  """Computes the scores of one split."""
   scores: Scores = {}
   chosen = np.random.default_rng(split).permutation(len(answers))
   known, new = answers[chosen[:num_known]], chosen[num_known::every]
@@ -133,7 +133,7 @@ def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: 
         rows = []
         for model in new:
           if hasattr(method, "seed"):
-            method.seed = 1000 * split + int(model)  # Its own sample: coverage needs many.
+            method.seed = 1000 * split + int(model)  # A new sample per model, for the coverage.
           rows.append(score(method, known, answers[model], budget, more))
         scores.setdefault((name, budget), []).append(np.array(rows))
     print(f"split {split}: {name}, {time.monotonic() - began:.0f} s", flush=True)
@@ -142,7 +142,7 @@ def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: 
 
 def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: tuple[Any, ...]
           ) -> tuple[float, ...]:
-  """One model's scores, as `FIELDS`; NaN for what a method does not say."""
+  """Computes one model's scores, in the order of `FIELDS`; NaN where a method has no value."""
   asked: list[np.ndarray] = []
 
   def ask(samples: np.ndarray) -> np.ndarray:
@@ -162,7 +162,7 @@ def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: 
 
 
 def means(scores: Scores, field: str) -> dict[str, list[float]]:
-  """Percent by method, in the order of BUDGETS; NaN where a method has none."""
+  """Mean in percent by method, in the order of BUDGETS; NaN where a method has no value."""
   index = FIELDS.index(field)
   names = dict.fromkeys(name for name, _ in scores)
   return {name: [100 * float(np.mean([split[:, index].mean() for split in scores[name, budget]]))
@@ -177,7 +177,7 @@ def overall(scores: Scores) -> str:
 
 
 def table(rows: dict[str, list[float]]) -> str:
-  """Markdown; methods without any number are left out."""
+  """Renders a Markdown table; methods without any number are left out."""
   head = ["budget", *map(str, BUDGETS)]
   lines = [head, ["---"] + ["---:"] * len(BUDGETS)]
   lines += [[name, *("" if np.isnan(value) else f"{value:.2f}" for value in values)]

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Makes docs/data.md from the rows: what every data set is, where it comes from, what was tried.
+"""Makes docs/data.md from the rows: facts, sources and test state of every data set.
 
     python tools/make_data_table.py             writes docs/data.md
-    python tools/make_data_table.py --check     fails if docs/data.md is not what would be written
+    python tools/make_data_table.py --check     fails if docs/data.md is out of date
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pathlib
 import sys
 from typing import Any
 
-# Runs from a checkout too, installed or not.
+# Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.data.streams import nevis_table
@@ -47,7 +47,7 @@ _COLUMNS = ("name", "years", "classes", "train", "paper", "source", "credentials
 
 
 def page() -> str:
-  """The whole page in Markdown."""
+  """Renders the page in Markdown."""
   parts = [_HEAD]
   for family in catalog.FAMILIES:
     rows = catalog.FAMILIES[family]
@@ -91,7 +91,7 @@ def _years(name: str) -> list[str]:
 
 
 def _promised(row: row_lib.Row, split: str) -> int | None:
-  """How many examples a split should have: published counts times shares."""
+  """Expected number of examples of a split: published counts times shares."""
   counts: Any = next((layout.num_examples for layout in row.layouts if layout.num_examples), None)
   if not counts:
     return None
@@ -100,7 +100,7 @@ def _promised(row: row_lib.Row, split: str) -> int | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-  parser.add_argument("--check", action="store_true", help="write nothing; fail if it is stale")
+  parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
   args = parser.parse_args(arguments)
   text = page()
   if not args.check:

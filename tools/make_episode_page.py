@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Makes docs/results/cfsl/episodes.md: which tasks are asked, and what a convention allows.
+"""Makes docs/results/cfsl/episodes.md: digests of the tasks, and the ceiling of each convention.
 
-    python tools/make_episode_page.py [--data_dir DIR]            writes it
-    python tools/make_episode_page.py --check [--data_dir DIR]    fails if it is not what would be
+    python tools/make_episode_page.py [--data_dir DIR]            writes the page
+    python tools/make_episode_page.py --check [--data_dir DIR]    fails if the page is out of date
 
 It reads the prepared data set cfsl_omniglot; nothing is trained.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import pathlib
 import sys
 
-# Runs from a checkout too, installed or not.
+# Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import numpy as np
@@ -52,7 +52,7 @@ of the task, too. Under `spec` it is 100% and none, always. Table 2 of the paper
 
 def ceiling(source: episodes_lib.Episodes, classes: np.ndarray, num_tasks: int
             ) -> tuple[float, float]:
-  """The highest accuracy, and the share of targets that were shown; `classes` of all images."""
+  """Returns the highest accuracy and the share of targets among the support images."""
   support, target = np.split(source.indices(0, num_tasks), [source.num_support], axis=1)
   shown_as, asked_as = np.split(source.labels, [source.num_support])
   right: list[float] = []
@@ -64,7 +64,7 @@ def ceiling(source: episodes_lib.Episodes, classes: np.ndarray, num_tasks: int
 
 
 def page(data_dir: str | None) -> str:
-  """The whole page."""
+  """Renders the page."""
   splits = {name: cfsl_data.load("cfsl_omniglot", name, data_dir=data_dir)
             for name in ("validation", "test")}
   lines = [_HEAD.format(data=splits["test"].data), "| tasks | validation | test |\n",

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Makes a page of docs/results from run directories: tables, figure, and how the runs were made.
+"""Makes a page of docs/results from run directories: tables, figures and provenance.
 
     python tools/make_tables.py runs/nevis_short --output docs/results/nevis_short.md
 
-writes docs/results/nevis_short.md and, where there is something to draw, nevis_short.svg beside it.
-Without --output the page goes to the terminal and no figure is drawn.
+writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside it. Without
+--output the page is printed and no figure is drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-# Runs from a checkout too, installed or not.
+# Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.reporting import figures
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def page(made: Sequence[text_table.TextTable], ways: Sequence[str], *, title: str,
          figure_names: Sequence[str] = ()) -> str:
-  """The whole page in Markdown; `ways` say how the runs were made."""
+  """Renders the page in Markdown; `ways` are the provenance sections."""
   head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]
   shown = [f"![{pathlib.Path(name).stem}]({name})\n" for name in figure_names]
   return "\n".join([*head, *(table.markdown() for table in made), *shown,
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path
           ) -> list[pathlib.Path]:
-  """Costs or updates of whole tables, error against FLOPs of runs with a headline, every matrix."""
+  """Draws costs or updates of tables, error against FLOPs of runs, and accuracy matrices."""
   drawn: dict[pathlib.Path, Any] = {}
   for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
     points = [figures.Point(run.label, run.last("flops"), run.summary["mean_error"])
@@ -113,7 +113,7 @@ def _by_environment(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:
 
 
 def _provenance(runs: Sequence[runs_lib.Run]) -> str:
-  """What one command made, on which device, with which seed and versions."""
+  """Renders command, device, seed and versions of the runs of one command."""
   environment = runs[0].environment
   lines = [f"**{', '.join(run.label for run in runs)}**\n"]
   if not environment:
@@ -127,7 +127,7 @@ def _provenance(runs: Sequence[runs_lib.Run]) -> str:
 
 
 def _provenance_of_table(directory: pathlib.Path) -> str:
-  """The command, and what its cells do not differ in; where they do, everything they have."""
+  """Renders the command of a table and the environments of its cells, equal values once."""
   table = table_dir.read(directory)
   lines = [f"**{table.title}**\n", f"- command: `{_shown(table.command)}`",
            f"- seeds: `{', '.join(map(str, table.seeds))}`"]

@@ -264,7 +264,7 @@ def test_a_folder_of_something_else_is_refused(folder, capsys):
     (["--gin_param", "table.run.runs={'low': 'toi.gin'}"], "Unknown run 'toi.gin'"),
     (["--gin_param", "table.run.columns={'X': {'SCAL': 1}}"], "column 'X', run file toy.gin: "),
     (["--gin_param", "table.run.columns={'X': {'UNREAD': 1}}"], "The table sets UNREAD=1, which"),
-    (["--gin_param", "table.run.columns={'A 1': {}, 'A_1': {}}"], "each with a folder of its own"),
+    (["--gin_param", "table.run.columns={'A 1': {}, 'A_1': {}}"], "each with a different folder"),
     (["--gin_param", "table.run.columns={}"], "There must be at least one"),
     (["--gin_param", "table.run.paper='cfsl_table'"], "Unknown paper values 'cfsl_table'. Nearest: "
      "cfsl_table2"),

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The convolutions that `bench.py convs` adds up are those of a task, and each is what it says."""
+"""The convolutions of `tools/bench convs` are those of a task, and their shapes are right."""
 
 import importlib
 import pathlib

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Speed, always beside an alternative in the same run: medians of alternating rounds, and ratios.
+"""Benchmarks against an alternative in the same run: medians of alternating rounds, and ratios.
 
   python tools/bench train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
                                     Keras loop, then the input pipeline alone against suite's loop
@@ -12,12 +12,12 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
-  python tools/bench convs       what convolutions alone take of such a task
-  python tools/bench fluid       FLUID's streams of 64x64 images and heads, 1,000 classes: one
+  python tools/bench convs       the convolutions of such a task alone
+  python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
   python tools/bench onednn      suite's loop with and without oneDNN, in processes of their own
 
-`--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` say how long it takes.
+`--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from suite.training.gradient import network as network_lib
 BATCH, SIZE, CLASSES = 64, 64, 10
 RATE, MOMENTUM, DECAY, SMOOTHING = 0.01, 0.9, 1e-4, 0.1
 
-Run = Callable[[int], None]  # run(num_steps) takes so many steps.
+Run = Callable[[int], None]  # run(num_steps) takes `num_steps` steps.
 Rates = dict[str, list[float]]  # Images per second of each round, by candidate.
 
 
 def images(size: int = SIZE, num: int = 2000) -> image_set.ImageSet:
-  """Noise: what is in an image does not change how long it takes."""
+  """Images of noise; image content does not affect the time."""
   rng = np.random.default_rng(0)
   return image_set.ImageSet.from_arrays("bench",
                                         rng.integers(0, 256, (num, size, size, 3), dtype=np.uint8),
@@ -64,18 +64,17 @@ def images(size: int = SIZE, num: int = 2000) -> image_set.ImageSet:
 
 
 def batches(distribution: distribution_lib.Distribution, size: int = SIZE) -> Any:
-  """The same endless augmented batches for every candidate."""
+  """Endless augmented batches, equal for every candidate."""
   data = images(size)
   return iter(distribution.dataset(lambda **shard: data.train_batches(
       BATCH, seed=(0, 0), transform=image_ops.Nevis(SIZE), **shard)))
 
 
 def bare_loop() -> Run:
-  """What a Keras user would write: one compiled step, called from Python.
+  """A typical Keras training loop: one compiled step, called from Python.
 
-  Like for like: the same net with its batch-norm updates, Nesterov's momentum, decay of the kernels
-  only, label smoothing and data. What it leaves out is what suite adds: a schedule, variable
-  hyper-parameters, masks and the loop inside the graph.
+  Net, batch-norm updates, Nesterov's momentum, decay of the kernels only, label smoothing and data
+  equal the suite's. It has no schedule, variable hyper-parameters, masks or loop inside the graph.
   """
   model = tf.keras.Sequential([
       resnet.resnet18(image_shape=(SIZE, SIZE, 3)), tf.keras.layers.Dense(CLASSES)])
@@ -129,9 +128,9 @@ def pipeline(size: int) -> Run:
 
 
 def rounds(candidates: dict[str, Run], num_steps: int, num_rounds: int) -> Rates:
-  """Images per second of each candidate; they take turns, and every other round in reverse order.
+  """Measures images per second of each candidate in rounds of alternating order.
 
-  The first call of each is a warm-up: it traces the graph and fills the prefetch buffers.
+  The first call of each is a warm-up, which traces the graph and fills the prefetch buffers.
   """
   rates: Rates = {name: [] for name in candidates}
   for run in candidates.values():
@@ -145,7 +144,7 @@ def rounds(candidates: dict[str, Run], num_steps: int, num_rounds: int) -> Rates
 
 
 def show(rates: Rates, base: str) -> None:
-  """A line a candidate: its median, and the median ratio of its rounds to those of `base`."""
+  """Prints each candidate's median and the median ratio of its rounds to those of `base`."""
   for name, values in rates.items():
     ratio = statistics.median(values) / statistics.median(rates[base])
     if len(values) == len(rates[base]):
@@ -199,7 +198,7 @@ def fluid(args: argparse.Namespace) -> None:
 
 
 def onednn(args: argparse.Namespace) -> None:
-  """Two processes, since TensorFlow reads the switch once; they take turns, a few rounds each."""
+  """Compares two processes, since TensorFlow reads the switch once, in alternating rounds."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
   for _ in range(2):
     for value, name in enumerate(rates):
@@ -216,7 +215,7 @@ def suite_json(args: argparse.Namespace) -> None:
 
 
 def cpu_model() -> str:
-  """The CPU's name; Python knows it on few systems only."""
+  """Name of the CPU, which Python reports on few systems only."""
   try:
     with open("/proc/cpuinfo", encoding="utf-8") as file:
       names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]

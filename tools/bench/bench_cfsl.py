@@ -1,19 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Continual few-shot learning: the suite beside a plain PyTorch implementation of the same work.
+"""Continual few-shot learning: the suite compared with a plain PyTorch implementation.
 
-Omniglot's shapes, 5-way 1-shot, 25 targets a set, 5 inner steps of second order in training and of
-first order in evaluation. For each case (cfsl_cases.py) two processes build everything and warm
-up; then they take turns, and the one that is not asked sleeps. The table has medians over the
-rounds with their range, the median of the rounds' ratios, by how many seconds the first step was
-longer than the next (the suite traces its graphs in it), and the most memory. "others" is how many
-of the usable cores other processes took meanwhile. A ratio marked "busy" is not to be quoted: an
-operation that is cut up waits for its slowest part, and PyTorch spins while it waits.
+Omniglot's shapes, 5-way 1-shot, 25 targets per set, 5 inner steps of second order in training and
+of first order in evaluation. For each case (cfsl_cases.py) two processes build everything and warm
+up; then they work in alternating rounds while the other one sleeps. The table has medians over the
+rounds with their range, the median of the rounds' ratios, the extra seconds of the first step (in
+which the suite traces its graphs), and peak memory. "others" is the number of usable cores that
+other processes took. Do not quote a ratio marked "busy": a parallel operation waits for its slowest
+part, and PyTorch spins while it waits.
 
-Threads: `--threads N` gives each side N in all. PyTorch cuts up its operations; for the suite's
-small operations it is faster to run N at once, one thread each (`--intra`, `--inter`).
+Threads: `--threads N` gives each side N threads in total. PyTorch parallelizes within operations;
+for the suite's small operations it is faster to run N at once, one thread each (`--intra`,
+`--inter`).
 
-PyTorch is wanted by nothing else (`pip install 'lifelong-suite[bench]'`); it may live in another
-environment, `--torch_python PATH`.
+PyTorch is needed by this comparison only (`pip install 'lifelong-suite[bench]'`); it may be
+installed in another environment, `--torch_python PATH`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from typing import Any, NamedTuple
 import cfsl_cases
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-_PAUSE = 0.3  # Seconds in which the threads of the one that has just worked fall asleep.
-_BUSY = 0.3  # Cores taken by others from which on a ratio is not to be quoted.
+_PAUSE = 0.3  # Seconds until the threads of the last active process sleep.
+_BUSY = 0.3  # Number of cores taken by other processes above which a ratio is marked.
 _HEAD = ("| case | unit | suite | PyTorch | suite is | start, s | peak GiB | others |\n"
          "|---|---|---:|---:|---:|---:|---:|---:|")
 
@@ -69,7 +70,7 @@ class Worker:
 
 
 class Measured(NamedTuple):
-  """What one side did of a case: `start` is its first answer, `rounds` those that follow."""
+  """Measurements of one side of a case: `start` is its first answer, `rounds` the later ones."""
 
   start: dict[str, Any]
   rounds: list[dict[str, Any]]
@@ -81,9 +82,9 @@ class Measured(NamedTuple):
 
 def measure(commands: dict[str, list[str]], num_rounds: int
             ) -> tuple[dict[str, Measured], float | None]:
-  """By side, and cores that others took; every other round in reverse order.
+  """Measures the sides in alternating order; also returns the cores that other processes took.
 
-  A side that lacks the case is left out.
+  A side without the case is left out.
   """
   workers: dict[str, Worker] = {}
   sides: dict[str, Measured] = {}
@@ -106,7 +107,7 @@ def measure(commands: dict[str, list[str]], num_rounds: int
 
 
 def busy_seconds(path: str = "/proc/stat") -> float | None:
-  """What all processes together have had of the cores usable here; None where nobody says."""
+  """CPU seconds of all processes on the usable cores; None where the system has no such file."""
   try:
     with open(path, encoding="utf-8") as file:
       cores = {row.split()[0]: row.split()[1:] for row in file if row.startswith("cpu")}
@@ -126,7 +127,7 @@ def _others(before: float | None, after: float | None, sides: dict[str, Measured
 
 
 def line(case: cfsl_cases.Case, sides: dict[str, Measured], others: float | None) -> str:
-  """A row of the table."""
+  """Formats a row of the table."""
   ours, theirs = sides.get("suite"), sides.get("PyTorch")
   ratio = ""
   if ours and theirs:
@@ -161,7 +162,7 @@ def has_torch(python: str) -> bool:
 
 
 def commands(name: str, args: argparse.Namespace) -> dict[str, list[str]]:
-  """How to start both sides of a case."""
+  """Commands that start both sides of a case."""
   options = ["--case", name, "--seconds", str(args.seconds)]
   if args.threads:
     options += ["--threads", str(args.threads)]
@@ -173,7 +174,7 @@ def commands(name: str, args: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def run(args: argparse.Namespace, machine: str) -> None:
-  """Prints the table, a row as soon as a case is measured."""
+  """Prints the table, each row when its case is measured."""
   names = cfsl_cases.chosen(args.cases)
   if not args.without_torch and not has_torch(args.torch_python):
     raise SystemExit(

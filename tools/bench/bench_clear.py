@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """CLEAR's learners: linear on features, 10 buckets x 3,300 x 2,048, batch 64; ResNet-18 on images.
 
-A line a method: samples of the bucket per second of `learn`, everything in it counted (memory,
+A line per method: samples of the bucket per second of `learn`, including all of its work (memory,
 importance, layout of the batches), median over the buckets after the first two, in which graphs are
-traced; the same per second of CPU time, which other programs on the machine disturb less; and the
+traced; the same per second of CPU time, which other programs on the machine affect less; and the
 ratio to `tf.keras.Model.fit` of the same model on the same bucket. All methods learn a bucket
-before any goes on to the next. Rows that a method takes from its memory are not counted as samples.
-Then the evaluation of the 10 x 10 matrix, as `protocols.clear` does it, beside Keras' `predict`.
+before the next one. Rows that a method takes from its memory are not counted as samples. Then the
+evaluation of the 10 x 10 matrix, as `protocols.clear` does it, compared with Keras' `predict`.
 
-Small operations are sooner done by one thread than cut up: `--threads 1`.
+Small operations are faster on one thread: `--threads 1`.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ WARM_UP = 2
 IMAGE_BUCKETS, IMAGES, IMAGE_SIZE, DECAY = 4, 256, 64, 1e-5
 TASK = tasks.Task("bench", tasks.SINGLE_LABEL, CLASSES)
 Make = Callable[[], dict[str, Any]]
-Learn = Callable[[Any], int]  # learn(bucket) trains on it and returns how many samples that was.
+Learn = Callable[[Any], int]  # learn(bucket) trains on it and returns its number of samples.
 
 
 class Rate(NamedTuple):
-  """Samples per second of wall-clock time, and of CPU time of all threads."""
+  """Rate in samples per second of wall-clock time, and of CPU time of all threads."""
 
   wall: float
   cpu: float
@@ -88,7 +88,7 @@ METHODS: dict[str, Make] = {
     "A-GEM, 64 of it": lambda: {
         "memory": _held(reservoir.Reservoir()), "penalty": agem.Agem(sample_size=64)},
 }
-_SLOW = {"A-GEM, all of the memory": 1}  # Epochs, where the others' would take minutes.
+_SLOW = {"A-GEM, all of the memory": 1}  # Epochs; the others' number would take minutes.
 
 
 def features() -> list[feature_set.FeatureSet]:
@@ -133,7 +133,7 @@ def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
 
 
 def keras_fit(model: tf.keras.Model, epochs: int) -> Learn:
-  """The same training as Keras users write it."""
+  """The same training by `tf.keras.Model.fit`."""
   model.compile(tf.keras.optimizers.SGD(RATE, momentum=0.9),
                 tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
@@ -145,7 +145,7 @@ def keras_fit(model: tf.keras.Model, epochs: int) -> Learn:
 
 
 def inputs(bucket: Any) -> np.ndarray:
-  """All of a set as one array."""
+  """Returns all inputs of a set as one array."""
   if isinstance(bucket, feature_set.FeatureSet):
     return bucket.features
   batches = bucket.eval_batches(bucket.size, transform=clear_transform.Clear(IMAGE_SIZE))
@@ -164,7 +164,7 @@ def on_features(folder: pathlib.Path, epochs: int) -> dict[str, Learn]:
 
 
 def on_images(folder: pathlib.Path) -> dict[str, Learn]:
-  """Keras' side has neither the suite's crops and mirrors nor its weight decay."""
+  """Candidates on images; Keras' side has no crops, mirrors or weight decay."""
   shape = (IMAGE_SIZE, IMAGE_SIZE, 3)
   model = tf.keras.Sequential([resnet.resnet18(image_shape=shape), tf.keras.layers.Dense(CLASSES)])
   return {"Keras fit, ResNet-18": keras_fit(model, 1), "fine-tuning, ResNet-18": suite(
@@ -173,7 +173,7 @@ def on_images(folder: pathlib.Path) -> dict[str, Learn]:
 
 
 def matrices(data: Sequence[feature_set.FeatureSet]) -> dict[str, Callable[[], int]]:
-  """Each predicts a whole matrix and returns how many samples that was."""
+  """Candidates that predict a whole matrix and return the number of samples."""
   learner, model = bucket_learner.BucketLearner(transform=feature_set.Features(WIDTH)), linear()
   with tempfile.TemporaryDirectory() as folder:
     here = context(pathlib.Path(folder), 0)
@@ -206,7 +206,7 @@ def timed(act: Callable[[], int]) -> Rate:
 
 def taking_turns(candidates: dict[str, Learn], data: Sequence[Any], warm_up: int, rates: Rates
                  ) -> None:
-  """Adds the rates of each bucket after the first ones; every other bucket in reverse order."""
+  """Adds the rates of each bucket after the warm-up; candidates alternate their order."""
   for name in candidates:
     rates.setdefault(name, [])
   for number, bucket in enumerate(data):

@@ -1,12 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What TensorFlow's convolutions alone take of a task of continual few-shot learning.
+"""Time of TensorFlow's convolutions alone in a task of continual few-shot learning.
 
-Each convolution of a task, and each of its gradients, is timed by itself: as many chains of one
-kind in a graph as there are threads, one operation after the other on the same tensors, so that all
-cores have work and their caches hold it; what a chain of nothing takes is subtracted. The sum says
-how many tasks a second these kernels allow if all the rest (norms, pooling, steps, sampling,
-waiting for what comes before) took no time. Omniglot's shapes, 5-way 1-shot, 25 targets, 5 inner
-steps.
+Each convolution of a task, and each of its gradients, is timed separately: one chain of operations
+per thread in a graph, on the same tensors, so that all cores are busy and the data are in their
+caches; the time of an empty chain is subtracted. The sum gives the number of tasks per second that
+these kernels allow if all other work (norms, pooling, steps, sampling, dependencies) took no time.
+Omniglot's shapes, 5-way 1-shot, 25 targets, 5 inner steps.
 
     evaluation   5 steps on 5 images: forward, gradients of kernel and input (the first layer's
                  input has none); 25 targets forward
@@ -18,7 +17,7 @@ steps.
                  gated channels and for all that is adapted on 5x5 maps; SCA has the same one
     NSS 10       ten times the steps; 250 targets
 
-A first line tells how fast a product of two large matrices is, about the most that a core can do.
+The first line is the speed of a product of two large matrices, about the peak of a core.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ import cfsl_cases
 import tensorflow as tf
 
 REPEATS = 16
-_SECONDS = 0.3  # Of a round.
-_WIDE = 1024  # Of the matrices.
+_SECONDS = 0.3  # Duration of a round.
+_WIDE = 1024  # Edge of the matrices.
 _SUPPORT = cfsl_cases.WAY * cfsl_cases.SHOT
 _TARGETS = cfsl_cases.WAY * cfsl_cases.TARGETS
 
 
 class Op(NamedTuple):
-  """A convolution ("forward"), or its gradient by "kernel" or "input"; size x size pixels."""
+  """A convolution ("forward") or its gradient by "kernel" or "input", on size x size pixels."""
 
   kind: str
   images: int
@@ -57,7 +56,7 @@ class Op(NamedTuple):
 
 
 def _net(images: int, filters: int, first: dict[str, int], others: dict[str, int]) -> Counter[Op]:
-  """So many of each kind in the first layer, and in each of the three others."""
+  """Counts the ops, given the number of each kind in the first and in the three other layers."""
   found: Counter[Op] = collections.Counter()
   sides = (28, 14, 7, 3)
   for number, side in enumerate(sides):
@@ -71,7 +70,7 @@ def _times(ops: Counter[Op], times: int) -> Counter[Op]:
 
 
 def tasks() -> dict[str, Counter[Op]]:
-  """The convolutions of one task."""
+  """Counts the convolutions of one task, by title."""
   maml, proto, steps = cfsl_cases.MAML_FILTERS, cfsl_cases.PROTO_FILTERS, cfsl_cases.STEPS
   once = {"forward": 1, "kernel": 1}, {"forward": 1, "kernel": 1, "input": 1}
   # Back through a step: two gradients for each operation, which are again of these three kinds.
@@ -90,7 +89,7 @@ def tasks() -> dict[str, Counter[Op]]:
 
 
 def _embedding(images: int, first: dict[str, int], others: dict[str, int]) -> Counter[Op]:
-  """`DenseAttention`: the stem, two 3x3 convolutions in a stage, and the 1x1 one that ends it."""
+  """Convolutions of `DenseAttention`: stem, two 3x3 per stage, and the final 1x1 of a stage."""
   found: Counter[Op] = collections.Counter()
   for kind, count in first.items():
     found[Op(kind, images, 28, 1, 64)] += count
@@ -108,9 +107,9 @@ def shapes(op: Op) -> dict[str, list[int]]:
 
 
 def one(kind: str, sizes: dict[str, list[int]], of: dict[str, tf.Tensor]) -> tf.Tensor:
-  """The operation; "forward" is where the convolution's result, or its gradient, stands.
+  """Builds the operation; `of["forward"]` is the convolution's result or its gradient.
 
-  "nothing" is no operation at all.
+  "nothing" builds no operation.
   """
   if kind == "nothing":
     return of["kernel"]
@@ -136,7 +135,7 @@ def _graph(op: Op, chains: int) -> Callable[[], tf.Tensor]:
 
 
 def _repeated(value: Callable[[], tf.Tensor]) -> tf.Tensor:
-  """The sum of so many, in a loop: equal operations side by side would be merged into one."""
+  """Sums repeated values in a loop; equal operations outside a loop would be merged."""
   _, total = tf.while_loop(
       lambda i, _: i < REPEATS, lambda i, total: (i + 1, total + value()),
       (tf.constant(0), tf.constant(0.0)), parallel_iterations=1)
@@ -154,7 +153,7 @@ def _product(chains: int) -> Callable[[], tf.Tensor]:
 
 
 def _seconds(graph: Callable[[], tf.Tensor], chains: int, rounds: int) -> float:
-  """Of one operation when `chains` of them run at once, divided among them; median of rounds."""
+  """Median seconds of one operation when `chains` of them run at once, divided by `chains`."""
   found = []
   graph()
   for _ in range(rounds):
@@ -167,7 +166,7 @@ def _seconds(graph: Callable[[], tf.Tensor], chains: int, rounds: int) -> float:
 
 
 def run(args: argparse.Namespace, machine: str) -> None:
-  """One thread in an operation, `--threads` of them at once, as `bench.py cfsl` has it."""
+  """Prints the table: one thread per operation, `--threads` at once, as in `tools/bench cfsl`."""
   tf.config.threading.set_intra_op_parallelism_threads(1)
   chains = args.threads or len(os.sched_getaffinity(0))
   tf.config.threading.set_inter_op_parallelism_threads(chains)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Reading a prepared 64 x 64 data set of PNG records: `tfds.load` beside this suite's image set.
+"""Reading of a prepared 64 x 64 data set of PNG records: `tfds.load` and the suite's image set.
 
-TFDS keeps decoded sets of up to 250 MB in memory by itself ("autocached", after its first epoch);
-larger ones are decoded in every epoch, as in the first line.
+TFDS caches decoded sets of up to 250 MB in memory ("autocached", after the first epoch); larger
+ones are decoded in every epoch, as in the first line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SIZE, NUM, BATCH = 64, 10_000, 64
 
 
 class BenchPictures(tfds.core.GeneratorBasedBuilder):
-  """Smooth random pictures: they compress about as photographs do."""
+  """Smooth random pictures, which compress about as well as photographs."""
 
   VERSION = tfds.core.Version("1.0.0")
 
@@ -45,7 +45,7 @@ class BenchPictures(tfds.core.GeneratorBasedBuilder):
 
 
 def candidates() -> dict[str, Callable[[int], None]]:
-  """The ways of reading, each a function that takes so many batches."""
+  """Candidates: functions that read a number of batches."""
   folder = tempfile.mkdtemp(prefix="lifelong-bench-")
   builder = BenchPictures(data_dir=folder)
   builder.download_and_prepare()

@@ -1,25 +1,25 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""FLUID's stream: the protocol in blocks beside a literal loop of one sample at a time.
+"""FLUID's sequence: the protocol in blocks compared with a loop of one sample at a time.
 
-64x64 images of 1,000 classes, long-tailed as the paper's (counts go with 1 / (25 + rank)), none
-known at first; nets with random weights. Samples per second of wall-clock time, and of CPU time of
-all threads, which other programs on the machine disturb less.
+64x64 images of 1,000 classes, long-tailed as the paper's (counts proportional to 1 / (25 + rank)),
+no base classes; nets with random weights. Rates are samples per second of wall-clock time, and of
+CPU time of all threads, which other programs on the machine affect less.
 
     stream    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
-              Tuning (ET) has 18 of 4 epochs, as in the paper, or none. The first records do not
-              count: graphs are traced, while samples are encoded ahead. Nor do the last samples,
-              behind which nothing is left to be encoded.
+              Tuning (ET) has 18 of 4 epochs, as in the paper, or none. The first records, during
+              which graphs are traced and samples encoded ahead, are not counted; nor are the last
+              samples, after which nothing is left to encode.
     head      cached features of 512 numbers: steps in blocks of 1,000 without records (answers
-              among known classes, each label learned from before the next answer), then the whole
+              among known classes, each label learned before the next answer), then the whole
               protocol
 
-The loop is what the authors' code does, but for its augmentation: per sample a forward pass of
-batch 1, products with all centroids, one answer, one centroid moved. It is kinder than that code:
-its forward pass is compiled, it has one where that has two, and only the row of the sample's class
-is divided anew. Offline phases are the suite's. The loop goes over the first samples only, and so
-has the shorter phases only. On these samples its answers must be the protocol's; one that differs
-is let pass, and counted, if the two classes' logits are equal to rounding. In the rows of the head
-the loop has no forward pass; "Keras" is one call of a Dense layer for each sample.
+The loop equals the authors' code without augmentation: per sample a forward pass of batch 1,
+products with all centroids, one answer and one centroid update. It is faster than that code: its
+forward pass is compiled and done once instead of twice, and only the row of the sample's class is
+divided again. Offline phases are the suite's. The loop covers the first samples only, and thus the
+shorter phases. On these samples its answers must equal the protocol's; a different one is accepted
+as a tie, and counted, if the logits of the two classes are equal up to rounding. In the rows of the
+head the loop has no forward pass; "Keras" is one call of a Dense layer for each sample.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ from suite.training.sequence import update_strategies
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
 RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
-WARM_UP = 4  # Records that do not count.
-ENCODE = 128  # Samples encoded at once.
-# Samples that may be encoded before their turn: the last ones do not count.
+WARM_UP = 4  # Number of records that are not counted.
+ENCODE = 128  # Number of samples encoded at once.
+# Largest number of samples encoded ahead; that many at the end are not counted.
 AHEAD = (sequence_codes.AHEAD + 1) * ENCODE
-LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Samples of the loop.
+LOOP = {"conv-4": 500, "ResNet-18": 250, "head": 1000}  # Number of samples of the loop.
 NETS: dict[str, Callable[..., tf.keras.Model]] = {
     "conv-4": conv4.conv4, "ResNet-18": resnet.resnet18}
-RATE = 1e-4  # Of ET; on random features the paper's 0.1 soon ends in one answer to all, as dear.
+RATE = 1e-4  # Learning rate of ET; on random features the paper's 0.1 leads to constant answers.
 TASK = tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
-_ROUNDING = 1e-4  # Of logits, relative to the largest.
+_ROUNDING = 1e-4  # Tolerance of logits, relative to the largest.
 Features = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Mark(NamedTuple):
-  """When something ended: samples so far, seconds, CPU seconds of all threads; were it steps?"""
+  """End of an event: samples so far, seconds, CPU seconds of all threads, whether it has steps."""
 
   samples: int
   wall: float
@@ -81,7 +81,7 @@ class Mark(NamedTuple):
 
 
 class Rate(NamedTuple):
-  """Samples per second of wall-clock time, and of CPU time."""
+  """Rate in samples per second of wall-clock time, and of CPU time."""
 
   wall: float
   cpu: float
@@ -97,7 +97,7 @@ def between(start: Mark, end: Mark) -> Rate:
 
 
 class TimedState(run_state.RunState):
-  """Marks the end of every event."""
+  """Run state that records the end of every event."""
 
   def __init__(self, folder: pathlib.Path):
     writer = run_writer.RunWriter(folder, None, progress.Progress("bench"))
@@ -113,7 +113,7 @@ class TimedState(run_state.RunState):
 
 
 class Cached:
-  """A transform and features for a sequence whose "images" are features [B, D] already."""
+  """Transform and features for a sequence whose "images" are features [B, D]."""
 
   size = 1
 
@@ -121,18 +121,18 @@ class Cached:
     return tf.convert_to_tensor(images)
 
   def features(self, images: tf.Tensor) -> tf.Tensor:
-    """A learner asks with one image how wide they are."""
+    """Returns features unchanged; learners call it with one image to find the width."""
     return tf.zeros([1, WIDTH]) if images.shape.rank == 4 else images
 
 
 def labels_of(num: int) -> np.ndarray:
-  """Long-tailed, int64 [n]."""
+  """Draws long-tailed labels: int64 [n]."""
   weights = 1.0 / (25.0 + np.arange(1, CLASSES + 1))
   return np.random.default_rng(0).choice(CLASSES, num, p=weights / weights.sum())
 
 
 def pictures(num: int) -> sequences.Sequence:
-  """Classes are coarse random patterns under noise: right answers are possible."""
+  """Sequence of images: coarse random patterns by class with noise, so classes are learnable."""
   rng, labels = np.random.default_rng(1), labels_of(num)
   coarse = rng.integers(0, 256, (CLASSES, 8, 8, 3), dtype=np.uint8)
   images = np.empty((num, SIZE, SIZE, 3), np.uint8)
@@ -143,7 +143,7 @@ def pictures(num: int) -> sequences.Sequence:
 
 
 def vectors(num: int) -> sequences.Sequence:
-  """Features float32 [n, D] as those after a ReLU: none below 0."""
+  """Sequence of features float32 [n, D], not negative, as after a ReLU."""
   rng, labels = np.random.default_rng(2), labels_of(num)
   centres = rng.normal(size=(CLASSES, WIDTH)).astype(np.float32)
   noise = rng.normal(size=(num, WIDTH)).astype(np.float32)
@@ -165,7 +165,7 @@ def learner_of(name: str, features: Features, transform: Any) -> Any:
 
 def protocol(learner: Any, sequence: sequences.Sequence, interval: int | None,
              folder: pathlib.Path) -> tuple[Rate, np.ndarray]:
-  """The whole protocol: its rate and the answers int64 [n]."""
+  """Runs the whole protocol; returns its rate and the answers int64 [n]."""
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
@@ -175,7 +175,7 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: int | None,
 
 
 def steady(marks: Sequence[Mark], num: int) -> Rate:
-  """The rate of a stream of `num` samples while as many are encoded as answered."""
+  """Rate of a sequence of `num` samples while as many are encoded as answered."""
   steps = [mark for mark in marks if mark.is_steps]
   ends = [mark for mark in steps[WARM_UP:] if mark.samples <= num - AHEAD]
   if not ends:
@@ -185,11 +185,11 @@ def steady(marks: Sequence[Mark], num: int) -> Rate:
 
 
 def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> Rate:
-  """The steps of the protocol without decisions and records, codes being there."""
+  """Rate of the protocol's steps without decisions and records, with all codes computed."""
   learner.begin(TASK, TimedState(folder).context())
   sequence.rewind(0)
   steps = sequence_steps.StreamSteps(learner, sequence, np.zeros(CLASSES, bool))
-  steps.codes[0:len(sequence)]  # Encodes all.
+  steps.codes[0:len(sequence)]  # Encodes all samples.
   start = now(0)
   while steps.num_answered < len(sequence):
     stop = min(steps.num_answered + HEAD_BLOCK, len(sequence))
@@ -201,12 +201,12 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
 
 
 class Loop:
-  """One sample at a time, as the module says.
+  """The loop of one sample at a time; see the module.
 
   Args:
     name: "NCM" or "ET".
-    features, transform: as a learner has them.
-    folder: of a second learner, whose offline phases these are.
+    features, transform: as for a learner.
+    folder: folder of a second learner, which runs the offline phases.
   """
 
   def __init__(self, name: str, features: Features, transform: Any, folder: pathlib.Path):
@@ -221,7 +221,7 @@ class Loop:
 
   def run(self, sequence: sequences.Sequence, num: int, interval: int | None
           ) -> tuple[Rate, list[np.ndarray]]:
-    """Over the first `num` samples: its rate after the first one, and their logits [C]."""
+    """Runs over the first `num` samples; returns the rate after the first one, and logits [C]."""
     sequence.rewind(0)
     found, codes, labels, start = [], [], [], now(0)
     for t in range(num):
@@ -244,7 +244,7 @@ class Loop:
     return between(start, now(num)), found
 
   def _logits(self, code: np.ndarray) -> np.ndarray:
-    """[C]; -inf for classes that are not known."""
+    """Logits [C]; -inf for unknown classes."""
     if self._name == "NCM":
       logits = 2.0 * (self._means @ code) - self._squares - code @ code
     else:
@@ -260,9 +260,9 @@ class Loop:
 
 
 def differing(answers: np.ndarray, logits: Sequence[np.ndarray]) -> int:
-  """How many answers are not the loop's, being ties; an error if one is not a tie.
+  """Counts answers that differ from the loop's as ties; raises an error if one is not a tie.
 
-  The answer of either side is -1, or any, while no class is known.
+  While no class is known, the answer of either side is -1 or arbitrary.
   """
   num = 0
   for t, (answer, row) in enumerate(zip(answers, logits)):
@@ -277,7 +277,7 @@ def differing(answers: np.ndarray, logits: Sequence[np.ndarray]) -> int:
 
 
 def keras_rate(sequence: sequences.Sequence, num: int) -> Rate:
-  """A Dense layer called for each sample."""
+  """Rate of a Dense layer called for each sample."""
   layer, features = tf.keras.layers.Dense(CLASSES), sequence.images(0, num)
   layer(features[:1])
   start = now(0)
@@ -287,7 +287,7 @@ def keras_rate(sequence: sequences.Sequence, num: int) -> Rate:
 
 
 class Row(NamedTuple):
-  """A line of the table: rates of rounds, and how many answers were ties."""
+  """A line of the table: rates of rounds, and numbers of ties."""
 
   suite: list[Rate]
   other: list[Rate]
@@ -304,7 +304,7 @@ def add(rows: dict[str, Row], name: str, suite: Rate, other: Rate | None = None,
 
 
 def streams(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
-  """A round over images."""
+  """Measures a round over images."""
   sequence, transform = pictures(num), image_ops.Plain(SIZE)
   for net, make in NETS.items():
     features = frozen_backbone.FrozenBackbone(make, SIZE, seed=1)
@@ -321,7 +321,7 @@ def streams(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
 
 
 def heads(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
-  """A round over features."""
+  """Measures a round over features."""
   sequence, cached = vectors(num), Cached()
   keras = keras_rate(sequence, min(num, LOOP["head"]))
   for name in ("linear", "NCM", "ET"):
@@ -357,7 +357,7 @@ def run(rounds: int, thousands: int) -> None:
 
 
 def line(name: str, row: Row) -> str:
-  """Medians over rounds; the ratio is that of rates of the same round."""
+  """Formats medians over rounds; the ratio is the median of ratios within a round."""
   walls = [rate.wall for rate in row.suite]
   ratio = statistics.median(a.wall / b.wall for a, b in zip(row.suite, row.other))
   others = [statistics.median(rate[i] for rate in row.other) for i in range(2)]

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sort & Search at scale: this suite beside the paper's algorithm in plain numpy, in one run.
+"""Sort & Search at scale: the suite compared with the paper's algorithm in plain numpy.
 
   sort            the order of N samples from 100 models' answers in memory: int8 [M, N] for numpy,
                   bits for the suite
   model added     the order with one more model
   threshold       the cut of one new model from its 1,024 answers
-  1,000 asked     what it is predicted to answer to 1,000 given samples (numpy predicts all)
-  peak            the most memory during the sort, beyond the answers, in bytes a sample
+  1,000 asked     its predicted answers to 1,000 given samples (numpy predicts all)
+  peak            peak memory of the sort, beyond the answers, in bytes per sample
 
-Then a cache of 1,000,000 samples x 1,000 models on the disk. What numpy would need more memory for
-than there is is left out. Without `--large` N stops at 10,000,000.
+Then a cache of 1,000,000 samples x 1,000 models on disk. Sizes for which numpy needs more memory
+than available are left out. Without `--large` N is at most 10,000,000.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import sample_counts
 
 MODELS, BUDGET, ASKED = 100, 1024, 1000
-_PATTERN = 1 << 17  # Samples whose answers are drawn; of more they are repeated, shifted.
-# What numpy's sort takes at its peak, bytes a sample: int64 sums and order, and the reversed one.
+_PATTERN = 1 << 17  # Number of samples whose answers are drawn; more are shifted repetitions.
+# Peak memory of numpy's sort, bytes per sample: int64 sums, order and the reversed order.
 _NUMPY_PEAK = 32
 _STEPS = ("sort", "model added", "threshold", f"{ASKED:,} asked")
 
@@ -42,7 +42,7 @@ Work = Callable[[], Any]
 
 
 def answers_in_bits(size: int) -> np.ndarray:
-  """uint8 [M, N / 8]: logistic models (skill less difficulty), in bits."""
+  """Draws answers of logistic models (skill minus difficulty) as bits: uint8 [M, N / 8]."""
   rng = np.random.default_rng(0)
   num = min(size, _PATTERN)
   chance = rng.normal(size=(MODELS, 1)) - rng.normal(size=num)
@@ -56,7 +56,7 @@ def answers_in_bits(size: int) -> np.ndarray:
 
 
 class Suite:
-  """This suite's way, on bits."""
+  """The suite's implementation, on bits."""
 
   def __init__(self, rows: np.ndarray, size: int):
     self._rows, self._size = list(rows), size
@@ -87,7 +87,7 @@ class Suite:
 
 
 class Numpy:
-  """The paper's algorithm (sections 3.1 and 3.2) as one would write it down, on int8 answers."""
+  """A direct implementation of the paper's algorithm (sections 3.1 and 3.2), on int8 answers."""
 
   def __init__(self, rows: np.ndarray, size: int):
     self._answers, self._size = np.empty((len(rows), size), np.int8), size
@@ -97,7 +97,7 @@ class Numpy:
   def sort(self) -> None:
     self._order = np.argsort(-self._answers.sum(axis=0), kind="stable")
 
-  add_model = sort  # There is no other way.
+  add_model = sort  # The algorithm has no incremental update.
 
   def prepare(self, asked: np.ndarray) -> None:
     self._ranks = (np.arange(BUDGET) * 2 + 1) * self._size // (2 * BUDGET)
@@ -130,7 +130,7 @@ def run(num_rounds: int, large: bool) -> None:
 
 
 def _measured(size: int, num_rounds: int) -> list[tuple[str, list[float], str]]:
-  """(name, median seconds of each step, peak) of both."""
+  """Measures (name, median seconds of each step, peak) of both."""
   rows = answers_in_bits(size)
   candidates: dict[str, Any] = {"suite": Suite(rows, size)}
   left_out = size * (MODELS + _NUMPY_PEAK) > _free_memory() * 0.6
@@ -159,7 +159,7 @@ def _measured(size: int, num_rounds: int) -> list[tuple[str, list[float], str]]:
 
 
 def cache_on_disk(num_rounds: int, num_samples: int = 1_000_000, num_models: int = 1000) -> None:
-  """The size of a cache and how long it takes to open it, to count it, and to count one more."""
+  """Measures the size of a cache and the time to open it, to count it and to add a model."""
   rng = np.random.default_rng(0)
 
   def answers() -> Iterator[np.ndarray]:
@@ -194,11 +194,11 @@ def _seconds(work: Work, times: int = 1) -> float:
 
 
 def _peak(work: Work) -> int | None:
-  """Bytes of memory that `work` takes at most, where the system (Linux) can tell."""
+  """Peak memory of `work` in bytes; None where the system (not Linux) does not report it."""
   try:
-    ctypes.CDLL(None).malloc_trim(0)  # What was freed before is not to be had for nothing.
+    ctypes.CDLL(None).malloc_trim(0)  # Returns freed memory, so that its reuse is counted.
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-      file.write("5")  # The peak is what is there now.
+      file.write("5")  # Resets the peak to the present value.
     before = _status("VmHWM")
     work()
     return _status("VmHWM") - before

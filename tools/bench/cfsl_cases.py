@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What `bench.py cfsl` measures, and the process that measures it when told to; plain Python.
+"""Cases of `tools/bench cfsl`, and the worker process that measures them; plain Python.
 
 A worker (suite_cfsl.py, torch_cfsl.py) serves one case: it builds everything, takes its first step
 (in which graphs are traced) and more to warm up, and answers with a line of JSON. Then it sleeps
@@ -23,7 +23,7 @@ WAY, SHOT, TARGETS, STEPS = 5, 1, 5, 5  # Targets of a class and set; inner step
 MAML_FILTERS, PROTO_FILTERS, PIXELS_PER_SIDE = 48, 64, 28
 TRAIN_CLASSES, TEST_CLASSES, PER_CLASS = 1200, 212, 20  # Omniglot's.
 
-Step = Callable[[], int]  # Does a piece of work, to its end, and returns how many tasks it was.
+Step = Callable[[], int]  # Completes a unit of work and returns its number of tasks.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Case:
   """One line of the table.
 
   Attributes:
-    title: of the line.
-    make: which entry of a worker's makers builds it.
+    title: title of the line.
+    make: key of the worker's function that builds it.
     num_sets: support sets of a task (NSS), of type B: new classes in each set.
-    num_tasks: tasks of an update, episodes of a batch, or those of an evaluation.
-    size, channels: of the images.
-    classes, per_class: how many there are.
-    as_seconds: the table gives seconds for so many tasks, and not tasks per second.
+    num_tasks: number of tasks of an update or evaluation, or of episodes of a batch.
+    size, channels: shape of the images.
+    classes, per_class: number of classes, and of images of each.
+    as_seconds: number of tasks whose seconds the table gives; 0: tasks per second.
   """
 
   title: str
@@ -56,11 +56,11 @@ class Case:
 
   @property
   def num_targets(self) -> int:
-    """Of a task."""
+    """Number of targets of a task."""
     return WAY * TARGETS * self.num_sets
 
   def value(self, rate: float) -> float:
-    """Tasks per second as the table's number."""
+    """Converts tasks per second to the table's number."""
     return self.as_seconds / rate if self.as_seconds else rate
 
   @property
@@ -99,7 +99,7 @@ CASES: dict[str, Case] = {
 
 
 def chosen(names: str | None) -> list[str]:
-  """The names of "a,b,c", or all."""
+  """Splits the names "a,b,c"; all by default."""
   wanted = names.split(",") if names else list(CASES)
   unknown = [name for name in wanted if name not in CASES]
   if unknown:
@@ -116,7 +116,7 @@ def serve(makers: Mapping[str, Callable[[Case], Step]],
   for name in ("--threads", "--intra", "--inter"):
     parser.add_argument(name, type=int)
   args = parser.parse_args()
-  # Whatever else is printed goes to standard error: the answers have their channel to themselves.
+  # Other output goes to standard error; standard output is for the answers only.
   answers, sys.stdout = sys.stdout, sys.stderr
   case = CASES[args.case]
   version = configure(args)
@@ -135,7 +135,7 @@ def serve(makers: Mapping[str, Callable[[Case], Step]],
 
 
 def _calibrate(step: Step, seconds: float) -> tuple[int, float]:
-  """How many steps take about so long, once caches and allocators are warm; seconds of a step."""
+  """Warms up; returns the number of steps that take about `seconds`, and the seconds of a step."""
   count = 1
   while True:
     _, took = _round(step, count)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The suite's side of `bench.py cfsl`: what a run does, by the pieces that a run is made of.
+"""The suite's side of `tools/bench cfsl`: training and evaluation by the components of a run.
 
-Training takes its episodes from `Episodes.batches` as it goes on, and an evaluation is all that the
-protocol does for validation: episodes, encoding, answers, costs, accuracy.
+Training reads its episodes from `Episodes.batches`; an evaluation includes all that the protocol
+does for validation: episodes, encoding, answers, costs, accuracy.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from suite.training.episodic import self_critique
 
 
 def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:
-  """As CFSL's code ships it: rates and norms by step, statistics of the batch."""
+  """Inner loop as in CFSL's code: rates and norms by step, statistics of the batch."""
   return inner_loop.InnerLoop(
       steps=cfsl_cases.STEPS, num_support_sets=case.num_sets, transductive=True)
 
@@ -69,7 +69,7 @@ def proto(case: cfsl_cases.Case) -> Any:
 
 
 def high(case: cfsl_cases.Case, critique: Any = None) -> Any:
-  """MAML++ high-end as CFSL's code ships it: a task's images are one batch in training."""
+  """MAML++ high-end as in CFSL's code: the images of a task are one batch in training."""
   return embedded_maml.EmbeddedMaml(
       embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0))),
       attention_head.AttentionHead(), inner=inner(case), joint_norms=True, critique=critique,
@@ -93,14 +93,14 @@ def context() -> context_lib.Context:
 
 
 def begun(case: cfsl_cases.Case, here: context_lib.Context) -> Any:
-  """The case's learner with its variables made."""
+  """Returns the case's learner with its variables created."""
   learner = LEARNERS[case.make.split("_")[0]](case)
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, case.num_labels), here)
   return learner
 
 
 def source(case: cfsl_cases.Case) -> episodes_lib.Episodes:
-  """Over noise: what is in an image does not change how long it takes."""
+  """Episodes over noise; image content does not affect the time."""
   shape = (case.classes * case.per_class, case.size, case.size, case.channels)
   images = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
   setting = task_types.Setting(way=cfsl_cases.WAY, shot=cfsl_cases.SHOT,
@@ -130,7 +130,7 @@ def train(case: cfsl_cases.Case) -> cfsl_cases.Step:
 
 
 def evaluate(case: cfsl_cases.Case) -> cfsl_cases.Step:
-  """One evaluation of the case's tasks, by a model whose weights may have changed."""
+  """Evaluates the case's tasks by a model whose weights may have changed."""
   here, data = context(), source(case)
   learner = begun(case, here)
   graphs = episode_graphs.Graphs(learner, case.num_labels)
@@ -148,7 +148,7 @@ MAKERS = {"episodes": episodes, **{f"{name}_train": train for name in LEARNERS},
 
 
 def configure(args: Any) -> str:
-  """All of N threads between operations and one within each, unless said otherwise."""
+  """Sets N threads between operations and one within each by default."""
   within, between = args.intra or 1, args.inter or args.threads or os.cpu_count()
   tf.config.threading.set_intra_op_parallelism_threads(within)
   tf.config.threading.set_inter_op_parallelism_threads(between)

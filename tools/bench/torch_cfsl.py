@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Continual few-shot learning in plain PyTorch: what `bench.py cfsl` measures the suite against.
+"""Continual few-shot learning in plain PyTorch, the reference of `tools/bench cfsl`.
 
-Written as the algorithms read, with functional weights, for the same mathematics as the suite's
-learners: tests/tools/bench_cfsl_test.py compares losses and gradients. Tasks are taken one after
-the other. Training and evaluation find their episodes in memory as float tensors; only the cases
-"episodes" draw any. Imports nothing of the suite, and runs in an environment of its own.
+A direct implementation of the algorithms with functional weights and the same mathematics as the
+suite's learners: tests/tools/bench_cfsl_test.py compares losses and gradients. Tasks are processed
+one by one. Training and evaluation read their episodes from memory as float tensors; only the cases
+"episodes" draw them. This module does not import the suite and may run in another environment.
 
 S support sets of N images; T target images; W classes; C channels.
 """
@@ -23,12 +23,13 @@ from torch.nn import functional
 import torch_cfsl_high
 import torch_cfsl_maml
 
-RATE = 1e-3  # Of Adam.
-POOL = 16  # Episodes in memory, over which training and evaluation go round and round.
+RATE = 1e-3  # Learning rate of Adam.
+POOL = 16  # Number of episodes in memory, which training and evaluation read cyclically.
 
 
 class Episode(NamedTuple):
-  """support_images [S, N, C, H, W], support_labels [S, N], images [T, C, H, W], labels [T]."""
+  """Tensors support_images [S, N, C, H, W], support_labels [S, N], images [T, C, H, W], labels [T].
+  """
 
   support_images: torch.Tensor
   support_labels: torch.Tensor
@@ -37,7 +38,7 @@ class Episode(NamedTuple):
 
 
 class Sampler(torch.utils.data.Dataset):
-  """Episode i: S times other classes, each with its support and target images; uint8.
+  """Data set of episodes: S sets of different classes with support and target images; uint8.
 
   Args:
     images: uint8 [classes, images of a class, C, H, W].
@@ -66,13 +67,13 @@ class Sampler(torch.utils.data.Dataset):
 
 
 def sampler(case: cfsl_cases.Case) -> Sampler:
-  """Over noise: what is in an image does not change how long it takes."""
+  """Sampler over noise; image content does not affect the time."""
   shape = (case.classes, case.per_class, case.channels, case.size, case.size)
   return Sampler(np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8), case.num_sets)
 
 
 def pool(case: cfsl_cases.Case) -> Iterator[Episode]:
-  """Endlessly some episodes that lie ready, pixels 0..1."""
+  """Yields prepared episodes endlessly, pixels 0..1."""
   source = sampler(case)
   return itertools.cycle([
       Episode(episode[0] / 255.0, episode[1], episode[2] / 255.0, episode[3])
@@ -90,7 +91,7 @@ def episodes(case: cfsl_cases.Case) -> cfsl_cases.Step:
 
 
 class ProtoNet(nn.Module):
-  """Four blocks of convolution, batch norm, ReLU and pooling; squared Euclidean distances."""
+  """Prototypical network of four blocks with squared Euclidean distances."""
 
   def __init__(self, case: cfsl_cases.Case):
     super().__init__()
@@ -104,7 +105,7 @@ class ProtoNet(nn.Module):
 
   def forward(self, support_images: torch.Tensor, support_labels: torch.Tensor,
               images: torch.Tensor) -> torch.Tensor:
-    """Logits [T, W]; the support images are normalised as one batch, the targets as another."""
+    """Logits [T, W]; the support images are normalized as one batch, the targets as another."""
     support, targets = self.embed(support_images.flatten(0, 1)), self.embed(images)
     is_class = functional.one_hot(support_labels.flatten()).to(support.dtype)  # [S * N, W]
     prototypes = is_class.T @ support / is_class.sum(0)[:, None]
@@ -122,7 +123,7 @@ class ProtoNet(nn.Module):
 
 
 def training(make: Callable[[cfsl_cases.Case], Any]) -> Callable[..., cfsl_cases.Step]:
-  """Adam updates down the mean loss of a case's tasks."""
+  """Builds training by Adam on the mean loss of a case's tasks."""
   def build(case: cfsl_cases.Case) -> cfsl_cases.Step:
     learner, source = make(case), pool(case)
     optimizer = torch.optim.Adam(learner.parameters(), RATE)
@@ -140,7 +141,7 @@ def training(make: Callable[[cfsl_cases.Case], Any]) -> Callable[..., cfsl_cases
 
 
 def evaluation(make: Callable[[cfsl_cases.Case], Any]) -> Callable[..., cfsl_cases.Step]:
-  """A task by itself, as in the published code."""
+  """Builds evaluation task by task, as in the published code."""
   def build(case: cfsl_cases.Case) -> cfsl_cases.Step:
     learner, source = make(case), pool(case)
 

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """MAML++ high-end and SCA in plain PyTorch; see torch_cfsl.py.
 
-Dense blocks with channel attention embed images, all of a task as one batch in training; a head of
-attention and one convolution is adapted; a critic (SCA) adapts it once more to the targets.
+Dense blocks with channel attention embed images, all images of a task as one batch in training; a
+head of attention and one convolution is adapted; a critic (SCA) adapts it further to the targets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch_cfsl_maml
 
 FILTERS, STAGES, BLOCKS, PLACES = 64, 2, 2, 5
 HEAD_FILTERS, CRITIC_SIZES = 48, (16, 16)
-# What the losses before and after the critic weigh in the first of 250 epochs.
+# Weights of the losses before and after the critic in the first of 250 epochs.
 SHARES = (0.5 - 0.5 / 250, 0.5 + 0.5 / 250)
 
 
@@ -27,13 +27,13 @@ def finished(inputs: int, outputs: int, size: int) -> nn.Sequential:
 
 
 def gated(x: torch.Tensor, kernel: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-  """Channels of [B, C, H, W] times a sigmoid of a linear layer of their means."""
+  """Multiplies channels of [B, C, H, W] by a sigmoid of a linear layer of their means."""
   gates = torch.sigmoid(functional.linear(x.mean((2, 3)), kernel, bias))
   return x * gates[:, :, None, None]
 
 
 class DenseBlock(nn.Module):
-  """Gated channels, and FILTERS new ones."""
+  """Dense block: returns gated channels and FILTERS new ones."""
 
   def __init__(self, inputs: int):
     super().__init__()
@@ -59,7 +59,7 @@ def embedding(channels: int) -> nn.Sequential:
 
 def head(weights: torch_cfsl_maml.Weights, scale: torch.Tensor, offset: torch.Tensor,
          codes: torch.Tensor) -> torch.Tensor:
-  """Logits [B, W] of codes [B, C, PLACES, PLACES], normalised as one batch."""
+  """Logits [B, W] of codes [B, C, PLACES, PLACES], normalized as one batch."""
   x = gated(codes, weights["gate/kernel"], weights["gate/bias"])
   x = functional.conv2d(x, weights["conv/kernel"], weights["conv/bias"], padding=1)
   x = functional.batch_norm(
@@ -87,7 +87,7 @@ class MamlHigh:
 
   def loss(self, support_images: torch.Tensor, support_labels: torch.Tensor, images: torch.Tensor,
            labels: torch.Tensor) -> torch.Tensor:
-    """Of the targets after all sets, to be differentiated through every step."""
+    """Loss of the targets after all sets, to be differentiated through every step."""
     support, targets = self._codes(support_images, images)
     weights = self.adapted.adapt(support, support_labels, second_order=True)
     return self._target_loss(weights, targets, labels)
@@ -115,7 +115,7 @@ class MamlHigh:
 
 
 class Sca(MamlHigh):
-  """MAML++ high-end with a critic, one step of which adapts the head to the targets."""
+  """MAML++ high-end with a critic; one step on its score adapts the head to the targets."""
 
   def __init__(self, case: cfsl_cases.Case):
     super().__init__(case)

@@ -19,11 +19,11 @@ Apply = Callable[[Weights, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tens
 
 
 class Adapted:
-  """A net whose weights tasks adapt by gradient steps.
+  """A net whose weights are adapted to tasks by gradient steps.
 
   Args:
     apply: apply(weights, scale, offset, images) returns logits; scale and offset are a row each.
-    weights: where the steps start.
+    weights: initial weights of the steps.
     num_norms, filters: of the rows.
     num_sets: S.
 
@@ -65,7 +65,7 @@ class Adapted:
 
 def stepped(weights: Weights, loss: torch.Tensor, rates: torch.Tensor, second_order: bool
             ) -> Weights:
-  """One gradient step down the loss; in first order without a graph of what was before."""
+  """Takes one gradient step; in first order without the graph of earlier steps."""
   gradients = torch.autograd.grad(loss, list(weights.values()), create_graph=second_order)
   with torch.set_grad_enabled(second_order):
     after = {name: weight - rate * gradient
@@ -79,7 +79,7 @@ def glorot(*shape: int) -> torch.Tensor:
 
 def conv4(weights: Weights, scale: torch.Tensor, offset: torch.Tensor, images: torch.Tensor
           ) -> torch.Tensor:
-  """Logits [B, W] of images [B, C, H, W], normalised as one batch; scale and offset [BLOCKS, F]."""
+  """Logits [B, W] of images [B, C, H, W], normalized as one batch; scale and offset [BLOCKS, F]."""
   x = images
   for block in range(BLOCKS):
     name = f"block{block + 1}"

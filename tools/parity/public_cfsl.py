@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Times the learners that CFSL's authors published, to be set beside `bench.py cfsl`.
+"""Times the learners that CFSL's authors published, for comparison with `tools/bench cfsl`.
 
   git clone https://github.com/AntreasAntoniou/FewShotContinualLearning DIR
   PYTHON_WITH_TORCH tools/parity/public_cfsl.py low_train --checkout DIR --threads 2
 
-Their learners and configurations run unmodified, on the CPU. Episodes are theirs, too, drawn from
-images of noise and put into batches before the clock starts: it runs in `run_train_iter` and
-`run_validation_iter` alone. Omniglot's shapes, 5-way 1-shot, 25 targets a set. One line of JSON:
-tasks per second, the median of pieces of about two seconds, and their range. No other tool wants
-this code; torchvision, PIL and tqdm, which only its reading of files needs, may be missing.
+Their learners and configurations run unmodified, on the CPU. Episodes are drawn by their code from
+images of noise and batched before the measurement, which covers `run_train_iter` and
+`run_validation_iter` only. Shapes are Omniglot's, 5-way 1-shot, 25 targets per set. The output is
+one line of JSON: tasks per second, the median over stretches of about two seconds, and their range.
+torchvision, PIL and tqdm, which only their file reading uses, may be missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PIECE = 2.0  # Seconds.
 
 
 class Case(NamedTuple):
-  """A configuration of theirs, by the parts of its name, and how it is used."""
+  """One of their configurations, by the parts of its name, and its use."""
 
   variant: str
   model: str
@@ -62,7 +62,7 @@ CASES = _cases()
 
 
 def stand_ins() -> list[str]:
-  """For imports that nothing timed needs; names of those that are missing here."""
+  """Installs stand-ins for missing imports that the timed code does not use; returns the names."""
   missing = {}
   for name, parts in (("tqdm", ["tqdm"]), ("PIL", ["Image", "ImageFile"]),
                       ("torchvision", ["transforms"])):
@@ -70,14 +70,14 @@ def stand_ins() -> list[str]:
       __import__(name)
     except ImportError:
       missing[name] = parts
-  for name, parts in missing.items():  # Only now: torchvision itself trips over a stand-in.
+  for name, parts in missing.items():  # After the imports: torchvision fails with a stand-in.
     sys.modules[name] = types.ModuleType(name)
     vars(sys.modules[name]).update({part: types.SimpleNamespace() for part in parts})
   return list(missing)
 
 
 def load(case: Case, checkout: pathlib.Path) -> tuple[Any, Any, Any]:
-  """Their model, their arguments, and their data set over noise."""
+  """Builds their model, arguments and data set over noise."""
   import numpy as np
 
   sys.path.insert(0, str(checkout))
@@ -116,7 +116,7 @@ def batches_of(case: Case, source: Any) -> list[Any]:
 
 
 def piece(step: Callable[[], Any], size: int, seconds: float, least: int) -> float:
-  """Tasks per second of so many seconds, and at least so many steps."""
+  """Tasks per second over at least `seconds` seconds and `least` steps."""
   steps, start = 0, time.perf_counter()
   while steps < least or time.perf_counter() - start < seconds:
     step()
@@ -137,7 +137,7 @@ def measure(case: Case, checkout: pathlib.Path, seconds: float) -> dict[str, Any
     else:
       model.run_validation_iter(data_batch=batch)
 
-  piece(lambda: step(True), case.batch_size, 1.0, 3)  # An evaluation follows a training, too.
+  piece(lambda: step(True), case.batch_size, 1.0, 3)  # Evaluations also follow training steps.
   piece(step, case.batch_size, _PIECE, 3)
   start, cpu, rates = time.perf_counter(), time.process_time(), []
   while time.perf_counter() - start < seconds:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the tools that time the authors' own code have in common; it runs without the suite."""
+"""Shared flags of the tools that time the authors' code; independent of the suite."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pathlib
 
 
 def options(parser: argparse.ArgumentParser) -> argparse.Namespace:
-  """Adds the flags that they share, parses, and sets PyTorch to the CPU and its threads."""
+  """Adds the shared flags, parses, and sets PyTorch to the CPU and the number of threads."""
   parser.add_argument("--checkout", type=pathlib.Path, required=True)
   parser.add_argument("--seconds", type=float, default=20.0)
   parser.add_argument("--threads", type=int, default=2)

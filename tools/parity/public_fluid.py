@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Times the stream that FLUID's authors published, to be set beside `bench.py fluid`.
+"""Times the code that FLUID's authors published, for comparison with `tools/bench fluid`.
 
   git clone https://github.com/RAIVNLab/FLUID DIR
   PYTHON_WITH_TORCH tools/parity/public_fluid.py ncm resnet-18 --checkout DIR --threads 2
 
-Their evaluation loop, models and trainers run unmodified but on the CPU, with an update after each
-sample. Images are 64x64 pixels of noise, ready in memory, where theirs are read and augmented;
-labels of 1,000 classes are long-tailed. "hybrid" is the centroid phase of what became Exemplar
-Tuning, the rest of which was never published. One line of JSON: samples per second, the median of
-pieces of about two seconds, and their range. Needs torch and torchvision; PyTorch Lightning, which
-nothing timed uses, may be missing.
+Their evaluation loop, models and trainers run unmodified except on the CPU, with an update after
+each sample. Images are 64x64 pixels of noise in memory, instead of being read and augmented; labels
+of 1,000 classes are long-tailed. "hybrid" is the centroid phase of Exemplar Tuning, the rest of
+which was not published. The output is one line of JSON: samples per second, the median over
+stretches of about two seconds, and their range. Requires torch and torchvision; PyTorch Lightning
+is not used by the timed code and may be missing.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ NETS = {"conv-4": "convnet", "resnet-18": "resnet-18"}
 
 
 class Done(Exception):
-  """The time is over."""
+  """Raised when the measured time is over."""
 
 
 class Sequence:
-  """Both of their data sets: samples as the loop takes them, and as a trainer asks for them.
+  """Stand-in for their training data set: samples as a trainer reads them.
 
   Args:
-    seconds: from the first sample on; then taking one raises `Done`.
-    num: different images, taken in turns.
+    seconds: time from the first sample on after which reading a sample raises `Done`.
+    num: number of different images, read cyclically.
   """
 
   def __init__(self, seconds: float, num: int = 256):
@@ -68,7 +68,7 @@ class Sequence:
 
 
 class Stream(Sequence):
-  """What the loop takes: the next sample, whichever is asked for."""
+  """Stand-in for the data set of their loop: the next sample, for any index."""
 
   def __getitem__(self, i: int) -> tuple[Any, int, bool]:  # type: ignore[override]
     del i
@@ -81,7 +81,7 @@ class Stream(Sequence):
 
 
 def load(checkout: pathlib.Path) -> Any:
-  """Their main module, which thinks that the CPU is its GPU."""
+  """Imports their main module, with the CPU in place of the GPU."""
   sys.path.insert(0, str(checkout))
   sys.argv = ["main.py"]
   try:
@@ -129,7 +129,7 @@ def measure(name: str, net: str, checkout: pathlib.Path, seconds: float, folder:
 
 
 def pieces(times: list[float]) -> list[float]:
-  """Rates of stretches of `PIECE` seconds; the first of them warms up and is left out."""
+  """Computes rates over stretches of `PIECE` seconds; the first one, a warm-up, is left out."""
   rates, first = [], 0
   for i, now in enumerate(times):
     if now - times[first] >= PIECE:
