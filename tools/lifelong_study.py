@@ -216,7 +216,7 @@ does not keep them) and counted; the next table counts the samples that were not
 
 ## Coverage of the 95% interval of the accuracy, %
 
-Every model is asked a sample of its own. By method at all budgets together:
+Every model is asked a different sample. By method at all budgets together:
 {overall(scores)}.
 
 {table(means(scores, "covered"))}

@@ -66,54 +66,58 @@ def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 def _add_encode(found: argparse.ArgumentParser) -> None:
   _add_table(found)
   _add_images(found)
-  found.add_argument("--application", help="a network of keras.applications; else a .keras file")
-  found.add_argument("--weights", type=Path, required=True, help="of it, or the .keras file")
+  found.add_argument("--application", help="name of a network of keras.applications")
+  found.add_argument("--weights", type=Path, required=True,
+                     help="weights of the application, or a .keras file")
   found.add_argument("--scale", choices=encoders.SCALES, default="none",
-                     help="of the pixels that a .keras file takes (%(default)s: 0 to 255)")
-  found.add_argument("--size", type=int, help="of the images (224, or what the .keras file takes)")
+                     help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
+  found.add_argument("--size", type=int, help="image size (224, or that of the .keras file)")
   found.add_argument("--batch-size", type=int, default=64)
 
 
 def _add_buckets(found: argparse.ArgumentParser) -> None:
   _add_table(found)
   found.add_argument("--features", type=Path, nargs="+", metavar="NPY",
-                     help="floats [N, D]; several files are one after another (those of `encode`)")
-  found.add_argument("--num", type=int, default=time_buckets.NUM, help="of buckets (%(default)s)")
+                     help="floats [N, D] in one or several consecutive files (those of `encode`)")
+  found.add_argument("--num", type=int, default=time_buckets.NUM,
+                     help="number of buckets (%(default)s)")
 
 
 def _add_queries(found: argparse.ArgumentParser) -> None:
   rule = selection.SelectionRule()
   found.add_argument("--queries", type=Path, required=True, help="CSV: class, prompt or class, id")
-  found.add_argument("--query-features", type=Path, metavar="NPY", help="[Q, D], of the prompts")
+  found.add_argument("--query-features", type=Path, metavar="NPY",
+                     help="features of the prompts, [Q, D]")
   found.add_argument("--share", type=float, default=rule.share,
-                     help="of a bucket, the top of each query (%(default)s)")
+                     help="share of a bucket that is the top of each query (%(default)s)")
   found.add_argument("--keep", type=int, metavar="N",
                      help="at most N candidates of each class and bucket (all)")
   found.add_argument("--background", type=int, metavar="N",
-                     help="from the low end of each query (a tenth of a class's; 0: none)")
+                     help="images from the low end of each query (a tenth of a class; 0: none)")
   found.add_argument("--first", type=int, default=rule.first,
-                     help="the first bucket that is searched (%(default)s)")
+                     help="first bucket to search (%(default)s)")
 
 
 def _add_sheets(found: argparse.ArgumentParser) -> None:
   _add_images(found)
-  found.add_argument("--pixels", type=int, default=192, help="of thumbnails (%(default)s)")
+  found.add_argument("--pixels", type=int, default=192, help="size of thumbnails (%(default)s)")
   found.add_argument("--links", action="store_true", help="link to the image files instead")
 
 
 def _add_votes(found: argparse.ArgumentParser) -> None:
   found.add_argument("votes", type=Path, nargs="+", metavar="VOTES",
                      help="CSV files, or folders of them")
-  found.add_argument("--decisions", type=Path, help="CSV: bucket, class, id, decision, on flagged")
+  found.add_argument("--decisions", type=Path,
+                     help="CSV of decisions on flagged images: bucket, class, id, decision")
   found.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
-                     help="reviewers of every image (%(default)s)")
+                     help="least number of reviewers of every image (%(default)s)")
 
 
 def _add_export(found: argparse.ArgumentParser) -> None:
-  found.add_argument("--name", default="clear10", help="of the data set (%(default)s)")
+  found.add_argument("--name", default="clear10", help="name of the data set (%(default)s)")
   found.add_argument("--format", choices=("zip", "tar"), default="zip")
   found.add_argument("--test-per-class", type=int, default=0, metavar="N",
-                     help="N images of each class and bucket go to a test archive")
+                     help="number of images of each class and bucket for a test archive")
   found.add_argument("--bucket-0", action="store_true", help="also pack bucket 0, without labels")
 
 
@@ -124,7 +128,7 @@ def _add_table(found: argparse.ArgumentParser) -> None:
 
 def _add_images(found: argparse.ArgumentParser) -> None:
   found.add_argument("--images", type=Path, metavar="DIR",
-                     help="the folder that paths in the table start from (the table's own)")
+                     help="root folder of the paths in the table (the table's folder)")
 
 
 def _help(parser: argparse.ArgumentParser) -> int:
@@ -133,7 +137,7 @@ def _help(parser: argparse.ArgumentParser) -> int:
 
 
 def _make(run: Step, args: argparse.Namespace) -> int:
-  """Does a step, then prints what was counted."""
+  """Runs a step and prints its counts."""
   done = run(args)
   counts = {k: v for k, v in done.counts.items() if not isinstance(v, (dict, list))}
   print(f"{done.folder}: {json.dumps(counts)}")

@@ -27,7 +27,7 @@ class BuildOutcome:
 
 def one_by_one(names: Sequence[str], build: Build, say: Callable[[str, Exception], str]
                ) -> list[BuildOutcome]:
-  """Builds in this process and goes on past failures; `say` tells of one, and returns its line."""
+  """Builds in this process, past failures; `say` reports a failure and returns its line."""
   outcomes = []
   for name in names:
     began = time.monotonic()
@@ -42,12 +42,12 @@ def one_by_one(names: Sequence[str], build: Build, say: Callable[[str, Exception
 
 def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
                  command: Sequence[str] | None = None) -> list[BuildOutcome]:
-  """Builds `jobs` data sets at a time, each in a process of its own.
+  """Builds `jobs` data sets at a time, each in a separate process.
 
-  If this is interrupted, the processes are stopped; what they have not finished is not prepared.
+  If this is interrupted, the processes are stopped; unfinished data sets are not prepared.
 
   Args:
-    names: of the data sets.
+    names: names of the data sets.
     flags: of `suite data build`, passed on.
     jobs: processes at a time.
     command: what to run before NAME and the flags; None: this suite.

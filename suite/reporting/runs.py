@@ -62,8 +62,8 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
   return [
       Run(label=label, folder=folder,
           records=records_lib.read(folder / RECORDS, tolerate_torn_tail=True),
-          summary=_read_json(folder / SUMMARY),
-          environment=_read_json(folder / ENVIRONMENT) or _read_json(folder.parent / ENVIRONMENT))
+          summary=read_json(folder / SUMMARY),
+          environment=read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT))
       for folder, label in zip(folders, _labels(folders))]
 
 
@@ -72,7 +72,7 @@ def _find(directory: pathlib.Path) -> list[pathlib.Path]:
   if (directory / RECORDS).exists():
     return [directory]
   found = sorted(path.parent for path in directory.glob(f"*/{RECORDS}"))
-  learners = _read_json(directory / ENVIRONMENT).get("learners", [])  # As configured.
+  learners = read_json(directory / ENVIRONMENT).get("learners", [])  # As configured.
   found.sort(key=lambda f: learners.index(f.name) if f.name in learners else len(learners))
   if not found:
     raise FileNotFoundError(
@@ -93,7 +93,8 @@ def _labels(folders: list[pathlib.Path]) -> list[str]:
   return labels
 
 
-def _read_json(path: pathlib.Path) -> dict[str, Any]:
+def read_json(path: pathlib.Path) -> dict[str, Any]:
+  """Reads a JSON object; {} if the file does not exist."""
   if not path.exists():
     return {}
   try:

@@ -11,10 +11,9 @@ import pathlib
 import re
 from typing import Any, Union
 
+from suite.reporting import runs as runs_lib
+
 FILE = "table.json"
-ENVIRONMENT = "environment.json"
-SUMMARY = "summary.json"
-RECORDS = "records.jsonl"
 
 # The seed of a cell: a number, or the name of a sequence or split.
 Seed = Union[int, str]
@@ -31,8 +30,8 @@ def folder_name(label: str) -> str:
 
 def is_finished(cell: pathlib.Path) -> bool:
   """Whether all learners of a run directory have their summaries."""
-  learners = _read_json(cell / ENVIRONMENT).get("learners", [])
-  return bool(learners) and all((cell / name / SUMMARY).exists() for name in learners)
+  learners = runs_lib.read_json(cell / runs_lib.ENVIRONMENT).get("learners", [])
+  return bool(learners) and all((cell / name / runs_lib.SUMMARY).exists() for name in learners)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,14 +74,14 @@ class TableDir:
   def learners(self, row: str) -> list[str]:
     """Learners of the started cells of a row, in order; [] if there is none."""
     every = [name for column in self.columns for seed in self.seeds
-             for name in _read_json(self.cell(row, column, seed) / ENVIRONMENT).get("learners", [])]
+             for name in runs_lib.read_json(self.cell(row, column, seed) / runs_lib.ENVIRONMENT).get("learners", [])]
     return list(dict.fromkeys(every))
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""
     folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
-    found = {seed: _read_json(folder / SUMMARY) for seed, folder in folders.items()}
-    return {seed: {**_seconds(folders[seed] / RECORDS), **summary}
+    found = {seed: runs_lib.read_json(folder / runs_lib.SUMMARY) for seed, folder in folders.items()}
+    return {seed: {**_seconds(folders[seed] / runs_lib.RECORDS), **summary}
             for seed, summary in found.items() if summary}
 
   def num_finished(self) -> int:
@@ -91,14 +90,14 @@ class TableDir:
 
   def environments(self) -> list[dict[str, Any]]:
     """Environments of all started cells."""
-    every = (_read_json(self.cell(r, c, s) / ENVIRONMENT)
+    every = (runs_lib.read_json(self.cell(r, c, s) / runs_lib.ENVIRONMENT)
              for r in self.rows for c in self.columns for s in self.seeds)
     return [environment for environment in every if environment]
 
 
 def read(directory: str | os.PathLike) -> TableDir:
   folder = pathlib.Path(directory)
-  return TableDir(folder, **_read_json(folder / FILE))
+  return TableDir(folder, **runs_lib.read_json(folder / FILE))
 
 
 def _seconds(path: pathlib.Path) -> dict[str, float]:
@@ -115,13 +114,3 @@ def value(summary: Mapping[str, Any], name: str) -> Any:
   for part in name.split("."):
     found = found.get(part) if isinstance(found, Mapping) else None
   return found
-
-
-def _read_json(path: pathlib.Path) -> dict[str, Any]:
-  if not path.exists():
-    return {}
-  try:
-    return json.loads(path.read_text(encoding="utf-8"))
-  except ValueError as error:
-    raise ValueError(f"{path} is not JSON ({error}). It was damaged; delete it and run the same "
-                     "command again, which makes it anew.") from error

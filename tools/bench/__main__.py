@@ -15,7 +15,7 @@
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
-  python tools/bench onednn      suite's loop with and without oneDNN, in processes of their own
+  python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
 """

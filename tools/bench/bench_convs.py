@@ -171,7 +171,7 @@ def run(args: argparse.Namespace, machine: str) -> None:
   chains = args.threads or len(os.sched_getaffinity(0))
   tf.config.threading.set_inter_op_parallelism_threads(chains)
   print(machine)
-  print("| | tasks/s | GFLOP a task | GFLOP/s | the dearest |\n|---|---:|---:|---:|---|")
+  print("| | tasks/s | GFLOP a task | GFLOP/s | most expensive |\n|---|---:|---:|---:|---|")
   product = 2 * _WIDE ** 3 / _seconds(_product(chains), chains, args.rounds)
   print(f"| product of {_WIDE} x {_WIDE} matrices | | | {product / 1e9:.0f} | |")
   known: dict[Op, float] = {}

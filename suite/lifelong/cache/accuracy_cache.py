@@ -269,7 +269,7 @@ class AccuracyCache:
       raise CacheError(
           f"Of {len(ids)} sample ids, {len(bad)} are in the cache already, given twice or have "
           f"line breaks: {bad[:3]}. Each sample has one id; a corrected label makes a new sample, "
-          "with an id of its own such as 'x@2'.")
+          "with a new id such as 'x@2'.")
     return ids
 
   def _columns(self, ids: Sequence[str] | None) -> np.ndarray | None:
