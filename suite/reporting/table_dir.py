@@ -73,14 +73,16 @@ class TableDir:
 
   def learners(self, row: str) -> list[str]:
     """Learners of the started cells of a row, in order; [] if there is none."""
-    every = [name for column in self.columns for seed in self.seeds
-             for name in runs_lib.read_json(self.cell(row, column, seed) / runs_lib.ENVIRONMENT).get("learners", [])]
-    return list(dict.fromkeys(every))
+    cells = [self.cell(row, column, seed) for column in self.columns for seed in self.seeds]
+    return list(dict.fromkeys(
+        name for cell in cells
+        for name in runs_lib.read_json(cell / runs_lib.ENVIRONMENT).get("learners", [])))
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""
     folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
-    found = {seed: runs_lib.read_json(folder / runs_lib.SUMMARY) for seed, folder in folders.items()}
+    found = {seed: runs_lib.read_json(folder / runs_lib.SUMMARY)
+             for seed, folder in folders.items()}
     return {seed: {**_seconds(folders[seed] / runs_lib.RECORDS), **summary}
             for seed, summary in found.items() if summary}
 
