@@ -71,7 +71,7 @@ def _help(parser: argparse.ArgumentParser) -> int:
 
 
 def say_where_data_is(args: argparse.Namespace) -> None:
-  """By way of the environment: TFDS reads it when imported, worker processes inherit it."""
+  """Sets environment variables: TFDS reads them when imported, worker processes inherit them."""
   if args.mirror:
     if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
       raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "

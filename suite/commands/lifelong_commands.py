@@ -130,7 +130,7 @@ def _summary(name: str, found: Any) -> list[str]:
 
 
 def _answered(reference: Any, model: Any) -> int:
-  """How many of the first questions the model has answered."""
+  """Number of the first questions that the model has answered."""
   budget = min(len(model.answers), reference.num_samples)
   asked = reference.questions(max(1, budget)).tolist()
   first = next((place for place, one in enumerate(asked) if one not in model.answers), len(asked))

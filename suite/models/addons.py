@@ -74,11 +74,11 @@ def rotate(images: tf.Tensor, radians: tf.Tensor, *, interpolation: str = "bilin
       images, radians, interpolation=interpolation, fill_value=fill_value)
 
 
-def cutout(images: tf.Tensor, size: int, centres: tf.Tensor, *, fill_value: float = 0) -> tf.Tensor:
-  """Fills a size x size square around centres [B, 2] (row, column) of images [B, H, W, C].
+def cutout(images: tf.Tensor, size: int, centers: tf.Tensor, *, fill_value: float = 0) -> tf.Tensor:
+  """Fills a size x size square around centers [B, 2] (row, column) of images [B, H, W, C].
 
-  The caller draws the centres with stateless ops; the library's `random_cutout` uses global state.
+  The caller draws the centers with stateless ops; the library's `random_cutout` uses global state.
   """
   if size % 2:
     raise ValueError(f"size is {size}; cutout needs an even number.")
-  return _library().image.cutout(images, (size, size), offset=centres, constant_values=fill_value)
+  return _library().image.cutout(images, (size, size), offset=centers, constant_values=fill_value)

@@ -21,7 +21,7 @@ import numpy as np
 from suite.metrics import task_stream as stream_metrics
 
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FORMATS = (".png", ".svg")
 
@@ -59,7 +59,7 @@ def error_against_flops(
     for i, point in enumerate(points):
       if i not in front.left_out:
         axes.plot([point.flops], [point.error], linestyle="none", markersize=8, zorder=3,
-                  marker=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)],
+                  marker=MARKERS[i % len(MARKERS)], color=COLORS[i % len(COLORS)],
                   markeredgecolor="white", label=point.name)
     axes.set_xscale("log")
     axes.margins(0.12)
@@ -101,7 +101,7 @@ def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -
       for line in lines:
         known = [(p[0], p[place]) for p in line.points if p[place]]
         i, j = names.index(line.name), types.index(line.task_type)
-        axes.plot(*(zip(*known) if known else ([], [])), color=COLOURS[i % len(COLOURS)],
+        axes.plot(*(zip(*known) if known else ([], [])), color=COLORS[i % len(COLORS)],
                   marker=MARKERS[j % len(MARKERS)], markersize=5, linewidth=1.2,
                   linestyle=("-", "--", ":", "-.")[j % 4], label=f"{line.name}, {line.task_type}")
       axes.set_xscale("log")
@@ -139,7 +139,7 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
   with _style():
     figure, axes = _new(title, width=7.6, height=4.6)
     for i, learner in enumerate(learners):
-      colour, own = COLOURS[i % len(COLOURS)], [p for p in points if p.learner == learner]
+      colour, own = COLORS[i % len(COLORS)], [p for p in points if p.learner == learner]
       spent = [p for p in own if p.macs]
       axes.plot([p.macs for p in spent], [100 * p.accuracy for p in spent], linestyle="none",
                 marker=MARKERS[i % len(MARKERS)], markersize=7, color=colour,

@@ -120,8 +120,10 @@ def test_no_costs_draw_too(tmp_path):
 
 def test_updates_that_cost_nothing_are_lines_and_the_others_points(tmp_path):
   figure = figures.accuracy_against_updates([
-      figures.UpdateCosts("never", "ft", 0.0, 0.25), figures.UpdateCosts("every 100", "ft", 2e9, 0.5),
-      figures.UpdateCosts("every 100", "et", 4e9, 0.75), figures.UpdateCosts("odd", "et", None, 0.9)],
+      figures.UpdateCosts("never", "ft", 0.0, 0.25),
+      figures.UpdateCosts("every 100", "ft", 2e9, 0.5),
+      figures.UpdateCosts("every 100", "et", 4e9, 0.75),
+      figures.UpdateCosts("odd", "et", None, 0.9)],
       title="Strategies")
   points, never, other = figure.axes[0].get_lines()
   assert (list(points.get_xdata()), list(points.get_ydata())) == ([2e9], [50.0])

@@ -133,7 +133,7 @@ def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
 
 
 def keras_fit(model: tf.keras.Model, epochs: int) -> Learn:
-  """The same training by `tf.keras.Model.fit`."""
+  """Builds the training by `tf.keras.Model.fit`."""
   model.compile(tf.keras.optimizers.SGD(RATE, momentum=0.9),
                 tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 

@@ -59,8 +59,8 @@ def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Pr
   num, size = len(responses), features.shape[1]
   wide = Prior(np.zeros(size), ridge * np.eye(size))
   weights = np.stack([fit(features, response, wide) for response in responses])
-  centred = weights - weights.mean(axis=0)
-  covariance = centred.T @ centred / max(1, num - 1)
+  centered = weights - weights.mean(axis=0)
+  covariance = centered.T @ centered / max(1, num - 1)
   share = 2.0 / (num + 2.0)
   diagonal = np.diag(covariance)
   diagonal = (1 - share) * diagonal + share * (diagonal.mean() if num > 1 else 1.0) + 1e-4

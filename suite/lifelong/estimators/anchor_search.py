@@ -71,50 +71,50 @@ def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
   num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
   if kind == "kmeans":
     found = cluster.KMeans(num, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(points)
-    owner, centres = found.labels_.astype(np.int64), found.cluster_centers_
+    owner, centers = found.labels_.astype(np.int64), found.cluster_centers_
   else:
     start = np.random.default_rng(seed).choice(num_samples, num, replace=False)
-    owner, centres = _medoids(points, points[start])
-  anchors = _most_central(points, owner, centres)
+    owner, centers = _medoids(points, points[start])
+  anchors = _most_central(points, owner, centers)
   used, owner = np.unique(owner, return_inverse=True)
   return anchors[used], owner
 
 
-def _medoids(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _medoids(points: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """Alternates between nearest medoids and medoids of clusters: (owners [N], centers [K, M]).
 
   The sample with the least total distance to its cluster is the one nearest to the mean, because
   for 0/1 answers the number of differences is the squared distance. So no N x N distances are
   needed.
   """
-  owner = _nearest(points, centres)
+  owner = _nearest(points, centers)
   for _ in range(_ROUNDS):
-    anchors = _most_central(points, owner, _means(points, owner, centres))
-    centres = np.where((anchors >= 0)[:, None], points[np.maximum(anchors, 0)], centres)
-    before, owner = owner, _nearest(points, centres)
+    anchors = _most_central(points, owner, _means(points, owner, centers))
+    centers = np.where((anchors >= 0)[:, None], points[np.maximum(anchors, 0)], centers)
+    before, owner = owner, _nearest(points, centers)
     if np.array_equal(owner, before):
       break
-  return owner, centres
+  return owner, centers
 
 
-def _means(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.ndarray:
-  sizes = np.bincount(owner, minlength=len(centres))[:, None]
-  sums = np.stack([np.bincount(owner, column, minlength=len(centres)) for column in points.T], 1)
-  return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+def _means(points: np.ndarray, owner: np.ndarray, centers: np.ndarray) -> np.ndarray:
+  sizes = np.bincount(owner, minlength=len(centers))[:, None]
+  sums = np.stack([np.bincount(owner, column, minlength=len(centers)) for column in points.T], 1)
+  return np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
 
 
-def _nearest(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
   """Nearest center of each point: int64 [N]; ties give the first."""
-  norms = (centres ** 2).sum(axis=1)
-  return np.concatenate([np.argmin(norms - 2.0 * points[i:i + _BLOCK] @ centres.T, axis=1)
+  norms = (centers ** 2).sum(axis=1)
+  return np.concatenate([np.argmin(norms - 2.0 * points[i:i + _BLOCK] @ centers.T, axis=1)
                          for i in range(0, len(points), _BLOCK)])
 
 
-def _most_central(points: np.ndarray, owner: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _most_central(points: np.ndarray, owner: np.ndarray, centers: np.ndarray) -> np.ndarray:
   """Point nearest to the center of each cluster; ties give the first, no points -1."""
-  distance = ((points - centres[owner]) ** 2).sum(axis=1)
+  distance = ((points - centers[owner]) ** 2).sum(axis=1)
   order = np.lexsort((np.arange(len(points)), distance, owner))
-  found = np.full(len(centres), -1, np.int64)
+  found = np.full(len(centers), -1, np.int64)
   clusters, first = np.unique(owner[order], return_index=True)
   found[clusters] = order[first]
   return found

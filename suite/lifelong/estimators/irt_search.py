@@ -42,7 +42,7 @@ class IrtSearch(tf.Module):
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator_lib.Estimate:
-    """As `estimator_lib.Estimator`."""
+    """See `estimator_lib.Estimator`."""
     order, items = self._last.get((known,), lambda: _prepare(known, *self._settings))
     num_samples = len(order)
     asked = answer_sampling.ask_nested(lambda ranks: order[ranks], num_samples, ask, budget,
@@ -89,8 +89,8 @@ def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray
 def _first_abilities(rows: np.ndarray, num_dimensions: int) -> np.ndarray:
   """Leading components of the models' answers, of variance 1: [M, D + 1], the last one 1."""
   num = min(num_dimensions, len(rows) - 1)
-  centred = rows - rows.mean(axis=0)
-  values, vectors = np.linalg.eigh(centred @ centred.T)
+  centered = rows - rows.mean(axis=0)
+  values, vectors = np.linalg.eigh(centered @ centered.T)
   leading = vectors[:, ::-1][:, :num] * np.sqrt(len(rows))
   # The sign is chosen so that a higher ability solves more samples.
   leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)

@@ -108,7 +108,7 @@ class Embedding(tf.Module):
     return self._features(images, by_running)
 
   def nothing_seen(self) -> Seen:
-    """Of no image."""
+    """Moments of 0 images."""
     return _nothing(sum(self._sizes))
 
   def absorb(self, seen: Seen) -> None:
@@ -160,7 +160,7 @@ class KerasEmbedding(tf.Module):
     return self._model(images)
 
   def nothing_seen(self) -> Seen:
-    """Of no image."""
+    """Moments of 0 images."""
     return _nothing(0)
 
   def absorb(self, seen: Seen) -> None:
