@@ -67,7 +67,7 @@ def broken_stream(part):
 
   good, = digits.nevis_stream(max_train_images=32).entries[1:2]
   task = type(good.task)("pets", "single_label", 10)
-  pets = streams.Entry(task, 2030, "meta_test", lambda: streams.Splits(
+  pets = streams.StreamEntry(task, 2030, "meta_test", lambda: streams.Splits(
       **{name: load(name) for name in ("train", "validation", "test")}), "nevis/pets")
   return streams.Stream("pets", [good, pets])
 """

@@ -73,7 +73,7 @@ def encoder(name: str, weights: Optional[str] = None, image_size: int = 224) -> 
                                  "digest": found.about["weights_digest"]})
 
 
-def write(source: feature_sources.Source, encoder: Encoder, out: pathlib.Path, *,
+def write(source: feature_sources.FeatureSource, encoder: Encoder, out: pathlib.Path, *,
           splits: Sequence[str] = (), batch_size: int = 256, shard_size: int = SHARD_SIZE
           ) -> List[Dict[str, Any]]:
   """Writes what is missing; returns a row of facts for each split.
@@ -97,7 +97,7 @@ def write(source: feature_sources.Source, encoder: Encoder, out: pathlib.Path, *
                        shard_size) for split in wanted]
 
 
-def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
+def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Encoder,
            splits: Dict[str, int], shard_size: int) -> int:
   """Writes the manifest, or compares it with the one that is there; returns the shards' size."""
   facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
@@ -122,7 +122,7 @@ def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: Encoder,
   return shard_size
 
 
-def _write_split(source: feature_sources.Source, split: str, encoder: Encoder,
+def _write_split(source: feature_sources.FeatureSource, split: str, encoder: Encoder,
                  forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
                  ) -> Dict[str, Any]:
   began, written, num = time.monotonic(), 0, source.splits[split]

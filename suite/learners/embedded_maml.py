@@ -13,6 +13,7 @@ from typing import Any, Optional, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -39,8 +40,9 @@ class EmbeddedMaml(tf.Module):
   """
 
   def __init__(self, embedding: Any, head: inner_loop.Net, *, inner: inner_loop.InnerLoop,
-               transform: Any, training: meta_schedules.MetaTraining, channels: int = 3,
-               critique: Optional[self_critique.SelfCritique] = None, joint_norms: bool = False):
+               transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
+               channels: int = 3, critique: Optional[self_critique.SelfCritique] = None,
+               joint_norms: bool = False):
     super().__init__()
     self.transform, self._channels = transform, channels
     self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms

@@ -14,6 +14,7 @@ from typing import Any, Dict, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_loss
@@ -34,7 +35,8 @@ class MetaBaseline(tf.Module):
 
   transductive = False
 
-  def __init__(self, embedding: Any, *, transform: Any, training: Any, scale: float = 10.0):
+  def __init__(self, embedding: Any, *, transform: transform_lib.Transform, training: Any,
+               scale: float = 10.0):
     super().__init__()
     if not scale > 0:
       raise ValueError(f"MetaBaseline.scale is {scale}; it must be above 0.")

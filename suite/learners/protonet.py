@@ -17,6 +17,7 @@ from typing import Any, Dict, Optional, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_loss
@@ -44,7 +45,7 @@ class ProtoNet(tf.Module):
 
   transductive = False
 
-  def __init__(self, embedding: Any, *, transform: Any,
+  def __init__(self, embedding: Any, *, transform: transform_lib.Transform,
                training: Optional[meta_schedules.MetaTraining] = None,
                channels: int = 3, similarity: str = "euclidean", last_set_only: bool = False):
     super().__init__()

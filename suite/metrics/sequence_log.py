@@ -111,11 +111,11 @@ class Novelty(NamedTuple):
   score: str = "max_logit"
   new_below: Optional[float] = None
 
-  def of(self, learner: Any) -> Novelty:
-    """The same with the learner's own threshold, if none is set and it has one; else with none."""
+  def with_own(self, new_below: Optional[float]) -> Novelty:
+    """The same with the learner's own threshold if none is set; None: it has none either."""
     if self.new_below is not None:
       return self
-    return Novelty(self.score, float(getattr(learner, "new_below", -np.inf)))
+    return Novelty(self.score, -np.inf if new_below is None else new_below)
 
   def log(self, labels: np.ndarray, unknown: np.ndarray, closed_answers: np.ndarray,
           max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> StreamLog:

@@ -29,8 +29,12 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.contracts import capabilities
+from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
 from suite.protocols import run_state
@@ -76,36 +80,39 @@ def run(
     episodes_at_once: training episodes that run side by side on a replica, each with all that its
       gradient needs.
   """
-  _check(state, (episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
+  refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
+  _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
   if updates:
     state.distribution.check_batch(tasks_per_update)
   task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
   counter = None if state.distribution.is_single else copy.deepcopy(learner)
-  state.resume(learner, begin=[task])
+  state.resume(learner, begin=[task], delivery=deliveries.EPISODES)
+  _check_width(learner, task, episodes_test)
   graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
                               distribution=state.distribution)
   # The run's seed says where in the endless sequence of training episodes it begins.
   first = state.seeds.integer("training episodes") << 31
   num_parts = updates // updates_per_event
   cost: Optional[flops.Cost] = None
-  looks: Optional[episode_questions.Questions] = None
+  looks: Optional[episode_questions.EpisodeQuestions] = None
   for event in range(state.done, num_parts + 1):
     logging.info("Event %d/%d", event + 1, num_parts + 1)
     context, predictions = state.context(), None
     if event < num_parts:
       done = event * updates_per_event
-      feed = _Feed(episodes_train, learner, tasks_per_update, first + done * tasks_per_update)
+      feed = _Feed(episodes_train, learner.transform, tasks_per_update,
+                   first + done * tasks_per_update)
       cost = cost or _update_cost(graphs, feed, counter, task, context)
       record = meta_train(graphs, feed, context, done, updates_per_event, cost)
       if episodes_validation is not None and (event + 1) % validate_every == 0:
         if looks is None:
-          looks = episode_questions.Questions(
-              graphs, learner, episodes_validation, validation_episodes)
+          looks = episode_questions.EpisodeQuestions(
+              graphs, episodes_validation, validation_episodes)
         record.update(validate(looks, context))
         context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
-      questions = episode_questions.Questions(graphs, learner, episodes_test, test_episodes)
+      questions = episode_questions.EpisodeQuestions(graphs, episodes_test, test_episodes)
       record, predictions = test(graphs, questions, context, models)
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
@@ -126,10 +133,10 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 class _Feed(NamedTuple):
-  """Where the training episodes of an event come from: `size` an update, from `first` on."""
+  """The training episodes of an event: `size` for each update, from number `first` on."""
 
   episodes: episodes_lib.Episodes
-  learner: learner_lib.EpisodicLearner
+  transform: transform_lib.Transform
   size: int
   first: int
 
@@ -146,7 +153,7 @@ class _Feed(NamedTuple):
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
     return episode_questions.prepared(
-        self.episodes.batches(size, first_index=self.first, **shard), self.learner)
+        self.episodes.batches(size, first_index=self.first, **shard), self.transform)
 
 
 def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
@@ -187,7 +194,7 @@ def meta_train(
           "loss": float(np.mean(losses))}
 
 
-def validate(questions: episode_questions.Questions, context: context_lib.Context
+def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context
              ) -> Dict[str, Any]:
   """Accuracy of the model as it is, charged to "validate"."""
   logits, labels = questions.ask(context, "validate")
@@ -201,7 +208,7 @@ def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int
 
 
 def test(
-    graphs: episode_graphs.Graphs, questions: episode_questions.Questions,
+    graphs: episode_graphs.Graphs, questions: episode_questions.EpisodeQuestions,
     context: context_lib.Context, models: Sequence[int] = ()
 ) -> evaluation.Evaluation:
   """Accuracy over the test episodes, charged to "predict"; labels stay here.
@@ -233,13 +240,26 @@ def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
   return evaluation.Evaluation(record, predictions)
 
 
+def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
+                 episodes: episodes_lib.Episodes) -> None:
+  """An error unless logits are [B, W], before the first support set."""
+  encode = capabilities.of_episodic_learner(learner).encode or tf.identity
+
+  def logits(images: tf.Tensor) -> tf.Tensor:
+    codes = encode(learner.transform.evaluate(images))
+    return learner.logits(learner.initial_state(task.num_classes), codes)
+
+  refusals.check_width(
+      learner, task, logits, tf.TensorSpec([1, *episodes.images.shape[1:]], tf.uint8))
+
+
 def _num_images(spec: episodes_lib.Episode) -> int:
   return int(np.prod(spec.support_labels.shape) + np.prod(spec.target_labels.shape))
 
 
-def _check(state: run_state.RunState, parts: Sequence[Optional[episodes_lib.Episodes]],
-           updates: int, updates_per_event: int) -> None:
-  if updates % updates_per_event:
+def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int
+           ) -> None:
+  if updates_per_event < 1 or updates % updates_per_event:
     raise ValueError(
         f"cfsl.run.updates={updates} is no multiple of updates_per_event={updates_per_event}. "
         "Meta-training is saved after equal parts; choose a multiple.")

@@ -20,11 +20,15 @@ import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import capabilities
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
+from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
-from suite.data.streams import streams
 from suite.metrics import matrix
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -34,7 +38,7 @@ MODES = ("iid", "streaming")
 _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 
 
-class Event(NamedTuple):
+class BucketEvent(NamedTuple):
   """Train on bucket `trained`; or, having done so, predict bucket `tested`."""
 
   trained: int
@@ -59,23 +63,28 @@ def run(
     eval_batch_size: examples that are predicted at once; None: 256 images, or a whole test set of
       features up to 4096.
   """
+  refusals.check_learner(learner, deliveries.BUCKETS)
+  refusals.check_kinds(learner, [buckets.task.kind])
+  refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform)
   batch_size = eval_batch_size or _eval_batch_size(buckets)
   forward = None
-  state.resume(learner, begin=[buckets.task] * min(state.done, 1))
+  state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
     logging.info("Event %d/%d: %s", state.done + 1, len(events), event)
     learner.begin(buckets.task, context)
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
+      if not state.done:
+        refusals.check_predict(learner, buckets.task, delivered.train)
       record = {"train_size": delivered.train.size, "validation_size": delivered.validation.size,
                 **learner.learn(delivered, context)}
-      if not getattr(learner, "predict_stays", False):
-        forward = None  # What `predict` is made of may be new.
+      if not capabilities.keeps_predict(learner):
+        forward = None
     else:
-      # One for all buckets of a row at least: to make it takes longer than thousands of features.
+      # One for all buckets of a row at least: compiling takes longer than thousands of features.
       forward = forward or scoring.Forward(learner.predict, state.distribution)
       record, predictions = evaluation.evaluate(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
@@ -86,16 +95,16 @@ def run(
   return summarise(state.records, buckets, mode)
 
 
-def plan(num_buckets: int, mode: str) -> List[Event]:
+def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
   """All events in order: each bucket's Train, then its Predicts."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
-  return [Event(i, j) for i in range(num_buckets)
+  return [BucketEvent(i, j) for i in range(num_buckets)
           for j in (None, *range(0 if mode == "iid" else i + 1, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: Any) -> None:
-  """What would otherwise end a run at its last bucket."""
+def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform) -> None:
+  """Errors that would otherwise end a run at its last bucket."""
   if not len(buckets):
     raise ValueError(f"The series of {buckets.task.key!r} has no buckets; give at least 1.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
@@ -117,11 +126,11 @@ def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_li
   return experience.Experience(buckets.task, train, validation, experience.History())
 
 
-def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
+def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
   """What each record says of its event, whatever the learner; buckets count from 0."""
-  kind, bucket = streams.TRAIN, event.trained
+  kind, bucket = event_kinds.TRAIN, event.trained
   if event.tested is not None:
-    kind, bucket = streams.PREDICT, event.tested
+    kind, bucket = event_kinds.PREDICT, event.tested
   return {
       "protocol": "clear", "mode": mode, "kind": kind,
       "task": buckets.task.name, "task_key": buckets.task.key,
@@ -129,7 +138,7 @@ def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, A
       "bucket_name": buckets[bucket].name}
 
 
-def _row(event: Event, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
+def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
   """The row of the bucket trained on as far as it goes, else NaN; its scores once it is whole."""
   acc[event.trained, event.tested] = accuracy = record["correct"] / record["seen"]
   row = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
@@ -140,7 +149,7 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int) -> np.nda
   """The accuracy matrix [T, T] of the records so far; NaN where nothing was evaluated."""
   acc = np.full([num_buckets, num_buckets], np.nan)
   for record in records:
-    if record["kind"] == streams.PREDICT:
+    if record["kind"] == event_kinds.PREDICT:
       acc[record["trained_bucket"], record["bucket"]] = record["accuracy"]
   return acc
 

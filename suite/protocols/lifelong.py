@@ -24,6 +24,7 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import refusals
 from suite.data import predictions as predictions_lib
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
@@ -32,7 +33,7 @@ from suite.protocols import run_state
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table:
+class AnswerTable:
   """One test set: names of M models, ids of N samples, answers uint8 [M, N], 1 for correct."""
 
   models: Tuple[str, ...]
@@ -63,6 +64,7 @@ def run(
     budget: answers the method may ask of a new model.
     min_models: fewer make no order: their test sets are left out, and records say so.
   """
+  refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = load(predictions, min_models)
   fingerprint = _check_unchanged(tables, state)
   state.resume(method)
@@ -70,7 +72,7 @@ def run(
   for table, m in held_out[state.done:]:
     logging.info("Model %d/%d: %s", state.done + 1, len(held_out), table.models[m])
     began = time.monotonic()
-    known, asked = np.delete(table.answers, m, axis=0), Questions(table.answers[m], budget)
+    known, asked = np.delete(table.answers, m, axis=0), HeldOutModel(table.answers[m], budget)
     estimate = method.estimate(known, asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
@@ -81,7 +83,7 @@ def run(
   return summarise(state.records)
 
 
-class Questions:
+class HeldOutModel:
   """A held-out model, as a method sees it: called with samples' indices [n], it answers [n]."""
 
   def __init__(self, answers: np.ndarray, budget: int):
@@ -126,7 +128,7 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 def load(
-    predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
+    predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[AnswerTable], List[str]]:
   """Saved predictions of runs as tables, one for each test set, and what was left out.
 
   Args:
@@ -144,7 +146,7 @@ def load(
     labels = tuple(_plain(saved.label[i]) for i in order)
     rows = groups.setdefault((tuple(saved.id[order].tolist()), labels), {})
     rows[name] = saved.correct[order].astype(np.uint8)
-  every = [Table(tuple(rows), ids, np.stack(list(rows.values())))
+  every = [AnswerTable(tuple(rows), ids, np.stack(list(rows.values())))
            for (ids, _), rows in groups.items()]
   every += [_of_cache(accuracy_cache.AccuracyCache(folder)) for folder in caches]
   tables = [table for table in every if len(table.models) >= max(2, min_models)]
@@ -157,9 +159,9 @@ def load(
   return tables, [table.name for table in every if table not in tables]
 
 
-def _of_cache(cache: accuracy_cache.AccuracyCache) -> Table:
+def _of_cache(cache: accuracy_cache.AccuracyCache) -> AnswerTable:
   models = cache.complete_models()
-  return Table(tuple(models), tuple(cache.ids.tolist()),
+  return AnswerTable(tuple(models), tuple(cache.ids.tolist()),
                cache.columns(np.arange(cache.num_samples), models))
 
 
@@ -187,7 +189,7 @@ def _plain(label: Any) -> Any:
   return tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
 
 
-def _check_unchanged(tables: Sequence[Table], state: run_state.RunState) -> str:
+def _check_unchanged(tables: Sequence[AnswerTable], state: run_state.RunState) -> str:
   """A hash of the tables; a run that goes on must find the cache that it began with."""
   digest = hashlib.sha256()
   for table in tables:

@@ -15,7 +15,10 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import streams
 from suite.metrics import task_stream as metrics
@@ -31,15 +34,22 @@ def run(
     eval_batch_size: int = 256,
 ) -> Dict[str, Any]:
   """Runs the stream from where `state` is; returns the summary (see `summarise`)."""
+  refusals.check_learner(learner, deliveries.TASKS)
   events = stream.events()
-  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]])
+  if refusals.limits_kinds(learner):
+    refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
+  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]],
+               delivery=deliveries.TASKS)
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
+    refusals.check_task(task)
     logging.info("Event %d/%d: %s %s", event.index + 1, len(events), event.kind, task.key)
     learner.begin(task, context)
     predictions = None
-    if event.kind == streams.TRAIN:
+    if event.kind == event_kinds.TRAIN:
       experience = stream.deliver(event)
+      if not state.done:
+        refusals.check_predict(learner, task, experience.train)
       record = {"train_size": experience.train.size, "validation_size": experience.validation.size,
                 "shared_images": dict(stream.shared(event)),
                 **learner.learn(experience, context)}
@@ -51,11 +61,11 @@ def run(
   return summarise(state.records, stream)
 
 
-def _task(stream: streams.Stream, event: streams.Event) -> tasks.Task:
+def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:
   return stream.entries[event.entry_index].task
 
 
-def _about(stream: streams.Stream, event: streams.Event) -> Dict[str, Any]:
+def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
   """What each record says of its event, whatever the learner."""
   entry = stream.entries[event.entry_index]
   return {
@@ -72,7 +82,7 @@ def summarise(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   "mean_error" is the headline: null, and "headline" says why, while tasks of the stream are missing
   or if none of them is a meta-test task.
   """
-  tested = [r for r in records if r["kind"] == streams.PREDICT]
+  tested = [r for r in records if r["kind"] == event_kinds.PREDICT]
   problem = _no_headline(tested, stream)
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = _forward_transfer(records)
@@ -120,6 +130,6 @@ def _forward_transfer(records: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
 
 
 def _best_curve(record: Mapping[str, Any]) -> List[List[float]]:
-  if record["kind"] != streams.TRAIN or "trials" not in record:
+  if record["kind"] != event_kinds.TRAIN or "trials" not in record:
     return []
   return record["trials"][record["best_trial"]]["curve"]

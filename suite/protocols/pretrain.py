@@ -9,38 +9,28 @@ labels at all.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Protocol, Sequence
+from typing import Any, Dict, Mapping, Sequence
 
 from absl import logging
-import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
+from suite.contracts import examples
+from suite.contracts import learner as learner_lib
+from suite.contracts import portions
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import unlabelled
-from suite.data.streams import streams
 from suite.protocols import run_state
-from suite.state import context as context_lib
 from suite.state import encoder_file
 
 
-class Pretrainer(Protocol):
-  """As `learners.pretrainer.Pretrainer`; it is a `tf.Module`, too."""
-
-  encoder: tf.keras.Model
-  name_of_pretext: str
-
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes the variables. Images without labels are a task of one class."""
-
-  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
-    """Does the portion's updates; returns plain values for the record."""
-
-
 def run(
-    learner: Any,
+    learner: learner_lib.PretrainingLearner,
     *,
     state: run_state.RunState,
-    images: Any,
+    images: examples.ExampleSet,
     updates: int = 10_000,
     updates_per_event: int = 500,
     labelled: bool = False,
@@ -52,15 +42,18 @@ def run(
     updates: gradient steps in all. updates_per_event: between two saves.
     labelled: whether the learner is shown the labels.
   """
+  refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
     raise ValueError(f"pretrain.run was given updates={updates} and updates_per_event="
                      f"{updates_per_event}; both must be at least 1.")
   task = _task(images, labelled)
+  if labelled:
+    refusals.check_task(task)
   delivered = images if labelled else unlabelled.Unlabelled(images)
-  state.resume(learner, begin=[task] * min(state.done, 1))
+  state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   firsts = list(range(0, updates, updates_per_event))
   for first in firsts[state.done:]:
-    portion = unlabelled.Portion(delivered, first, min(updates_per_event, updates - first), updates)
+    portion = portions.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
     logging.info("Updates %d to %d of %d", first, first + portion.updates, updates)
     learner.begin(task, context)
@@ -71,13 +64,13 @@ def run(
           "num_images": images.size, "updates": first + portion.updates, "updates_planned": updates,
           "seed": state.seeds.seed})
     state.commit({
-        "protocol": "pretrain", "kind": streams.TRAIN, "task": task.name, "task_key": task.key,
+        "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarise(state.records, updates)
 
 
-def _task(images: Any, labelled: bool) -> tasks.Task:
+def _task(images: examples.ExampleSet, labelled: bool) -> tasks.Task:
   if labelled:
     return tasks.Task(images.name, images.kind, images.num_classes)
   return tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)

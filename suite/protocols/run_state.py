@@ -23,6 +23,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import tasks
 from suite.data import predictions as predictions_lib
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
@@ -80,6 +81,7 @@ class RunState:
     if self._scratch is not None:
       _copy_state(self.folder, target)
     self._learner: Optional[Any] = None
+    self._delivery = ""
     self._open()
 
   def _open(self) -> None:
@@ -110,17 +112,20 @@ class RunState:
         journal=journal_lib.Journal(self.done, self.ledger, self._progress),
         report=self._writer.report,
         phase=phase,
+        delivery=self._delivery,
     )
 
-  def resume(self, learner: tf.Module, begin: Sequence[Any] = ()) -> None:
-    """Puts the learner back to where the last commit left it; nothing to do on a fresh run.
+  def resume(self, learner: tf.Module, begin: Sequence[tasks.Task] = (), *,
+             delivery: str = "") -> None:
+    """Restores the learner as the last commit saved it; on a fresh run there is nothing to restore.
 
     Args:
       learner: newly made; from now on every commit saves it.
       begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then
         filled.
+      delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
-    self._learner = learner
+    self._learner, self._delivery = learner, delivery
     context = self.context() if begin else None
     for task in begin:
       learner.begin(task, context)

@@ -256,7 +256,7 @@ def test_an_ensemble_is_the_mean_of_logits_by_hand(tmp_path):
   context = dataclasses.replace(
       state.context(), store=weight_store.WeightStore(tmp_path / "weights", 2))
   graphs = episode_graphs.Graphs(learner, 4)
-  questions = episode_questions.Questions(graphs, learner, _episodes(1), 1)
+  questions = episode_questions.EpisodeQuestions(graphs, _episodes(1), 1)
   found = [cfsl.test(graphs, questions, context, chosen).predictions["top1"][:2]
            for chosen in ([0], [1], [0, 1])]
   assert [list(top) for top in found] == [[1, 0], [0, 1], [1, 1]]

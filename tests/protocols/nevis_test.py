@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.contracts import event_kinds
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.data import predictions
@@ -126,7 +127,7 @@ def test_each_task_is_delivered_then_tested_and_its_record_says_so(whole):
 def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
   stream = _stream()
   for event, record in zip(stream.events(), _records(whole[0])):
-    if event.kind == streams.TRAIN:
+    if event.kind == event_kinds.TRAIN:
       continue
     saved = predictions.load(whole[0] / record["predictions"])
     assert saved.id.tolist() == stream.test(event).ids.tolist()
@@ -283,7 +284,8 @@ def test_nothing_a_learner_is_given_leads_to_the_test_split_or_the_future(tmp_pa
     if depth > 4 or id(value) in seen or type(value).__module__.split(".")[0] != "suite":
       return
     seen.add(id(value))
-    assert not isinstance(value, (streams.Stream, streams.Entry, streams.Splits, streams.Event))
+    assert not isinstance(value, (streams.Stream, streams.StreamEntry, streams.Splits,
+                                  streams.StreamEvent))
     for name in dir(value):
       if not name.startswith("_") and name not in ("strategy", "ledger"):
         walk(getattr(value, name, None), depth + 1)
@@ -313,6 +315,8 @@ def test_predict_is_given_images_only(tmp_path):
       return super().predict(*args)
 
   _run(tmp_path, Watching(), stream=_stream(places=(1,)))
-  (args, kwargs), = given
-  assert not kwargs and len(args) == 1 and isinstance(args[0], tf.Tensor)
-  assert args[0].shape[1:] == [8, 8, 3] and args[0].dtype == tf.uint8
+  check, predict = given  # The graph that the width is read from has one row.
+  assert check[0][0].shape == [1, 8, 8, 3]
+  for args, kwargs in (check, predict):
+    assert not kwargs and len(args) == 1 and isinstance(args[0], tf.Tensor)
+    assert args[0].shape[1:] == [8, 8, 3] and args[0].dtype == tf.uint8

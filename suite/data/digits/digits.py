@@ -112,7 +112,7 @@ def sequence_base() -> image_set.ImageSet:
 
 def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, occurrence: int = 1,
            change: Callable = digit_images.unchanged, kind: str = tasks.SINGLE_LABEL,
-           max_train_images: Optional[int] = None) -> streams.Entry:
+           max_train_images: Optional[int] = None) -> streams.StreamEntry:
 
   def load() -> streams.Splits:
     make = _mosaic_set if kind == tasks.MULTI_LABEL else _changed_set
@@ -123,7 +123,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
       sets["train"] = sets["train"].take(max_train_images, seed=0)
     return streams.Splits(sets["train"], sets["validation"], sets["test"])
 
-  return streams.Entry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
+  return streams.StreamEntry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
                        f"embedded/{name}")
 
 

@@ -29,7 +29,7 @@ _GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
     0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
-class Source(NamedTuple):
+class EpisodeSource(NamedTuple):
   """The images of a split in the order of their classes, and the roots of its episodes' keys.
 
   Attributes:
@@ -57,7 +57,7 @@ class Operations(NamedTuple):
   transpose: Callable
 
 
-def draw(ops: Operations, source: Source, layout: episode_layout.Layout, numbers) -> Any:
+def draw(ops: Operations, source: EpisodeSource, layout: episode_layout.Layout, numbers) -> Any:
   """The example numbers of the given episodes: int64 [M] -> int32 [M, L]."""
   num, pools, rows = numbers.shape[0], layout.num_pools, len(layout.row_slot)
   keys = ops.derive(ops.derive(source.class_root, numbers)[:, None], np.arange(pools)[None])

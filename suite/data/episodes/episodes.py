@@ -107,7 +107,7 @@ class Episodes:
     # By class, then by id (a number, if there are none).
     order = np.argsort(labels, kind="stable") if ids is None else np.lexsort((self._ids, labels))
     root = seeds_lib.derive(seed, "episodes", data, split)
-    self._source = episode_draws.Source(
+    self._source = episode_draws.EpisodeSource(
         order.astype(np.int32), (np.cumsum(counts) - counts).astype(np.int32),
         counts.astype(np.int32), *(np.uint64(sampling.root_seed(root, purpose).numpy())
                                    for purpose in (_CLASSES, _IMAGES)))

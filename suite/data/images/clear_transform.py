@@ -23,6 +23,11 @@ class Clear:
   size: int = 224
   flip_probability: float = 0.5
 
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     draws = sampling.uniform(seeds, 3)

@@ -52,6 +52,11 @@ class AugPlus:
   blur_at: int = 224
   number: int = 0
 
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
   def view(self, number: int) -> AugPlus:
     """The same augmentation with other draws."""
     return dataclasses.replace(self, number=number)

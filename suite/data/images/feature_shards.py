@@ -18,7 +18,7 @@ MANIFEST = "features.json"
 _FEATURES, _IDS = "features.npy", "ids.json"
 
 
-class Split(NamedTuple):
+class FeatureSplit(NamedTuple):
   """features float32 [N, D]; ids [N]."""
 
   features: np.ndarray
@@ -49,7 +49,7 @@ def read_manifest(folder: pathlib.Path) -> Dict[str, Any]:
   return json.loads(path.read_text())
 
 
-def read_split(folder: pathlib.Path, split: str) -> Split:
+def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:
   """All features of a split; an error if it is not there, or not finished."""
   manifest = read_manifest(folder)
   facts: Mapping[str, Any] = manifest["splits"].get(split, {})
@@ -72,4 +72,4 @@ def read_split(folder: pathlib.Path, split: str) -> Split:
                        "features are wanted. Delete the folder and run the same command again.")
     features.append(found)
     ids += names
-  return Split(np.concatenate(features), ids)
+  return FeatureSplit(np.concatenate(features), ids)

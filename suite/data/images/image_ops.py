@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Image transforms over batches, stateless and as cheap as one `crop_and_resize`.
 
-A transform is a frozen object with `size` S and two functions:
+A transform is a frozen object with `size` S, `shape` (S, S, 3) and two functions:
 
   train(images [B, H, W, C], seeds uint64 [B]) -> uint8 [B, S, S, 3]
   evaluate(images [B, H, W, C])                -> uint8 [B, S, S, 3]
@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Optional, Tuple
+from typing import Callable, Optional, Tuple
 
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.images import sampling
 
 _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
+
+Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
 
 
 def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
@@ -115,6 +118,11 @@ class Plain:
 
   size: int
 
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]; nothing is random."""
     del seeds
@@ -132,6 +140,11 @@ class AsStored:
   """Leaves images as they are, one channel or three; they must have `size` pixels a side."""
 
   size: int
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, C] -> the same; nothing is random."""
@@ -162,6 +175,11 @@ class Nevis:
   area: Tuple[float, float] = (0.08, 1.0)
   aspect: Tuple[float, float] = (3 / 4, 4 / 3)
   flip_probability: float = 0.5
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
@@ -209,13 +227,18 @@ class Cutout:
 class Augmented:
   """A transform followed, in training only, by further ops such as Rotate and Cutout."""
 
-  base: Any
-  ops: Tuple[Any, ...] = ()
+  base: transform_lib.Transform
+  ops: tuple[Op, ...] = ()
 
   @property
   def size(self) -> int:
     """S, the size of the base transform."""
     return self.base.size
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """That of the base transform."""
+    return self.base.shape
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""

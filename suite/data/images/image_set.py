@@ -11,16 +11,20 @@ Every batch is a dictionary with static shapes:
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import image_store
 from suite.data.images import sampling
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
+
+Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
 
 
 class ImageSet:
@@ -34,7 +38,8 @@ class ImageSet:
     ids: str [N].
   """
 
-  def __init__(self, name: str, store: Any, labels, *, kind: str, num_classes: int, ids=None):
+  def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
+               num_classes: int, ids: Ids = None):
     self.name = name
     self.kind = kind
     self.num_classes = num_classes
@@ -45,14 +50,14 @@ class ImageSet:
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: Optional[Sequence[str]] = None) -> ImageSet:
+                  ids: Ids = None) -> ImageSet:
     """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
     return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
                num_classes=num_classes, ids=ids)
 
   @classmethod
   def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
-                   num_classes: int, ids: Optional[Sequence[str]] = None,
+                   num_classes: int, ids: Ids = None,
                    memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
     """A set from PNG, JPEG, BMP or GIF strings of any size.
 
@@ -114,9 +119,9 @@ class ImageSet:
     return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
                     num_classes=self.num_classes, ids=self.ids[indices])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform, first_step: int = 0,
-                    shard_index: int = 0, num_shards: int = 1,
-                    shards_here: int = 1) -> tf.data.Dataset:
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; a pure function of (seed, step).
 
     Args:
@@ -136,7 +141,8 @@ class ImageSet:
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     return self._batches(plan, transform)
 
-  def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+                   ) -> tf.data.Dataset:
     """All images once, in order; the last batch is padded and its mask says so."""
     key = (batch_size, transform)
     # Kept: tracing takes longer than reading a small set, and a set is evaluated again and again.
@@ -145,7 +151,8 @@ class ImageSet:
       self._eval = (key, self._batches(plan, transform))
     return self._eval[1]
 
-  def _batches(self, plan, transform) -> tf.data.Dataset:
+  def _batches(self, plan: sampling.Plan, transform: transform_lib.Transform
+               ) -> tf.data.Dataset:
     with tf.device("CPU:0"):
       labels = tf.constant(self.labels)
       ids = tf.constant(self.ids.astype(object), tf.string)
@@ -172,7 +179,7 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
   return dataset.with_options(options)
 
 
-def num_in_share(images: Any, share: float) -> int:
+def num_in_share(images: examples.TrainableSet, share: float) -> int:
   """How many images a share of a set is; an error unless both sides have one."""
   num = round(share * images.size)
   if not 0 < num < images.size:
@@ -181,8 +188,11 @@ def num_in_share(images: Any, share: float) -> int:
   return num
 
 
-def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int) -> np.ndarray:
+def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size: int) -> np.ndarray:
   """Labels as int64 [N] or uint8 [N, C]; anything else is an error that says what it is."""
+  if labels is None:
+    raise ValueError(f"{name!r} has no labels. Give {size} labels to learn and to test, or "
+                     "pretrain on the images without labels (pretrain.run).")
   labels = np.asarray(labels)
   if kind not in tasks.KINDS:
     raise ValueError(f"{name!r} has kind {kind!r}; allowed are {', '.join(tasks.KINDS)}.")
@@ -196,7 +206,7 @@ def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int)
   return labels.astype(np.int64 if is_single else np.uint8)
 
 
-def _checked_ids(name: str, ids, size: int) -> np.ndarray:
+def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
   if size == 0:
     raise ValueError(f"{name!r} has no images. Ask for a split or a task that has some.")
   ids = np.asarray([str(i) for i in (range(size) if ids is None else ids)])

@@ -8,19 +8,35 @@ mask.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Sequence
+from typing import Callable, Dict, Protocol, Sequence
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_headers
+from suite.data.images import sampling
 
 # AutoGraph would only slow tracing down, by half: no function here has a branch on a tensor.
 _as_it_is = tf.autograph.experimental.do_not_convert
 
 Describe = Callable[[tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
+
+
+class Store(Protocol):
+  """N examples without labels."""
+
+  def __len__(self) -> int:
+    """N."""
+
+  def take(self, indices: np.ndarray) -> Store:
+    """The store of the examples at the given indices."""
+
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
+    """Batches {"image": prepared examples, ...} as the plan says."""
 
 
 class RawStore:
@@ -43,7 +59,8 @@ class RawStore:
     with tf.device("CPU:0"):
       return RawStore(tf.gather(self._images, indices))
 
-  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
     rows = tf.range(plan.rows, dtype=tf.int64)
 
@@ -75,7 +92,8 @@ class EncodedStore:
     """The store of some of the images."""
     return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
 
-  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
     rows = tf.range(plan.rows, dtype=tf.int64)
 
@@ -110,5 +128,6 @@ def _numbers(num) -> tf.data.Dataset:
   return tf.data.Dataset.counter() if num is None else tf.data.Dataset.range(num)
 
 
-def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: Any, transform: Any) -> tf.Tensor:
+def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Plan,
+                 transform: transform_lib.Transform) -> tf.Tensor:
   return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

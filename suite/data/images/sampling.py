@@ -20,7 +20,7 @@ and a row's numbers depend neither on the batch size nor on the number of shards
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Tuple
+from typing import Optional, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -108,7 +108,7 @@ class TrainPlan:
   is_training = True
   num_elements: Optional[int] = None
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.batch_size < 1 or self.num_shards < 1 or self.batch_size % self.num_shards:
       raise ValueError(
           f"A batch of {self.batch_size} cannot be cut into {self.num_shards} equal shards. "
@@ -153,7 +153,7 @@ class EvalPlan:
 
   is_training = False
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.batch_size < 1:
       raise ValueError(f"batch_size={self.batch_size}; a batch has at least one image.")
 
@@ -172,6 +172,9 @@ class EvalPlan:
     position = element * self.batch_size + row
     indices = tf.minimum(position, self.size - 1)
     return indices, tf.zeros_like(indices, tf.uint64), position < self.size
+
+
+Plan = Union[TrainPlan, EvalPlan]
 
 
 def draw_without_replacement(size: int, num: int, seed) -> np.ndarray:

@@ -10,16 +10,18 @@ part of its epoch that lies before it.
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Tuple
+from typing import Dict, Tuple
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import sampling
+from suite.data.images import tfds_source
 
 _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
@@ -31,8 +33,8 @@ class StreamedSet:
   `labels` and `ids` are read, without the images, when first asked for.
   """
 
-  def __init__(self, source: Any, *, buffer_size: int = 16384):
-    """`source`: a `tfds_source.Source`; `buffer_size`: encoded images in the shuffle buffer."""
+  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
+    """`buffer_size`: encoded images in the shuffle buffer."""
     logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
                  source.num_bytes / 1e9)
     self.name, self.size = source.title, source.size
@@ -65,7 +67,7 @@ class StreamedSet:
     """str [N], in stored order."""
     return self._facts[1]
 
-  def take(self, num: int, *, seed) -> Any:
+  def take(self, num: int, *, seed) -> StreamedSet | image_set.ImageSet:
     """A random subset of `num` images, in memory; the set itself if it is not larger."""
     if num >= self.size:
       return self
@@ -96,9 +98,9 @@ class StreamedSet:
         self.name, [e["image"] for e in chosen], np.stack([e["label"] for e in chosen]),
         kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform, first_step: int = 0,
-                    shard_index: int = 0, num_shards: int = 1,
-                    shards_here: int = 1) -> tf.data.Dataset:
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
 
     Each host reads every record and keeps its own rows.
@@ -120,7 +122,8 @@ class StreamedSet:
     batches = rows.batch(plan.rows, drop_remainder=True)
     return self._batches(batches, transform.train, transform.size)
 
-  def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+                   ) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
     plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
     rows = self._stored().map(lambda e: {**e, "seed": tf.constant(0, tf.uint64)})
@@ -133,7 +136,8 @@ class StreamedSet:
     return self._batches(rows.batch(batch_size, drop_remainder=True),
                          lambda images, _: transform.evaluate(images), transform.size)
 
-  def _batches(self, batches: tf.data.Dataset, transform, size: int) -> tf.data.Dataset:
+  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform, size: int
+               ) -> tf.data.Dataset:
     batches = decoding.decoded_batches(batches, transform, size=size, name=self.name)
     return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 

@@ -50,7 +50,7 @@ def folder(name: str, *, data_dir: Optional[str] = None) -> str:
   return str(_builder(name, data_dir).data_dir)
 
 
-def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
+def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> SplitSource:
   """A split of a prepared data set; an error with the next step if it is not prepared."""
   builder = _builder(name, data_dir)
   splits = builder.info.splits
@@ -60,10 +60,10 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Sour
   if split.split("[")[0] not in splits:
     raise ValueError(
         f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
-  return Source(builder, name, split)
+  return SplitSource(builder, name, split)
 
 
-class Source:
+class SplitSource:
   """One split of a prepared data set; features `image`, `label` or `labels`, perhaps `id`.
 
   Attributes:
@@ -86,12 +86,12 @@ class Source:
     self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
     self.has_id = "id" in builder.info.features
 
-  def part(self, edges: str) -> Source:
+  def part(self, edges: str) -> SplitSource:
     """The examples "FIRST:END" of this split, in stored order."""
     if "[" in self.split:
       raise ValueError(f"{self.title!r} is a part of a split and cannot be cut again; open the two "
                        "parts by their own edges.")
-    return Source(self.builder, self.name, f"{self.split}[{edges}]")
+    return SplitSource(self.builder, self.name, f"{self.split}[{edges}]")
 
   @property
   def decoders(self) -> Dict[str, Any]:

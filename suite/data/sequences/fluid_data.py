@@ -57,14 +57,14 @@ def spec_of(spec: str) -> fluid_sequences.Spec:
 
 @functools.lru_cache(maxsize=2)
 def plan(name: str, spec: str, seed: int = 0, data_dir: Optional[str] = None
-         ) -> fluid_sequences.Plan:
+         ) -> fluid_sequences.SequencePlan:
   """All that a spec and a seed make of a data set."""
   data = _encoded(name, data_dir)
   return fluid_sequences.make(data.ids, data.labels.tolist(), spec_of(spec), seed)
 
 
 def _stream(name: str, spec: str, stream: str, seed: int, data_dir: Optional[str]
-            ) -> fluid_sequences.Stream:
+            ) -> fluid_sequences.PlannedSequence:
   made = plan(name, spec, seed, data_dir)
   if stream == ALTERNATING:
     return fluid_sequences.alternate(made.test, spec_of(spec).segment_length)

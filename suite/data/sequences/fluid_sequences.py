@@ -108,7 +108,7 @@ SPECS = {"paper": PAPER, "tiny": TINY, "tiny_disjoint": TINY_DISJOINT, "omniglot
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Stream:
+class PlannedSequence:
   """The samples of one sequence, in order.
 
   Attributes:
@@ -149,7 +149,7 @@ class Stream:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Plan:
+class SequencePlan:
   """All that a spec and a seed make of a data set.
 
   Attributes:
@@ -163,12 +163,12 @@ class Plan:
   pretrain_classes: np.ndarray
   novel_classes: np.ndarray
   pretrain: np.ndarray
-  validation: Tuple[Stream, ...]
-  test: Tuple[Stream, ...]
+  validation: Tuple[PlannedSequence, ...]
+  test: Tuple[PlannedSequence, ...]
 
 
 def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
-         base: Optional[Sequence[int]] = None) -> Plan:
+         base: Optional[Sequence[int]] = None) -> SequencePlan:
   """Makes the pretraining set and all sequences.
 
   Args:
@@ -194,7 +194,7 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
   streams = [_stream(role, names, shared, *chosen, spec=spec, seed=[seed, number])
              for number, (role, chosen) in enumerate(zip(
                  roles, _choose(pretrain_classes, novel_classes, spec, seed, len(roles))))]
-  return Plan(pretrain_classes, novel_classes, kept, tuple(streams[:spec.num_validation]),
+  return SequencePlan(pretrain_classes, novel_classes, kept, tuple(streams[:spec.num_validation]),
               tuple(streams[spec.num_validation:]))
 
 
@@ -250,7 +250,7 @@ def _choose(pretrain_classes: np.ndarray, novel_classes: np.ndarray, spec: Spec,
 
 
 def _stream(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.ndarray,
-            novel: np.ndarray, *, spec: Spec, seed: Sequence[int]) -> Stream:
+            novel: np.ndarray, *, spec: Spec, seed: Sequence[int]) -> PlannedSequence:
   """One sequence: classes to ranks, images of each, and the shuffle."""
   rng = _rng(*seed, _ORDER)
   classes = np.concatenate([base, novel])
@@ -263,11 +263,12 @@ def _stream(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.
     labels.append(np.full(len(drawn), label))
   order = rng.permutation(sum(len(one) for one in index))
   chosen = np.concatenate(index)[order]
-  return Stream(name, classes, len(base), chosen, ids[chosen], np.concatenate(labels)[order],
-                np.zeros(len(chosen), np.int64))
+  return PlannedSequence(name, classes, len(base), chosen, ids[chosen],
+                         np.concatenate(labels)[order], np.zeros(len(chosen), np.int64))
 
 
-def alternate(streams: Sequence[Stream], segment_length: int, num_segments: int = 10) -> Stream:
+def alternate(streams: Sequence[PlannedSequence], segment_length: int, num_segments: int = 10
+              ) -> PlannedSequence:
   """The non-stationary variant (appendix Q): segments of several sequences in turn.
 
   Each continues where it stopped; one that is at its end gives a shorter segment or none. The paper
@@ -293,11 +294,11 @@ def alternate(streams: Sequence[Stream], segment_length: int, num_segments: int 
   if len(np.unique(all_ids)) != len(all_ids):
     raise ValueError(f"{len(all_ids) - len(np.unique(all_ids))} samples stand in more than one "
                      "segment. Merge sequences of a spec with disjoint=True.")
-  return Stream("alternating", classes, len(base), np.concatenate(index), all_ids,
+  return PlannedSequence("alternating", classes, len(base), np.concatenate(index), all_ids,
                 np.concatenate(labels).astype(np.int64), np.concatenate(segments))
 
 
-def sections(stream: Stream, head_above: int) -> Dict[str, np.ndarray]:
+def sections(stream: PlannedSequence, head_above: int) -> Dict[str, np.ndarray]:
   """The four cross-sections of classes, bool [R] each: head has more samples than `head_above`."""
   counts = stream.class_counts()
   is_base = np.arange(len(counts)) < stream.num_base

@@ -14,7 +14,7 @@ from typing import Sequence as Strings
 import numpy as np
 
 
-class NotDeliveredError(LookupError):
+class LabelNotDueError(LookupError):
   """A label was asked for before it was due."""
 
 
@@ -100,7 +100,7 @@ class Sequence:
     """The label of sample t, once that has been delivered and the delay is over."""
     if not 0 <= t < len(self) or self.due[t] >= self._num_delivered:
       late = self.due[t] - t if 0 <= t < len(self) else 0
-      raise NotDeliveredError(
+      raise LabelNotDueError(
           f"The label of sample {t} is revealed after the sample is delivered"
           f"{f', {late} steps later' if late else ''}; {self._num_delivered} samples have been "
           "delivered so far. Ask for it after the answer is given.")
@@ -132,7 +132,7 @@ class Sequence:
   def truth(self, start: int, stop: int) -> np.ndarray:
     """Labels of delivered samples, due or not, [B]; for scoring, not for learners."""
     if stop > self._num_delivered:
-      raise NotDeliveredError(f"Sample {stop - 1} cannot be scored yet; {self._num_delivered} "
+      raise LabelNotDueError(f"Sample {stop - 1} cannot be scored yet; {self._num_delivered} "
                               "samples have been delivered so far.")
     return self._labels[start:stop]
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Tuple
+from typing import Iterator, Tuple
 
+from suite.contracts import examples
 from suite.contracts import tasks
 
 
@@ -14,8 +15,8 @@ class Bucket:
   """One period: a name such as "bucket_03" and its two image sets."""
 
   name: str
-  train: Any
-  test: Any
+  train: examples.ExampleSet
+  test: examples.ExampleSet
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Buckets:
   task: tasks.Task
   buckets: Tuple[Bucket, ...]
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     for bucket in self.buckets:
       for part in (bucket.train, bucket.test):
         if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):

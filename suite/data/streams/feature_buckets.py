@@ -8,10 +8,11 @@ among the features of the split that is called like the bucket.
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Tuple
+from typing import Dict, Tuple
 
 import numpy as np
 
+from suite.contracts import examples
 from suite.data.images import feature_set
 from suite.data.images import feature_shards
 from suite.data.streams import buckets as buckets_lib
@@ -30,7 +31,8 @@ def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
   return buckets_lib.Buckets(buckets.task, tuple(found))
 
 
-def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path) -> Tuple[Any, Any]:
+def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
+           ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
   """(train, test); the same object twice if the images are."""
   train = _with_features(bucket.train, bucket.name, folder)
   if bucket.test is bucket.train:
@@ -42,7 +44,8 @@ def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path) -> Tuple[Any, Any]:
   return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
 
 
-def _with_features(images: Any, split: str, folder: pathlib.Path) -> feature_set.FeatureSet:
+def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path
+                   ) -> feature_set.FeatureSet:
   stored = feature_shards.read_split(folder, split)
   places: Dict[str, int] = {name: place for place, name in enumerate(stored.ids)}
   missing = [name for name in images.ids if name not in places]

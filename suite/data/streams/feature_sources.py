@@ -19,7 +19,7 @@ from suite.data.images import tfds_source
 from suite.data.streams import drifting_buckets
 
 
-class Source(Protocol):
+class FeatureSource(Protocol):
   """Attributes: name; version, which tells apart sources of one name; splits {name: N}."""
 
   name: str
@@ -30,7 +30,7 @@ class Source(Protocol):
     """Images first ... end - 1 of a split, in their stored order."""
 
 
-def find(name: str, *, data_dir: Optional[str] = None) -> Source:
+def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
   """A series by its name ("drifting/cifar10"), else a prepared data set."""
   if name in drifting_buckets.SERIES:
     return _Series(name, data_dir)

@@ -11,11 +11,12 @@ of one file are found, images that were encoded anew are not.
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Dict, Iterable, Optional, Tuple
 
 from absl import logging
 import numpy as np
 
+from suite.contracts import examples
 from suite.data.images import image_set
 from suite.data.images import tfds_source
 
@@ -46,7 +47,8 @@ class TestImages:
     others = [found for name, found in self._tests.items() if name != dataset]
     return np.unique(np.concatenate(others)) if others else np.zeros(0, np.uint64)
 
-  def drop_from(self, images: Any, dataset: str, split: str) -> Tuple[Any, Dict[str, int]]:
+  def drop_from(self, images: examples.ExampleSet, dataset: str, split: str
+                ) -> Tuple[examples.ExampleSet, Dict[str, int]]:
     """(the images less those that other data sets are tested on, {"removed": how many}).
 
     A set that is read from disk as it is used stays whole: then {"removed": 0, "kept": how many}.

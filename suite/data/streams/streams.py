@@ -16,12 +16,15 @@ import dataclasses
 import functools
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
+from suite.contracts import event_kinds
+from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
+from suite.data.streams import shared_images as shared_images_lib
 
-TRAIN = "train"
-PREDICT = "predict"
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 ROLES = (META_TRAIN, META_TEST)
@@ -44,7 +47,7 @@ class Missing:
 
 
 @dataclasses.dataclass(frozen=True)
-class Event:
+class StreamEvent:
   """One event of a stream: kind "train" or "predict" of the entry `entry_index`."""
 
   index: int
@@ -57,13 +60,13 @@ class Event:
 class Splits:
   """The image sets of a task; `shared`: images left out because another task is tested on them."""
 
-  train: Any
-  validation: Any
-  test: Any
+  train: examples.ExampleSet
+  validation: examples.ExampleSet
+  test: examples.ExampleSet
   shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class Entry:
+class StreamEntry:
   """One task's place in a stream.
 
   Attributes:
@@ -95,7 +98,7 @@ class Entry:
     return self._task
 
   def __repr__(self) -> str:
-    return f"Entry({self.key!r}, {self.year}, {self.role})"
+    return f"StreamEntry({self.key!r}, {self.year}, {self.role})"
 
 
 class Stream:
@@ -108,14 +111,14 @@ class Stream:
     expected: {role: number of tasks} that the stream has when nothing is left out, if known.
   """
 
-  def __init__(self, name: str, entries: Sequence[Entry],
+  def __init__(self, name: str, entries: Sequence[StreamEntry],
                expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = ()):
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
     self._check()
     self._loaded: collections.OrderedDict[str, Splits] = collections.OrderedDict()
 
-  def events(self) -> List[Event]:
+  def events(self) -> List[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
     missing = self.missing()
     if missing:
@@ -124,9 +127,9 @@ class Stream:
           + "\n".join(f"  {m.dataset}: {m.reason}{' Run: ' + m.command if m.command else ''}"
                       for m in missing)
           + "\nPrepare them, or ask for on_missing='leave_out'; all records then say what is out.")
-    return [Event(2 * place + offset, kind, place, entry.key)
+    return [StreamEvent(2 * place + offset, kind, place, entry.key)
             for place, entry in enumerate(self.entries)
-            for offset, kind in enumerate((TRAIN, PREDICT))]
+            for offset, kind in enumerate((event_kinds.TRAIN, event_kinds.PREDICT))]
 
   def missing(self) -> List[Missing]:
     """The data sets that are not prepared, each once."""
@@ -134,24 +137,24 @@ class Stream:
     results = (found[name]() for name in dict.fromkeys(e.dataset for e in self.entries))
     return [result for result in results if result is not None]
 
-  def deliver(self, event: Event) -> experience.Experience:
+  def deliver(self, event: StreamEvent) -> experience.Experience:
     """What the learner is given with a Train event."""
-    if event.kind != TRAIN:
+    if event.kind != event_kinds.TRAIN:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
-                       f"only {TRAIN!r} events deliver data.")
+                       f"only {event_kinds.TRAIN!r} events deliver data.")
     delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
     return experience.History(delivered)[event.entry_index]
 
-  def test(self, event: Event) -> Any:
+  def test(self, event: StreamEvent) -> examples.ExampleSet:
     """The test split, for the protocol's eyes only."""
     return self._splits(event.entry_index).test
 
-  def shared(self, event: Event) -> Mapping[str, Any]:
+  def shared(self, event: StreamEvent) -> Mapping[str, Any]:
     """Images left out of the splits of this task because another is tested on them, by split."""
     return self._splits(event.entry_index).shared
 
   def _delivered(self, place: int) -> experience.Delivered:
-    def load() -> Tuple[Any, Any]:
+    def load() -> Tuple[examples.ExampleSet, examples.ExampleSet]:
       splits = self._splits(place)
       return splits.train, splits.validation
     return experience.Delivered(self.entries[place].task, load)
@@ -207,7 +210,6 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   lines = nevis_table.select(variant)
   name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
   expected = collections.Counter(line.role for line in lines)
-  from suite.data.streams import shared_images as shared_images_lib  # pylint: disable=import-outside-toplevel
   tested = shared_images_lib.TestImages(
       [f"nevis/{line.name}" for line in lines] if shared_images == "remove" else [],
       data_dir=data_dir)
@@ -220,11 +222,11 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return Stream(name, entries, expected, left_out)
 
 
-def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -> Entry:
+def _nevis_entry(line: nevis_table.StreamLine, data_dir: Optional[str],
+                 tested: shared_images_lib.TestImages) -> StreamEntry:
   dataset = f"nevis/{line.name}"
 
   def task() -> tasks.Task:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     found = tfds_source.label_facts(dataset, data_dir=data_dir)
     if found.kind != line.kind:
       raise ValueError(f"{dataset!r} is {found.kind} as prepared, but {line.kind} in the stream's "
@@ -232,7 +234,6 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    from suite.data.images import image_set  # pylint: disable=import-outside-toplevel
     train, validation, test = (image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
                                for split in ("train", "validation", "test"))
     train, shared_train = tested.drop_from(train, dataset, "train")
@@ -240,19 +241,17 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
     return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
 
   def missing() -> Optional[Missing]:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
     return Missing(dataset, reason, command) if reason else None
 
   def version() -> Optional[str]:
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
     return tfds_source.version(dataset, data_dir=data_dir)
 
-  return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
+  return StreamEntry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
                version=version)
 
 
-def _check_fits(task: tasks.Task, part: Any) -> None:
+def _check_fits(task: tasks.Task, part: examples.ExampleSet) -> None:
   got: Tuple[str, int] = (part.kind, part.num_classes)
   if got != (task.kind, task.num_classes):
     raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "

@@ -4,7 +4,8 @@
 Many episodes run side by side in one graph, so nothing may be written while an image is embedded.
 An embedding with batch norm therefore returns what it has seen (`train`), the protocol adds that up
 over all episodes of an update, and `update_statistics` puts it into the running statistics, once.
-Outside of training an image's features depend on no other image (`encode`), so they are computed once.
+Outside of training an image's features depend on no other image (`encode`), so they are computed
+once.
 
 B images of H x W pixels and C channels; N norms of F_1 ... F_N channels, their sum is F.
 """

@@ -152,7 +152,7 @@ def test_classes_with_too_few_images_give_what_they_have():
 
 def _stream(name, classes, num_base, labels, ids):
   labels = np.array(labels)
-  return fluid_sequences.Stream(name, np.array(classes), num_base, np.arange(len(labels)),
+  return fluid_sequences.PlannedSequence(name, np.array(classes), num_base, np.arange(len(labels)),
                                 np.array(ids), labels, np.zeros(len(labels), np.int64))
 
 
