@@ -56,18 +56,21 @@ class EpisodicCapabilities:
   Attributes:
     learner: the learner itself.
     encode: see `EncodingLearner`.
-    meta: the learner as one that can be meta-trained.
+    meta: the learner, if it has `meta_loss`.
+    optimizer: of its meta-training, if it was made for one.
   """
 
   learner: learner_lib.EpisodicLearner
   encode: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
   meta: Optional[learner_lib.MetaLearner] = None
+  optimizer: Optional[tf.keras.optimizers.Optimizer] = None
 
 
 def of_episodic_learner(learner: Any) -> EpisodicCapabilities:
   """The optional parts that the learner has; call it after `begin`, which builds the optimizer."""
-  meta = learner if hasattr(learner, "meta_loss") and hasattr(learner, "optimizer") else None
-  return EpisodicCapabilities(learner, getattr(learner, "encode", None), meta)
+  return EpisodicCapabilities(
+      learner, getattr(learner, "encode", None), learner if hasattr(learner, "meta_loss") else None,
+      getattr(learner, "optimizer", None))
 
 
 def keeps_predict(learner: learner_lib.Learner) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Iterable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from suite.contracts import deliveries
@@ -117,6 +118,20 @@ def check_task(task: tasks.Task) -> None:
         f"Task {task.key!r} has {task.num_classes} class; a {task.kind} task needs at least 2. "
         "Declare all classes of the data set, or leave it out. (Images without labels are for "
         "pretraining: pretrain.run.)")
+
+
+def check_labels(task: tasks.Task, parts: Iterable[examples.ExampleSet]) -> None:
+  """Refuses training data that all has the same label."""
+  if task.kind != tasks.SINGLE_LABEL:
+    return
+  found: set[int] = set()
+  for part in parts:
+    found.update(np.unique(part.labels).tolist())
+    if len(found) > 1:
+      return
+  raise RefusedError(
+      f"All training examples of {task.key!r} are of class {found.pop()}; there is nothing to tell "
+      "apart. Give data of at least 2 classes.")
 
 
 def check_predict(learner: learner_lib.Learner, task: tasks.Task, part: examples.ExampleSet

@@ -89,7 +89,11 @@ def run(
   state.resume(learner, begin=[task], delivery=deliveries.EPISODES)
   _check_width(learner, task, episodes_test)
   graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
-                              distribution=state.distribution)
+                                 distribution=state.distribution)
+  if updates and graphs.can.optimizer is None:
+    raise refusals.RefusedError(
+        f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
+        f"updates={updates}. Set cfsl.run.updates = 0, or give the learner its training.")
   # The run's seed says where in the endless sequence of training episodes it begins.
   first = state.seeds.integer("training episodes") << 31
   num_parts = updates // updates_per_event

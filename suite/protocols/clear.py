@@ -110,6 +110,7 @@ def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform) -> 
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
     if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):
       part.check_width(transform)
+  refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
 def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:

@@ -64,8 +64,8 @@ class Graphs:
   @property
   def model(self) -> Sequence[tf.Variable]:
     """The variables that meta-training changes, running statistics too, without the optimizer's."""
-    meta = self.can.meta
-    others = {id(v) for v in meta.optimizer.variables} if meta is not None else set()
+    optimizer = self.can.optimizer
+    others = {id(v) for v in optimizer.variables} if optimizer is not None else set()
     return [v for v in self._learner.variables if id(v) not in others]
 
   def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
