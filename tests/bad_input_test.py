@@ -204,7 +204,7 @@ def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, cap
       break
     stopped += 1
     assert code == 1 and "Traceback" not in error
-    assert "suite: Could not save " in error and "run the same command again to go on" in error
+    assert "suite: Could not save " in error and "run the same command again to resume" in error
     assert "No space left on device. The last good state is intact" in error
   assert stopped >= 3 and _run() == 0
   assert json.dumps(_records()) == json.dumps(_records("whole"))
