@@ -74,7 +74,11 @@ class Learner(Beginner, Protocol):
     """
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced."""
+    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced.
+
+    Raises:
+      RuntimeError: it cannot answer before `learn`.
+    """
 
 
 class SequenceLearner(Learner, Protocol):

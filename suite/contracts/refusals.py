@@ -135,13 +135,26 @@ def check_labels(task: tasks.Task, parts: Iterable[examples.ExampleSet]) -> None
 
 
 def check_predict(learner: learner_lib.Learner, task: tasks.Task, part: examples.ExampleSet
-                  ) -> None:
-  """Refuses a learner whose `predict` does not return logits [B, C] for a task that has begun."""
+                  ) -> bool:
+  """Refuses a learner whose `predict` does not return logits [B, C] for a task that has begun.
+
+  Args:
+    learner: it has begun the task.
+    task: of C classes.
+    part: examples of the task.
+
+  Returns:
+    False if the learner cannot predict before `learn`: then check again after it.
+  """
   if len(learner.transform.shape) == 1:
     spec = tf.TensorSpec([1, *learner.transform.shape], tf.float32)
   else:
     spec = part.eval_batches(1, transform=learner.transform).element_spec["image"]
-  check_width(learner, task, learner.predict, spec)
+  try:
+    check_width(learner, task, learner.predict, spec)
+  except RuntimeError:
+    return False
+  return True
 
 
 def check_width(learner: Any, task: tasks.Task, predict: Callable[[tf.Tensor], tf.Tensor],

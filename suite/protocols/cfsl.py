@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Continual few-shot learning (Antoniou et al., 2020): a task's few examples come in several sets.
 
-An episode (a task) is a sequence of small support sets, each seen once and then gone, and a target
-set over all their classes. A learner is meta-trained on many episodes, then scored on others: by
-its accuracy on the target set after the last support set, as the mean over episodes with its 95%
-interval (which says how sure the mean of this one trained model is).
+An episode (a task) is a sequence of small support sets, each shown once, and a target set over all
+their classes. A learner is meta-trained on many episodes, then scored on others: by its accuracy on
+the target set after the last support set, as the mean over episodes with its 95% interval (that of
+the mean of this one trained model).
 
-Events: meta-training in equal parts, each followed by a look at the validation episodes if there
-are any, then one Predict event of all test episodes. With validation episodes the answers are those
-of an ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
+Events: meta-training in equal parts, each followed by validation episodes if there are any, then
+one Predict event of all test episodes. With validation episodes the answers are those of an
+ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
 
 "atm" is across-task memory (section 4 of the paper): the bytes of the state that `adapt` returns
 after the last support set, over the bytes of all support images of the task as float32.
@@ -67,18 +67,18 @@ def run(
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
 
   Args:
-    learner: what is meta-trained, unless `updates` is 0.
-    state: where the run is.
-    episodes_train, episodes_test: of classes that are not in the other.
+    learner: it is meta-trained, unless `updates` is 0.
+    state: of the run.
+    episodes_train, episodes_test: of disjoint sets of classes.
     updates, updates_per_event: meta-updates in all, and between two saved states.
-    tasks_per_update: episodes of an update, shared out over the replicas.
-    test_episodes: how many are tested on, the first ones.
+    tasks_per_update: episodes of an update, distributed over the replicas.
+    test_episodes: number of episodes tested on, the first ones.
     episodes_validation: of further classes; None: the last model is tested.
-    validation_episodes: the first so many of them are looked at, always the same.
-    validate_every: so many events apart.
-    ensemble: how many of the models that did best on validation answer together.
-    episodes_at_once: training episodes that run side by side on a replica, each with all that its
-      gradient needs.
+    validation_episodes: number of episodes validated on, always the first ones.
+    validate_every: number of events between validations.
+    ensemble: number of models, those that did best on validation, whose logits are averaged.
+    episodes_at_once: training episodes that run side by side on a replica, each with all
+      intermediate results of its gradient.
   """
   refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
   _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
@@ -94,7 +94,7 @@ def run(
     raise refusals.RefusedError(
         f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
         f"updates={updates}. Set cfsl.run.updates = 0, or give the learner its training.")
-  # The run's seed says where in the endless sequence of training episodes it begins.
+  # The run's seed determines the first training episode of an endless sequence.
   first = state.seeds.integer("training episodes") << 31
   num_parts = updates // updates_per_event
   cost: Optional[flops.Cost] = None
@@ -121,11 +121,11 @@ def run(
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
-  return summarise(state.records)
+  return summarize(state.records)
 
 
-def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
-  """The test event's scores, and what everything has cost, from records alone."""
+def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+  """The test event's scores and the costs of the run, from records alone."""
   losses, last = [r["loss"] for r in records if r["kind"] == "train"], records[-1]
   names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
            "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
@@ -145,14 +145,14 @@ class _Feed(NamedTuple):
   first: int
 
   def batches(self, distribution: distribution_lib.Distribution) -> Any:
-    """Endless; each holds the episodes of an update, or a replica's share of them."""
+    """Endless batches; each holds the episodes of an update, or a replica's share of them."""
     if distribution.is_single:
       return self._prepared(self.size)
     share = self.size // distribution.num_replicas
     return distribution.dataset(lambda **shard: self._prepared(share, **shard))
 
   def spec(self) -> episodes_lib.Episode:
-    """Of all episodes of an update."""
+    """The spec of all episodes of an update."""
     return self._prepared(self.size).element_spec
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
@@ -163,10 +163,14 @@ class _Feed(NamedTuple):
 def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
                  counter: Optional[learner_lib.EpisodicLearner], task: tasks.Task,
                  context: context_lib.Context) -> flops.Cost:
-  """Of one update, counted on one device: it does not depend on the number of replicas.
+  """Cost of one update, counted on one device: it does not depend on the number of replicas.
 
   Args:
-    counter: a copy of the learner that has not begun, if there are several.
+    graphs: of the learner; used on a single device.
+    feed: gives the spec of a batch.
+    counter: a copy of the learner that has not begun, if there are several replicas.
+    task: for `begin` of the copy.
+    context: likewise.
   """
   if counter is not None:
     counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
@@ -178,7 +182,7 @@ def meta_train(
     graphs: episode_graphs.Graphs, feed: _Feed, context: context_lib.Context, first_update: int,
     updates: int, cost: flops.Cost
 ) -> Dict[str, Any]:
-  """So many updates at `cost` each, charged to "meta_train"."""
+  """Does `updates` updates at `cost` each, charged to "meta_train"."""
   losses: List[float] = []
   began = time.monotonic()
   batches = iter(feed.batches(context.distribution))
@@ -200,13 +204,13 @@ def meta_train(
 
 def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context
              ) -> Dict[str, Any]:
-  """Accuracy of the model as it is, charged to "validate"."""
+  """Accuracy of the current model, charged to "validate"."""
   logits, labels = questions.ask(context, "validate")
   return {"validation_accuracy": float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
 
 def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int]:
-  """Events whose models did best on validation, best first; of equals the earlier. [] if none."""
+  """Events whose models did best on validation, best first, ties by event; [] if there are none."""
   found = [(-r["validation_accuracy"], r["event"]) for r in records if "validation_accuracy" in r]
   return [event for _, event in sorted(found)[:ensemble]]
 
@@ -215,12 +219,12 @@ def test(
     graphs: episode_graphs.Graphs, questions: episode_questions.EpisodeQuestions,
     context: context_lib.Context, models: Sequence[int] = ()
 ) -> evaluation.Evaluation:
-  """Accuracy over the test episodes, charged to "predict"; labels stay here.
+  """Accuracy over the test episodes, charged to "predict".
 
   Args:
     graphs, questions: of the learner.
     context: of this event.
-    models: events whose saved models answer together by their mean logits; (): as it is.
+    models: events whose saved models' logits are averaged; (): the current model.
   """
   every = []
   for event in models or (None,):
@@ -234,8 +238,8 @@ def test(
 
 
 def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
-  """logits [N, T, W] and labels [N, T] of N episodes."""
-  # Episode i is always the same, so its number and the place of a target name the question.
+  """The scores of logits [N, T, W] with labels [N, T] of N episodes."""
+  # Episode i is always the same, so its number and that of a target make an id.
   ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL)
@@ -265,7 +269,7 @@ def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updat
            ) -> None:
   if updates_per_event < 1 or updates % updates_per_event:
     raise ValueError(
-        f"cfsl.run.updates={updates} is no multiple of updates_per_event={updates_per_event}. "
+        f"cfsl.run.updates={updates} is not a multiple of updates_per_event={updates_per_event}. "
         "Meta-training is saved after equal parts; choose a multiple.")
   given = [part for part in parts if part is not None]
   if len({part.num_labels for part in given}) > 1:
@@ -275,4 +279,4 @@ def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updat
         "for all.")
   if len({part.convention for part in given}) > 1:
     raise ValueError(f"Episodes follow the conventions {[part.convention for part in given]}; a "
-                     "number from a mixture means nothing. Choose one for all.")
+                     "number from a mixture has no meaning. Choose one for all.")

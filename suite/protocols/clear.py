@@ -1,14 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """CLEAR (Lin et al., 2021): one task whose images drift in time, delivered bucket by bucket.
 
-For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for bucket
-j's test images, for every j (iid mode) or for later ones only (streaming mode: today's model meets
-tomorrow's data). The score is the matrix R[i, j], the accuracy on bucket j after training on bucket
-i, and the means over its parts that `suite.metrics.matrix` defines.
+For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for the test
+images of bucket j, for every j (iid mode) or for later ones only (streaming mode). The score is the
+matrix R[i, j], the accuracy on bucket j after training on bucket i, and the means over its parts
+that `suite.metrics.matrix` defines.
 
-In streaming mode nothing that was trained on is tested, so `train` and `test` of a bucket may both
-be all of it, as in the paper. What a learner wants to keep of past buckets it has to keep itself:
-none is delivered twice.
+In streaming mode no training image is tested, so `train` and `test` of a bucket may both be all of
+it, as in the paper. No bucket is delivered twice: a learner must store what it needs of past ones.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 
 
 class BucketEvent(NamedTuple):
-  """Train on bucket `trained`; or, having done so, predict bucket `tested`."""
+  """Train on bucket `trained` (`tested` is None), or predict bucket `tested` after it."""
 
   trained: int
   tested: Optional[int] = None
@@ -54,14 +53,14 @@ def run(
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
 ) -> Dict[str, Any]:
-  """Runs the buckets from where `state` is; returns the summary (see `summarise`).
+  """Runs the buckets from `state.done` on; returns the summary (see `summarize`).
 
   Args:
     mode: "iid" or "streaming".
-    validation_share: the part of each bucket's training images that is delivered as its validation
+    validation_share: share of each bucket's training images that is delivered as its validation
       split.
-    eval_batch_size: examples that are predicted at once; None: 256 images, or a whole test set of
-      features up to 4096.
+    eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
+      up to 4096.
   """
   refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
@@ -69,7 +68,7 @@ def run(
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform)
   batch_size = eval_batch_size or _eval_batch_size(buckets)
-  forward = None
+  checked, forward = state.done > 0, None
   state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
@@ -77,13 +76,13 @@ def run(
     learner.begin(buckets.task, context)
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
-      if not state.done:
-        refusals.check_predict(learner, buckets.task, delivered.train)
+      checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
       record = {"train_size": delivered.train.size, "validation_size": delivered.validation.size,
                 **learner.learn(delivered, context)}
       if not capabilities.keeps_predict(learner):
         forward = None
     else:
+      checked = checked or refusals.check_predict(learner, buckets.task, buckets[0].test)
       # One for all buckets of a row at least: compiling takes longer than thousands of features.
       forward = forward or scoring.Forward(learner.predict, state.distribution)
       record, predictions = evaluation.evaluate(
@@ -92,11 +91,11 @@ def run(
           forward=forward)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
-  return summarise(state.records, buckets, mode)
+  return summarize(state.records, buckets, mode)
 
 
 def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
-  """All events in order: each bucket's Train, then its Predicts."""
+  """All events in order: for each bucket one Train event, then its Predict events."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
   return [BucketEvent(i, j) for i in range(num_buckets)
@@ -114,7 +113,7 @@ def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform) -> 
 
 
 def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
-  """One size for all test sets, so that one graph serves them."""
+  """One batch size for all test sets, so that they share a graph."""
   largest = max(bucket.test.size for bucket in buckets)
   is_features = all(isinstance(b.test, feature_set.FeatureSet) for b in buckets)
   return min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
@@ -122,13 +121,13 @@ def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
 
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
              ) -> experience.Experience:
-  """The training images of bucket i, some set apart for validation, the same for every learner."""
+  """The training images of bucket i, split for validation in the same way for every learner."""
   train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
   return experience.Experience(buckets.task, train, validation, experience.History())
 
 
 def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
-  """What each record says of its event, whatever the learner; buckets count from 0."""
+  """The part of a record that does not depend on the learner; buckets count from 0."""
   kind, bucket = event_kinds.TRAIN, event.trained
   if event.tested is not None:
     kind, bucket = event_kinds.PREDICT, event.tested
@@ -140,7 +139,7 @@ def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[
 
 
 def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
-  """The row of the bucket trained on as far as it goes, else NaN; its scores once it is whole."""
+  """The row of the bucket trained on, NaN where not evaluated; its scores once it is complete."""
   acc[event.trained, event.tested] = accuracy = record["correct"] / record["seen"]
   row = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
   return {**row, **matrix.row(acc, event.trained)} if event.tested == len(acc) - 1 else row
@@ -155,9 +154,9 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int) -> np.nda
   return acc
 
 
-def summarise(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
+def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
               ) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone; null where the mode does not evaluate."""
+  """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = accuracies(records, len(buckets))
   last = records[-1] if records else {}
   return {

@@ -8,12 +8,12 @@ offline phase on all that is stored. A class is known from pretraining (the base
 the step after which its label was first revealed. Both accuracy and compute are scored.
 
     answer    the known class with the largest logit, or "new" if the novelty score is below a
-              threshold; right if it is y_t, or "new" while y_t's class is not known
+              threshold; correct if it is y_t, or "new" while the class of x_t is not known
     closed    the same without "new" (what the authors' code reports)
 
 Steps run in blocks, for speed only: see `suite/training/sequence/sequence_steps.py`. The events of
 a run are the base classes, then records of up to `record_every` steps, and an offline phase
-wherever the strategy wants one; all that is needed to go on stands in them.
+wherever the strategy asks for one; a run resumes from these records.
 """
 
 from __future__ import annotations
@@ -64,22 +64,22 @@ def run(
     head_is: str = ">",
     window: int = 500,
 ) -> Dict[str, Any]:
-  """Runs the sequence from where `state` is; returns the summary (see `summarise`).
+  """Runs the sequence from `state.done` on; returns the summary (see `summarize`).
 
   Args:
     base: training images of the base classes, learned before the first step and charged to
       "pretrain"; without them no class is known at first, and all are novel.
-    update: when to train on what is stored, for learners that can.
-    validation_share: the part of `base` that is delivered as its validation split.
+    update: when to train on the stored samples, for learners with offline phases.
+    validation_share: share of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
-    record_every: steps in one record, at most.
-    block_size: steps tried in one compiled call; makes no difference to the answers.
+    record_every: greatest number of steps in one record.
+    block_size: steps tried in one compiled call; does not change the answers.
     encode_batch: samples encoded at once.
     novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
     new_below: a novelty score below this is answered with "new". Where logits are minus squared
       distances it is -d^2 for the least distance d of a new class. None: the learner's own
       `new_below`, if it has one; else no such answer while a class is known.
-    head_above, head_is: classes with > (or >=) so many samples in the sequence are head.
+    head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window: steps; see `sequence_log.summary`.
   """
   novelty = sequence_log.Novelty(novelty_score, new_below)
@@ -106,7 +106,7 @@ def run(
           record_every=record_every, block_size=block_size, window=window, novelty=novelty)
     else:
       break
-  return summarise(state.records, sequence, known, threshold=head_above, head_is=head_is,
+  return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
                    window=window, novelty_score=novelty_score)
 
 
@@ -172,14 +172,14 @@ class _SequenceRun:
                            self._log.correct(task.num_classes), self.steps.known)
 
   def update_is_due(self) -> bool:
-    """Whether the steps so far ended with a decision to update."""
+    """Whether the last step ended with a decision to update."""
     return bool(self._state.records) and self._state.records[-1].get("update", False)
 
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
     phases, before = step_records.of_phases(state.records), state.ledger.totals()
-    # Its draws are of the phase, not of the event: they do not depend on the length of records.
+    # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
     self._learner.begin(self._task, context)
@@ -196,7 +196,7 @@ class _SequenceRun:
 
   def predict(self, *, record_every: int, block_size: int, window: int,
               novelty: sequence_log.Novelty) -> None:
-    """Steps up to the next update, or as many as a record holds."""
+    """Steps up to the next update, or to the end of the record."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
     novelty = novelty.with_own(None if self._can.new_below is None else self._can.new_below())
@@ -225,7 +225,7 @@ class _SequenceRun:
 
   def _block(self, limit: int, novelty: sequence_log.Novelty
              ) -> Tuple[sequence_log.StreamLog, np.ndarray, sequence_decisions.BlockOutcome]:
-    """Tries the steps before `limit`; makes those happen that come before an update.
+    """Tries the steps before `limit` and commits those before an update.
 
     Returns:
       their log, the probabilities of their true classes [B], and the decision.
@@ -242,7 +242,7 @@ class _SequenceRun:
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
   def _progress(self, phases: step_records.Records) -> Dict[str, Any]:
-    """What a record says of the run so far, to go on from and to compare."""
+    """The part of a record that describes the run so far, to resume from and to compare."""
     return {"strategy": self._decisions.state(),
             **step_records.views(self._can, self.steps.num_answered, phases)}
 
@@ -253,9 +253,9 @@ def _known(sequence: sequences.Sequence, base: Optional[examples.ExampleSet]) ->
   return np.arange(sequence.num_classes) < num_base
 
 
-def summarise(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
+def summarize(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
               **settings: Any) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone; settings as of `sequence_log.summary`.
+  """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
   the base classes' those of all other phases. "macs_exact_cached" and the like leave the base

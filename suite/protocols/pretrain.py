@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pretraining: one long training, delivered in portions, that leaves an encoder behind.
+"""Pretraining: one long training, delivered in portions, whose result is an encoder.
 
-Each event is a portion of the updates. Its end is where a killed run goes on, and after each the
-encoder so far stands in the run directory (`suite.state.encoder_file`): other runs start from
-it, `suite data features` writes features with it. Unless `labelled`, what is delivered has no
-labels at all.
+Each event is a portion of the updates. A killed run resumes after the last finished portion. Each
+event also writes the current encoder to the run directory (`suite.state.encoder_file`): other runs
+start from it, and `suite data features` writes features with it. Unless `labelled`, the delivered
+images have no labels.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ def run(
     updates_per_event: int = 500,
     labelled: bool = False,
 ) -> Dict[str, Any]:
-  """Runs the updates from where `state` is; returns the summary.
+  """Runs the updates from `state.done` on; returns the summary.
 
   Args:
-    images: an `ImageSet` to pretrain on.
-    updates: gradient steps in all. updates_per_event: between two saves.
-    labelled: whether the learner is shown the labels.
+    images: the set to pretrain on.
+    updates: gradient steps in all.
+    updates_per_event: gradient steps between two saves.
+    labelled: whether the learner gets the labels.
   """
   refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
@@ -67,7 +68,7 @@ def run(
         "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
-  return summarise(state.records, updates)
+  return summarize(state.records, updates)
 
 
 def _task(images: examples.ExampleSet, labelled: bool) -> tasks.Task:
@@ -76,8 +77,8 @@ def _task(images: examples.ExampleSet, labelled: bool) -> tasks.Task:
   return tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)
 
 
-def summarise(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
-  """What the run came to, from its records."""
+def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
+  """The result of the run, from its records."""
   last = records[-1] if records else {}
   return {
       "protocol": "pretrain", "stream": last.get("task", ""), "num_events": len(records),

@@ -201,7 +201,7 @@ def test_every_support_set_moves_the_answers(tmp_path):
 
 
 @pytest.mark.parametrize("settings, message", [
-    (dict(updates=5), "updates=5 is no multiple of updates_per_event=2"),
+    (dict(updates=5), "updates=5 is not a multiple of updates_per_event=2"),
     (dict(episodes_train=_episodes(num_support_sets=1)), r"have \[2, 4\] classes"),
 ])
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):

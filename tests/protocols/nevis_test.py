@@ -182,7 +182,7 @@ def _by_hand():
 
 
 def test_the_summary_is_worked_by_hand():
-  summary = nevis.summarise(_by_hand(), _stream())
+  summary = nevis.summarize(_by_hand(), _stream())
   assert summary["headline"] == "ok" and summary["stream"] == "few"
   assert summary["mean_error"] == 0.125  # Over meta-test only.
   assert summary["mean_error_all"] == pytest.approx((0.5 + 0.25 + 0.125) / 3)
@@ -199,12 +199,12 @@ def test_the_summary_is_worked_by_hand():
 def test_the_headline_is_the_plain_mean_over_meta_test():
   found = _by_hand()
   found[3]["role"] = "meta_test"
-  assert nevis.summarise(found, _stream())["mean_error"] == pytest.approx((0.25 + 0.125) / 2)
+  assert nevis.summarize(found, _stream())["mean_error"] == pytest.approx((0.25 + 0.125) / 2)
 
 
 def test_learners_without_curves_have_no_forward_transfer():
   found = [{k: v for k, v in r.items() if k not in ("trials", "best_trial")} for r in _by_hand()]
-  summary = nevis.summarise(found, _stream())
+  summary = nevis.summarize(found, _stream())
   assert summary["forward_transfer"] is None and summary["forward_transfer_by_task"] == {}
   assert summary["mean_error"] == 0.125
 
@@ -212,20 +212,20 @@ def test_learners_without_curves_have_no_forward_transfer():
 def test_a_perfect_first_meeting_leaves_nothing_to_gain():
   found = _by_hand()
   found[0].update(_curve((10, 0.0), (20, 0.0)))
-  summary = nevis.summarise(found, _stream())
+  summary = nevis.summarize(found, _stream())
   assert summary["forward_transfer"] is None
   assert summary["forward_transfer_by_task"] == {"digits_rotated@2": None}
 
 
 def test_no_headline_while_tasks_are_missing_and_they_are_named():
-  summary = nevis.summarise(_by_hand()[:4], _stream())
+  summary = nevis.summarize(_by_hand()[:4], _stream())
   assert summary["mean_error"] is None and summary["num_events"] == 4
   assert summary["headline"] == "no headline score, 1 tasks are missing: digits_rotated@2"
   assert summary["mean_error_all"] == 0.375
 
 
 def test_no_headline_if_tasks_were_left_out():
-  summary = nevis.summarise(_by_hand(), _stream(left_out=["coil100", "voc"]))
+  summary = nevis.summarize(_by_hand(), _stream(left_out=["coil100", "voc"]))
   assert summary["mean_error"] is None and summary["left_out"] == ["coil100", "voc"]
   assert summary["headline"] == "no headline score, 2 tasks are missing: coil100, voc"
 
