@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Whole sets as two arrays, for learners that gather their batches inside the graph."""
+"""A set as two arrays, for learners that gather their batches inside the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 256
 
 
 class Examples(NamedTuple):
-  """images uint8 [N, S, S, 3] as `transform.evaluate` makes them, or float32 [N, D]; labels [N]."""
+  """images: uint8 [N, S, S, 3] after `transform.evaluate`, or float32 [N, D]. labels: [N]."""
 
   images: np.ndarray
   labels: np.ndarray

@@ -21,13 +21,13 @@ from suite.data.images import sampling
 
 @dataclasses.dataclass(frozen=True)
 class Features:
-  """The transform of features, which leaves them as they are; `size` is D."""
+  """The transform of features, which leaves them unchanged; `size` is D."""
 
   size: int = 2048
 
   @property
   def shape(self) -> Tuple[int]:
-    """Of one example."""
+    """(D,)."""
     return (self.size,)
 
   def train(self, features: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
@@ -86,7 +86,7 @@ class FeatureSet(image_set.ImageSet):
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
 
   def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform) -> EvalBatches:
-    """As of an `ImageSet`, but made once and held: a pass only hands them out."""
+    """As of an `ImageSet`, but computed once and kept in memory."""
     self.check_width(transform)
     key = (batch_size, transform)
     if self._eval[0] != key:
@@ -104,7 +104,7 @@ class FeatureSet(image_set.ImageSet):
 
 
 class FeatureStore:
-  """The array behind a set; the counterpart of `image_store.RawStore`."""
+  """The array of a set; the counterpart of `image_store.RawStore`."""
 
   def __init__(self, name: str, features: np.ndarray):
     features = np.asarray(features)
@@ -138,7 +138,7 @@ class FeatureStore:
 
 
 class EvalBatches:
-  """All rows once, in order, as batches of tensors; can be gone through again and again."""
+  """All rows once, in order, as batches of tensors; can be iterated repeatedly."""
 
   def __init__(self, features: FeatureSet, batch_size: int, transform: transform_lib.Transform):
     plan = sampling.EvalPlan(size=features.size, batch_size=batch_size)
@@ -159,7 +159,7 @@ class EvalBatches:
 
   @property
   def element_spec(self) -> Dict[str, tf.TensorSpec]:
-    """Of every batch."""
+    """The spec of each entry of a batch."""
     return {key: tf.TensorSpec(value.shape, value.dtype)
             for key, value in self._batches[0].items()}
 

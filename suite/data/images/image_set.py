@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A finite labelled set of images, held by index so that any batch of any epoch can be made alone.
+"""A finite labeled set of images, held by index, so that any batch of any epoch can be computed.
 
 Every batch is a dictionary with static shapes:
 
   image  uint8 [B, S, S, 3]
   label  int64 [B] (single label) or uint8 [B, C] (multi label, one 1 for each class present)
-  mask   bool [B], False on rows that only fill up the last batch
+  mask   bool [B], False on rows that pad the last batch
   id     string [B]
 """
 
@@ -28,7 +28,7 @@ Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
 
 
 class ImageSet:
-  """N labelled images; see the module's docstring for the batches it makes.
+  """N labeled images; the module's docstring describes their batches.
 
   Attributes:
     name: for messages, e.g. "nevis/mnist train".
@@ -128,13 +128,13 @@ class ImageSet:
       batch_size: B, the global batch.
       seed: steers the order and the augmentation.
       transform: see `image_ops`.
-      first_step: the sequence starts here; first_step=s is the tail of the sequence from 0.
-      shard_index: the first replica whose slices are wanted.
+      first_step: number of the first batch; first_step=s skips s batches.
+      shard_index: the first replica whose slices are returned.
       num_shards: R; each element is one replica's B / R rows.
       shards_here: replicas on this host; elements come step by step, replica by replica.
 
     Returns:
-      A data set of batches; each image comes once an epoch, whatever R is.
+      A data set of batches; each image comes once an epoch, for any R.
     """
     plan = sampling.TrainPlan(
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
@@ -145,7 +145,7 @@ class ImageSet:
                    ) -> tf.data.Dataset:
     """All images once, in order; the last batch is padded and its mask says so."""
     key = (batch_size, transform)
-    # Kept: tracing takes longer than reading a small set, and a set is evaluated again and again.
+    # Kept: tracing takes longer than reading a small set, and a set is evaluated repeatedly.
     if self._eval[0] != key:
       plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
       self._eval = (key, self._batches(plan, transform))
@@ -172,7 +172,7 @@ class ImageSet:
 
 
 def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
-  """The data set, deterministic, and never cut up by tf.distribute: plans do their own sharding."""
+  """The data set, deterministic and not sharded by tf.distribute: plans do the sharding."""
   options = tf.data.Options()
   options.deterministic = True
   options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
@@ -180,7 +180,7 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 
 def num_in_share(images: examples.TrainableSet, share: float) -> int:
-  """How many images a share of a set is; an error unless both sides have one."""
+  """Number of images in a share of a set; an error if either side is empty."""
   num = round(share * images.size)
   if not 0 < num < images.size:
     raise ValueError(f"A share of {share} of the {images.size} images of {images.name!r} is {num}; "
@@ -189,7 +189,7 @@ def num_in_share(images: examples.TrainableSet, share: float) -> int:
 
 
 def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size: int) -> np.ndarray:
-  """Labels as int64 [N] or uint8 [N, C]; anything else is an error that says what it is."""
+  """Labels as int64 [N] or uint8 [N, C]; an error that describes them if they are neither."""
   if labels is None:
     raise ValueError(f"{name!r} has no labels. Give {size} labels to learn and to test, or "
                      "pretrain on the images without labels (pretrain.run).")

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How the pixels of an image set are kept: one array, or one encoded string an image.
+"""Storage of the pixels of an image set: one array, or one encoded string for each image.
 
-Both stores turn a plan (`sampling.TrainPlan` or `EvalPlan`) into the same batches; the array needs
+Both stores make the same batches of a plan (`sampling.TrainPlan` or `EvalPlan`); the array needs
 no decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids and
 mask.
 """
@@ -115,7 +115,7 @@ def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_l
   found = {image_headers.shape(image) for image in encoded}
   shapes = [shape for shape in found if shape is not None]
   if len(shapes) == len(found) and len({shape[:2] for shape in shapes}) == 1:
-    height, width, channels = max(shapes)  # One grey image among coloured ones is decoded as RGB.
+    height, width, channels = max(shapes)  # If one image is colored, gray ones are decoded as RGB.
     if len(encoded) * height * width * channels <= memory_limit_bytes:
       images = decoding.decode_all(encoded, (height, width, channels), name=name, ids=ids)
       return RawStore(images)

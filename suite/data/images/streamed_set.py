@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """An image set too large for memory, read from its record files in a new order each epoch.
 
-It has the methods of `image_set.ImageSet` and the same plan of positions; only the order differs:
+It has the methods of `image_set.ImageSet` and the same plan of positions, in another order:
 epoch e puts the files in an order of (seed, e), reads several at a time, and shuffles what it reads
 buffer by buffer. It is deterministic; a later first step is reached by reading, not decoding, the
-part of its epoch that lies before it.
+part of its epoch before it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
 
 class StreamedSet:
-  """N labelled images on disk; attributes as those of `ImageSet`.
+  """N labeled images on disk; attributes as of `ImageSet`.
 
-  `labels` and `ids` are read, without the images, when first asked for.
+  `labels` and `ids` are read at the first access, without the images.
   """
 
   def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
@@ -78,8 +78,8 @@ class StreamedSet:
   def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
     """(the first ones, the last `share` of the images), both still on disk.
 
-    Stored order is taken for random, as TFDS makes it (a hash of the keys), so the seed is not
-    needed: any other choice would have to read and drop the other side's records.
+    TFDS stores examples in a random order (a hash of the keys), so the seed is not needed. Any
+    other choice would have to read and drop the records of the other side.
     """
     del seed
     cut = self.size - image_set.num_in_share(self, share)
@@ -103,7 +103,7 @@ class StreamedSet:
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
 
-    Each host reads every record and keeps its own rows.
+    Each host reads every record and uses its rows.
     """
     plan = sampling.TrainPlan(
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Domain-incremental series (CLEAR): the same classes in each bucket, images that drift in time."""
+"""Domain-incremental series (CLEAR): each bucket has the same classes, and images drift in time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suite.contracts import tasks
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bucket:
-  """One period: a name such as "bucket_03" and its two image sets."""
+  """One period: a name such as "bucket_03", and its training and test set."""
 
   name: str
   train: examples.ExampleSet

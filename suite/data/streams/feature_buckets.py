@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Buckets of images turned into buckets of features that `suite data features` has written.
+"""Buckets of features that `suite data features` has written, in place of buckets of images.
 
-Names, splits, labels and ids are the images' own; a row of features is found by the id of its image
-among the features of the split that is called like the bucket.
+Names, splits, labels and ids are those of the images; the features of an image are found by its id
+in the split that has the name of the bucket.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
 
 def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
            ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
-  """(train, test); the same object twice if the images are."""
+  """(train, test); the same object twice if the images are one object."""
   train = _with_features(bucket.train, bucket.name, folder)
   if bucket.test is bucket.train:
     return train, train

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What features can be written of: prepared data sets, and the series made from them.
+"""The sources of images to extract features from: prepared data sets, and series of them.
 
-A source gives its images part by part, without labels, each with an id that is its own within its
+A source gives its images part by part, without labels, each with an id that is unique within its
 split.
 """
 
@@ -20,7 +20,13 @@ from suite.data.streams import drifting_buckets
 
 
 class FeatureSource(Protocol):
-  """Attributes: name; version, which tells apart sources of one name; splits {name: N}."""
+  """Images by split.
+
+  Attributes:
+    name: of the data set or series.
+    version: differs between sources of one name.
+    splits: {name: N}.
+  """
 
   name: str
   version: str
@@ -68,7 +74,7 @@ class _DataSet:
 
 
 class _Series:
-  """A drifting series; its buckets are the splits, bucket 0 too."""
+  """A drifting series; its buckets, bucket 0 included, are the splits."""
 
   def __init__(self, name: str, data_dir: Optional[str]):
     self.name, self._series = name, drifting_buckets.find(name)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The table of the NEVIS'22 stream (tables/nevis_stream.csv) and what named streams take from it.
+"""The table of the NEVIS'22 stream (tables/nevis_stream.csv), and the streams that are parts of it.
 
 Columns: `position` 1..106 (paper and reference code agree on all of them); `name`, ours,
 "nevis/<name>" in TFDS; `title`, the paper's; `year`; `kind`; `role`, meta_test from 2019 on (79 and
@@ -22,7 +22,7 @@ from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 _PATH = pathlib.Path(__file__).with_name("tables") / "nevis_stream.csv"
 
-# Small data sets of different kinds, one of them met twice; the paper has no such stream.
+# Small data sets of different kinds, one of them repeated; the paper has no such stream.
 # Tiny ImageNet is its only meta-test task.
 TINY = ("olivetti_face", "mnist", "mnist@2", "cifar10", "semeion", "tiny_imagenet")
 

@@ -5,8 +5,8 @@
   train   predict     train   predict
   event 0 event 1     event 2 event 3
 
-A stream is built without reading any data. Data that is missing stops it before its first event,
-unless the stream was told to leave it out, and then `left_out` says so.
+A stream is built without reading data. Missing data is an error before the first event, unless the
+stream was built to leave it out; then `left_out` names it.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 ROLES = (META_TRAIN, META_TEST)
 
-# Data sets kept in memory: the one at hand, and one that a learner looks back at.
+# Data sets kept in memory: the current one, and an earlier one.
 _NUM_LOADED = 2
 
 
 class MissingDataError(RuntimeError):
-  """Some data of a stream is not prepared; the message names all of it and what to run."""
+  """Data of a stream is not prepared; the message names all of it and the commands to run."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-  """A data set that is not there: why, and the command that prepares it ("" if none does)."""
+  """A data set that is missing: the reason, and the command that prepares it ("" for none)."""
 
   dataset: str
   reason: str
@@ -82,7 +82,8 @@ class StreamEntry:
                load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
                missing: Callable[[], Optional[Missing]] = lambda: None,
                version: Callable[[], Optional[str]] = lambda: None):
-    """`task` may be a function (then `key` is needed); `missing` says whether the data is there."""
+    """`task` may be a function (then `key` is needed); `missing` tells if and why data is missing.
+    """
     if role not in ROLES:
       raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
     self.key = task.key if isinstance(task, tasks.Task) else str(key)
@@ -92,7 +93,7 @@ class StreamEntry:
 
   @property
   def task(self) -> tasks.Task:
-    """The task; its number of classes is looked up when first asked for."""
+    """The task; its number of classes is read at the first access."""
     if not isinstance(self._task, tasks.Task):
       self._task = self._task()
     return self._task
@@ -138,7 +139,7 @@ class Stream:
     return [result for result in results if result is not None]
 
   def deliver(self, event: StreamEvent) -> experience.Experience:
-    """What the learner is given with a Train event."""
+    """The data of a Train event, for the learner."""
     if event.kind != event_kinds.TRAIN:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
                        f"only {event_kinds.TRAIN!r} events deliver data.")
@@ -146,7 +147,7 @@ class Stream:
     return experience.History(delivered)[event.entry_index]
 
   def test(self, event: StreamEvent) -> examples.ExampleSet:
-    """The test split, for the protocol's eyes only."""
+    """The test split, for the protocol only."""
     return self._splits(event.entry_index).test
 
   def shared(self, event: StreamEvent) -> Mapping[str, Any]:
@@ -201,7 +202,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
       on (see `shared_images`), or "keep".
 
   Returns:
-    The stream. With "leave_out" its `left_out` names the tasks that are out.
+    The stream. With "leave_out" its `left_out` names the missing tasks.
   """
   if on_missing not in ("stop", "leave_out"):
     raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
