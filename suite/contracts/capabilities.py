@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, cast
 
 import tensorflow as tf
 
@@ -66,11 +66,12 @@ class EpisodicCapabilities:
   optimizer: Optional[tf.keras.optimizers.Optimizer] = None
 
 
-def of_episodic_learner(learner: Any) -> EpisodicCapabilities:
+def of_episodic_learner(learner: learner_lib.EpisodicLearner | learner_lib.MetaLearner
+                        ) -> EpisodicCapabilities:
   """The optional parts that the learner has; call it after `begin`, which builds the optimizer."""
+  meta = cast(learner_lib.MetaLearner, learner) if hasattr(learner, "meta_loss") else None
   return EpisodicCapabilities(
-      learner, getattr(learner, "encode", None), learner if hasattr(learner, "meta_loss") else None,
-      getattr(learner, "optimizer", None))
+      learner, getattr(learner, "encode", None), meta, getattr(learner, "optimizer", None))
 
 
 def keeps_predict(learner: learner_lib.Learner) -> bool:

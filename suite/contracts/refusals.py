@@ -8,7 +8,7 @@ first `begin`. A learner refuses in `begin` what depends on its arguments.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterable, Sequence
+from typing import Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -60,7 +60,7 @@ REQUIREMENTS = {
 }
 
 
-def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> None:
+def check_learner(learner: object, delivery: str, *, also: Sequence[str] = ()) -> None:
   """Refuses a learner without the methods that a delivery needs, or that does not accept it.
 
   Args:
@@ -86,7 +86,7 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> N
         f"{need.example}.")
 
 
-def check_method(method: Any, names: Sequence[str], example: str) -> None:
+def check_method(method: object, names: Sequence[str], example: str) -> None:
   """Refuses an object without the methods that a protocol calls."""
   missing = [one for one in names if not _has(method, one)]
   if missing:
@@ -95,7 +95,7 @@ def check_method(method: Any, names: Sequence[str], example: str) -> None:
         f"{', '.join(names)}. Take a method that has them, for example {example}.")
 
 
-def check_kinds(learner: Any, kinds: Iterable[str]) -> None:
+def check_kinds(learner: object, kinds: Iterable[str]) -> None:
   """Refuses a learner that cannot learn all the kinds of tasks that will be delivered."""
   allowed = getattr(learner, "kinds", tasks.KINDS)
   other = sorted(set(kinds) - set(allowed))
@@ -106,7 +106,7 @@ def check_kinds(learner: Any, kinds: Iterable[str]) -> None:
         "NearestMean.")
 
 
-def limits_kinds(learner: Any) -> bool:
+def limits_kinds(learner: object) -> bool:
   """Whether there are kinds of tasks that the learner says it cannot learn."""
   return set(getattr(learner, "kinds", tasks.KINDS)) < set(tasks.KINDS)
 
@@ -157,7 +157,7 @@ def check_predict(learner: learner_lib.Learner, task: tasks.Task, part: examples
   return True
 
 
-def check_width(learner: Any, task: tasks.Task, predict: Callable[[tf.Tensor], tf.Tensor],
+def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor], tf.Tensor],
                 images: tf.TensorSpec) -> None:
   """Refuses outputs other than [B, C], read from a graph of `predict` that is never run.
 
@@ -177,12 +177,12 @@ def check_width(learner: Any, task: tasks.Task, predict: Callable[[tf.Tensor], t
       f"{task.key!r}. Make its last layer {task.num_classes} wide.")
 
 
-def _has(learner: Any, name: str) -> bool:
+def _has(learner: object, name: str) -> bool:
   # A property may need `begin` first, so the class is asked before the object.
   return hasattr(type(learner), name) or hasattr(learner, name)
 
 
-def _fitting(learner: Any) -> list[Requirement]:
+def _fitting(learner: object) -> list[Requirement]:
   """The requirements that the learner meets and accepts."""
   accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
   return [need for delivery, need in REQUIREMENTS.items()

@@ -20,6 +20,7 @@ import tensorflow as tf
 
 from suite.contracts import transform as transform_lib
 from suite.data.images import sampling
+from suite.models import addons
 
 _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
@@ -204,7 +205,6 @@ class Rotate:
 
   def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
-    from suite.models import addons  # pylint: disable=import-outside-toplevel
     turns = sampling.uniform(seeds, 1)[:, 0] * 2.0 - 1.0
     return addons.rotate(images, tf.cast(turns * math.radians(self.max_degrees), tf.float32))
 
@@ -217,7 +217,6 @@ class Cutout:
 
   def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
-    from suite.models import addons  # pylint: disable=import-outside-toplevel
     sides = tf.cast(tf.shape(images)[1:3], tf.float64)
     centers = tf.cast(sampling.uniform(seeds, 2) * sides[None, :], tf.int32)
     return addons.cutout(images, self.length, centers)

@@ -11,7 +11,7 @@ Every batch is a dictionary with static shapes:
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -67,26 +67,6 @@ class ImageSet:
     store = image_store.best_store(encoded, name=name, ids=names,
                                    memory_limit_bytes=memory_limit_bytes)
     return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=names)
-
-  @classmethod
-  def from_tfds(cls, name: str, split: str, *, data_dir: Optional[str] = None,
-                memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES):
-    """Reads a prepared TensorFlow data set such as "nevis/mnist".
-
-    Features: `image`, `label` or `labels`, and `id` (the index where there is none).
-
-    Returns:
-      An ImageSet; a `streamed_set.StreamedSet` where the encoded images exceed the limit.
-    """
-    from suite.data.images import streamed_set  # pylint: disable=import-outside-toplevel
-    from suite.data.images import tfds_source  # pylint: disable=import-outside-toplevel
-    source = tfds_source.open_split(name, split, data_dir=data_dir)
-    if source.num_bytes > memory_limit_bytes:
-      return streamed_set.StreamedSet(source)
-    encoded, labels, ids = source.read()
-    return cls.from_encoded(source.title, encoded, labels, kind=source.kind,
-                            num_classes=source.num_classes, ids=ids,
-                            memory_limit_bytes=memory_limit_bytes)
 
   @property
   def size(self) -> int:

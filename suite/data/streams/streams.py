@@ -20,7 +20,7 @@ from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import tasks
-from suite.data.images import image_set
+from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
 from suite.data.streams import shared_images as shared_images_lib
@@ -235,11 +235,12 @@ def _nevis_entry(line: nevis_table.StreamLine, data_dir: Optional[str],
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    train, validation, test = (image_set.ImageSet.from_tfds(dataset, split, data_dir=data_dir)
-                               for split in ("train", "validation", "test"))
-    train, shared_train = tested.drop_from(train, dataset, "train")
-    validation, shared_validation = tested.drop_from(validation, dataset, "validation")
-    return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
+    read = {split: prepared_sets.read(dataset, split, data_dir=data_dir)
+            for split in ("train", "validation", "test")}
+    train, shared_train = tested.drop_from(read["train"], dataset, "train")
+    validation, shared_validation = tested.drop_from(read["validation"], dataset, "validation")
+    return Splits(train, validation, read["test"],
+                  {"train": shared_train, "validation": shared_validation})
 
   def missing() -> Optional[Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from suite.data.images import image_ops
-from suite.data.images import image_set
 from suite.data.images import image_store
+from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 
 NUM = 23
 
 
 def _read(config, data_dir, split="train", **values):
-  return image_set.ImageSet.from_tfds(f"suite_test_pictures/{config}", split, data_dir=data_dir,
-                                      **values)
+  return prepared_sets.read(f"suite_test_pictures/{config}", split, data_dir=data_dir,
+                            **values)
 
 
 @pytest.mark.parametrize("config, kind", [
