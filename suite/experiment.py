@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Builds what a gin file describes, runs it, reports. The roof: it sees all, nothing sees it."""
+"""Runs a protocol with each learner of a gin file and writes the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pathlib
 import platform
 import subprocess
 import sys
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from absl import logging
 import tensorflow as tf
@@ -50,21 +50,23 @@ def run(
     config_text: str = "",
     command: str = "",
 ) -> str:
-  """Runs one protocol with each learner, or goes on with what is there; returns the report.
+  """Runs one protocol with each learner, resuming what was interrupted; returns the report.
 
   Args:
     protocol: protocol(learner, state=...) returns a summary of plain values.
     learners: makes each learner, by its name in the report.
-    only: names of those to run, or one name; none: all of them.
+    only: names of the learners to run, or one name; (): all of them.
     seed: all randomness derives from it.
-    workdir: where results go; a directory of another configuration is refused.
-    data_dir: prepared data sets. mirror: searched for archives before any download.
+    workdir: directory of the results; one of another configuration is refused.
+    data_dir: directory of the prepared data sets.
+    mirror: searched for archives before any download.
     strategy, devices: see `distribution.build`.
     profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
     op_threads: CPU threads of one op; None: TensorFlow's choice, all cores. 1 is faster where many
-      small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS goes before it.
-    config_text: the configuration, stored beside the results as config.gin; what of it was used,
-      defaults included, is added as operative_config.gin. command: what the user typed.
+      small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
+    config_text: the configuration, stored beside the results as config.gin; the part that was used,
+      defaults included, is stored as operative_config.gin.
+    command: the user's command line.
   """
   learners = _chosen(learners, only)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
@@ -95,7 +97,7 @@ def run(
 
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
             ) -> Mapping[str, Callable[[], Any]]:
-  """Those of the learners that `only` names, in their own order."""
+  """The learners that `only` names, in the order of `learners`."""
   only = [only] if isinstance(only, str) else list(only)
   unknown = sorted(set(only) - set(learners))
   if unknown:
@@ -105,7 +107,7 @@ def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
 
 
 def _limit_op_threads(number: int) -> None:
-  """Only before TensorFlow's first op; later it is too late, and a run goes on without it."""
+  """Limits the threads of an op; has no effect after TensorFlow's first op."""
   if os.environ.get("TF_NUM_INTRAOP_THREADS"):
     return
   try:
@@ -135,14 +137,14 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
 
 
 def _keep_operative_config(path: pathlib.Path) -> None:
-  """Adds to what is there: a learner that is finished runs in no later process."""
+  """Adds to the file: the values of learners that finished in an earlier process stay."""
   text = gin_parse.operative_text(path.read_text() if path.exists() else "")
   if text:  # Without gin there is none.
     snapshots.save_text(path, text)
 
 
 class _Trace:
-  """The profiler's trace of one event; of a whole run it would be too large to be looked at."""
+  """The profiler's trace of one event; that of a whole run would be too large to be viewed."""
 
   def __init__(self, log_dir: Optional[pathlib.Path]):
     self._runs = log_dir is not None
@@ -156,7 +158,8 @@ class _Trace:
 
 
 def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution,
-            config_text: str, after_event: Callable[[], None]):
+            config_text: str, after_event: Callable[[], None]
+            ) -> Union[run_writer.RunWriter, run_writer.Follower]:
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
   view = tensorboard.TensorBoardView(workdir / "tensorboard" / name, config_text=config_text)
@@ -164,14 +167,14 @@ def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Dis
 
 
 def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
-  """Makes the work directory ours: a new one, or one of the very same configuration."""
+  """Claims the work directory: a new one, or one of the same configuration."""
   folder.mkdir(parents=True, exist_ok=True)
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   if config_path.exists():
     unchanged.check(config_path, config_text, "a run")
   elif any(not p.name.startswith(atomic_files.TEMPORARY) for p in folder.iterdir()):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
-  else:  # First, so that a process killed right after it leaves a directory that is ours.
+  else:  # First, so that a process killed right after it leaves a directory that can be resumed.
     snapshots.save_text(config_path, config_text)
   if not environment_path.exists():
     snapshots.save_text(environment_path, json.dumps(environment, indent=1))
@@ -179,7 +182,7 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
 
 def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
                  ) -> Dict[str, Any]:
-  """What else a number depends on: versions, device, revision. Those of data are in the records."""
+  """Versions, device and revision, on which numbers depend besides the configuration."""
   packages: Dict[str, Optional[str]] = {}
   for name in _PACKAGES:
     try:

@@ -67,7 +67,7 @@ def broken_stream(part):
 
   good, = digits.nevis_stream(max_train_images=32).entries[1:2]
   task = type(good.task)("pets", "single_label", 10)
-  pets = streams.Entry(task, 2030, "meta_test", lambda: streams.Splits(
+  pets = streams.StreamEntry(task, 2030, "meta_test", lambda: streams.Splits(
       **{name: load(name) for name in ("train", "validation", "test")}), "nevis/pets")
   return streams.Stream("pets", [good, pets])
 """
@@ -204,7 +204,7 @@ def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, cap
       break
     stopped += 1
     assert code == 1 and "Traceback" not in error
-    assert "suite: Could not save " in error and "run the same command again to go on" in error
+    assert "suite: Could not save " in error and "run the same command again to resume" in error
     assert "No space left on device. The last good state is intact" in error
   assert stopped >= 3 and _run() == 0
   assert json.dumps(_records()) == json.dumps(_records("whole"))

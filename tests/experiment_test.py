@@ -146,7 +146,7 @@ def test_the_directory_of_another_configuration_is_refused_and_the_differences_s
   assert "w holds a run of another configuration; the differences:" in error
   assert "-SCALE = 2" in error and "+SCALE = 5" in error
   assert "skill" not in error  # Only what differs.
-  assert "Give another --workdir, or the same configuration to go on with it." in error
+  assert "Give another --workdir, or the same configuration to resume it." in error
   assert "Traceback" not in error
   assert _files("w") == files and runs.calls == ["ada", "bob"]
 

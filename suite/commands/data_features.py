@@ -75,7 +75,7 @@ def encoder(name: str, weights: str | None = None, image_size: int = 224) -> Fea
                                  "digest": found.about["weights_digest"]})
 
 
-def write(source: feature_sources.Source, encoder: FeatureEncoder, out: pathlib.Path, *,
+def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: pathlib.Path, *,
           splits: Sequence[str] = (), batch_size: int = 256, shard_size: int = SHARD_SIZE
           ) -> list[dict[str, Any]]:
   """Writes the missing shards; returns a row of facts for each split.
@@ -100,7 +100,7 @@ def write(source: feature_sources.Source, encoder: FeatureEncoder, out: pathlib.
                        shard_size) for split in wanted]
 
 
-def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: FeatureEncoder,
+def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: FeatureEncoder,
            splits: dict[str, int], shard_size: int) -> int:
   """Writes the manifest, or compares it with the one that is there; returns the shards' size."""
   facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
@@ -125,7 +125,7 @@ def _claim(out: pathlib.Path, source: feature_sources.Source, encoder: FeatureEn
   return shard_size
 
 
-def _write_split(source: feature_sources.Source, split: str, encoder: FeatureEncoder,
+def _write_split(source: feature_sources.FeatureSource, split: str, encoder: FeatureEncoder,
                  forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
                  ) -> dict[str, Any]:
   began, written, num = time.monotonic(), 0, source.splits[split]

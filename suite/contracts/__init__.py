@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the packages promise each other: tasks, experiences, learners."""
+"""Contracts between protocols, learners and data: tasks, experiences, transforms, learners."""

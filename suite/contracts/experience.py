@@ -1,11 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner is given with a Train event: this task's data and what came before, no more."""
+"""The data of a Train event, as a learner sees it: the task's own and that of earlier tasks."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, Sequence
 
+from suite.contracts import examples
 from suite.contracts import tasks
 
 
@@ -19,18 +20,18 @@ class Experience:
 
   Attributes:
     task: name, kind, number of classes.
-    train: the `ImageSet` to learn from.
-    validation: the `ImageSet` to choose hyper-parameters with.
+    train: the examples to learn from.
+    validation: the examples to choose hyper-parameters with.
     history: the experiences delivered before this one.
   """
 
   task: tasks.Task
-  train: Any
-  validation: Any
+  train: examples.ExampleSet
+  validation: examples.ExampleSet
   history: History
 
   def __getattr__(self, name: str) -> Any:
-    if name.startswith("__"):  # What copy, pickle and the like look for.
+    if name.startswith("__"):  # copy and pickle look for these.
       raise AttributeError(name)
     raise AttributeError(
         f"An experience has no {name!r}; it has task, train, validation and history. The test "
@@ -40,10 +41,10 @@ class Experience:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Delivered:
-  """A delivered task; `load` reads its (train, validation) image sets when they are wanted."""
+  """A delivered task; `load` reads its (train, validation) sets when they are needed."""
 
   task: tasks.Task
-  load: Callable[[], Tuple[Any, Any]]
+  load: Callable[[], tuple[examples.ExampleSet, examples.ExampleSet]]
 
 
 class History:
@@ -56,16 +57,16 @@ class History:
     self._delivered = tuple(delivered)
 
   @property
-  def tasks(self) -> List[tasks.Task]:
+  def tasks(self) -> list[tasks.Task]:
     """The tasks delivered so far."""
     return [item.task for item in self._delivered]
 
   @property
-  def keys(self) -> List[str]:
-    """Their keys."""
+  def keys(self) -> list[str]:
+    """The keys of the delivered tasks."""
     return [item.task.key for item in self._delivered]
 
-  def num_classes(self, key: Union[int, str]) -> int:
+  def num_classes(self, key: int | str) -> int:
     """Number of classes of a delivered task."""
     return self._delivered[self._place(key)].task.num_classes
 
@@ -78,13 +79,13 @@ class History:
   def __iter__(self) -> Iterator[Experience]:
     return (self[place] for place in range(len(self)))
 
-  def __getitem__(self, key: Union[int, str]) -> Experience:
+  def __getitem__(self, key: int | str) -> Experience:
     place = self._place(key)
     train, validation = self._delivered[place].load()
     return Experience(self._delivered[place].task, train, validation,
                       History(self._delivered[:place]))
 
-  def _place(self, key: Union[int, str]) -> int:
+  def _place(self, key: int | str) -> int:
     if isinstance(key, str):
       if key in self.keys:
         return self.keys.index(key)

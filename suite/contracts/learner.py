@@ -1,168 +1,220 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The contracts between learners and protocols.
 
-A learner is told of a task (`begin`), shown its examples (`learn`) and asked about images
-(`predict`). It never sees the protocol, the records, a test label or anything that was not
-delivered yet.
+A learner is given a task (`begin`), examples of it (`learn`) and images to classify (`predict`). It
+never sees the protocol, the records, a test label or data that was not delivered yet.
 
-What it knows lives in two places, and nowhere else, so that a run can stop and go on:
+All its knowledge is in two places, so that a run can stop and resume:
   * `tf.Variable`s made in `begin`: it is a `tf.Module`, and one `tf.train.Checkpoint` holds them;
-  * `context.store`: arrays that are too many for a checkpoint, kept by event.
-To go on, a protocol calls `begin` for every task delivered so far, in order, and then restores the
+  * `context.store`: arrays that are too large for a checkpoint, kept by event.
+To resume, a protocol calls `begin` for every task delivered so far, in order, and then restores the
 checkpoint.
 
-    Learner           whole tasks or buckets (nevis, clear)
-    StreamLearner     also one sample at a time (fluid)
-    EpisodicLearner   support sets, by pure functions (cfsl)
+    Learner               whole tasks or buckets (nevis, clear)
+    SequenceLearner       also one sample at a time (fluid)
+    EpisodicLearner       support sets, by pure functions (cfsl)
+    PretrainingLearner    portions of one long training (pretrain)
+
+Methods and attributes that are called optional below are there from construction on; a protocol
+asks for them once (`capabilities`, `refusals`). Any learner may have these:
+
+    deliveries      the deliveries that it can serve; missing: all that its methods allow
+    kinds           the kinds of tasks that it can learn; missing: all of `tasks.KINDS`
+    predict_stays   True if `predict` stays the same function after `learn`, so that its compiled
+                    graph can be kept: only variables change
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
+from typing import Any, Protocol, Sequence
 
 import tensorflow as tf
 
+from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
+from suite.contracts import portions
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 
 
-class Learner(Protocol):
-  """Learns a stream of tasks, buckets or samples.
+class Beginner(Protocol):
+  """The part that all learners share.
 
-  Attributes:
-    transform: how it wants its images (see `suite.data.images.image_ops`): the protocol prepares
-      what `predict` is given with `transform.evaluate`, the learner itself what it trains on.
+  It is a `tf.Module`. `begin` refuses a task or a `context.delivery` that the learner cannot serve,
+  with a ValueError that says what was got, what is allowed and what to do next.
   """
 
-  transform: Any
-
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """The next `learn` or `predict` is about this task; makes its variables if it is new. Cheap."""
+    """The next calls are about this task; makes its variables if it is new. Cheap."""
+
+  @property
+  def variables(self) -> Sequence[tf.Variable]:
+    """All variables, as of any `tf.Module`."""
+
+
+class Learner(Beginner, Protocol):
+  """Learns whole tasks, or one task bucket by bucket."""
+
+  @property
+  def transform(self) -> transform_lib.Transform:
+    """Image preparation (see `suite.data.images.image_ops`).
+
+    The protocol prepares the images of `predict` with `transform.evaluate`; the learner prepares
+    those that it trains on.
+    """
 
   def learn(
       self, experience: experience_lib.Experience, context: context_lib.Context
-  ) -> Dict[str, Any]:
+  ) -> dict[str, Any]:
     """Learns from one delivery; returns plain values for the record (may be empty).
 
-    Training is charged to `context.phase`; a search, a selection and validations have phases of
-    their own.
+    Training is charged to `context.phase`; search, selection and validation have their own phases.
     """
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced."""
+    """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced.
+
+    Raises:
+      RuntimeError: it cannot answer before `learn`.
+    """
 
 
-class StreamLearner(Learner, Protocol):
+class SequenceLearner(Learner, Protocol):
   """A learner that also answers single samples, one after the other.
 
-  `learn` is shown the base classes only. The task's C is the number of slots that labels may take;
-  which of them are known is the protocol's affair: it looks at the logits of known classes only.
-  All functions of tensors are traced into a graph, with any number of samples B. A learner has what
-  it needs of `InstanceLearner` and `OfflineLearner`, too. Further attributes, all optional:
+  `learn` gets the base classes only. The task's C is the number of classes in the sequence; the
+  protocol knows which of them are known, and looks at the logits of these only. All functions of
+  tensors are traced into a graph, with any number of samples B. The methods of `InstanceLearner`
+  and `OfflineLearner` are optional, each by itself, and so are:
 
-      mac_layers()     the layers of backbone and head for `mac_views.views`
+      mac_layers()     see `LayerwiseLearner`
       new_below        a float: the novelty score below which a sample is of a new class; fixed by
                        `learn` or `learn_stored`
   """
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """What nothing after `learn` changes of images [B, H, W, 3]: features, or the images [B, ...].
+    """Codes [B, ...] of images [B, H, W, 3]: features, or the images themselves.
 
-    A code is of its own image alone, so that many can be made ahead, and is made once.
+    `learn` is the last to change a code. It depends on its own image only, so that codes are
+    computed once and in advance.
     """
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of codes [B, ...], each of its own code alone; changes nothing."""
+    """Logits [B, C] of codes [B, ...], row by row; changes no variable."""
 
 
-class InstanceLearner(StreamLearner, Protocol):
+class InstanceLearner(SequenceLearner, Protocol):
   """Learns from each label when it is revealed.
 
-  With `answer_in_turn` many steps are one call. It is not needed: without it, or where labels come
-  late, steps are a compiled loop of `answer` and `update`.
+  `answer_in_turn` makes many steps one call. Without it, or where labels come late, steps are a
+  compiled loop of `answer` and `update`.
   """
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Learns from codes [B, ...] and labels int64 [B] as if they had come one by one."""
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C], each as if the labels before it had been learned from; changes nothing."""
+    """Logits [B, C], row t as if `update` had learned rows 0..t-1; changes no variable."""
 
 
-class OfflineLearner(StreamLearner, Protocol):
-  """Trains, now and then, on all that has been revealed."""
+class OfflineLearner(SequenceLearner, Protocol):
+  """Trains in offline phases on all labels that have been revealed."""
 
   def learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
     """An offline phase, charged to `context.phase`; returns plain values for the record.
 
-    Among them "passes": how many times a sample went forward and backward. "teacher_passes", if
-    there are any: forward only, through a second model.
+    One of them is "passes", the number of samples that went forward and backward. If samples also
+    go forward through a second model, "teacher_passes" counts these.
     """
 
-  def stored_macs(self, num_stored: int) -> Optional[int]:
-    """MACs of an offline phase over so many samples, for strategies with a budget; may be left out.
+  def stored_macs(self, num_stored: int) -> int | None:
+    """MACs of an offline phase over `num_stored` samples, for strategies with a budget; optional.
     """
 
 
-class EpisodicLearner(Protocol):
+class LayerwiseLearner(SequenceLearner, Protocol):
+  """Knows the cost of its layers."""
+
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """The layers of backbone and head, for `mac_views.views`."""
+
+
+class EpisodicLearner(Beginner, Protocol):
   """Learns within an episode by pure functions on tensors: many episodes run in one compiled graph.
 
-  It is a `tf.Module`, and its variables are what meta-training changes: an episode changes none,
-  all that it learns is in the state that `adapt` returns. B images; W classes (ways) of the whole
-  task.
-
-  Attributes:
-    transform: as of `Learner`.
-    variables, trainable_variables: as of any `tf.Module`.
-    transductive: whether an answer may depend on the other target images; for the record.
-    optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
-      Needed together with `meta_loss`, `nothing_seen` and `absorb`; a learner that is not
-      meta-trained has none of them.
+  Its variables are changed by meta-training only: an episode changes none, and all that is learned
+  within it is in the state that `adapt` returns. B images; W classes (ways) of the whole task.
+  `MetaLearner` and `EncodingLearner` are optional.
   """
 
-  transform: Any
-  transductive: bool
-  optimizer: tf.keras.optimizers.Optimizer
+  @property
+  def transform(self) -> transform_lib.Transform:
+    """As of `Learner`."""
 
   @property
-  def variables(self) -> Sequence[tf.Variable]:
-    """What meta-training changes, and running statistics."""
-
-  @property
-  def trainable_variables(self) -> Sequence[tf.Variable]:
-    """What meta-training changes."""
-
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes the variables, once; the task's C is W."""
-
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """What no episode changes of images [B, H, W, 3], each by itself: their codes [B, ...].
-
-    May be left out: then codes are the images. Where it is there, the images of all validation or
-    test episodes are encoded only once.
-    """
+  def transductive(self) -> bool:
+    """Whether an answer may depend on the other target images; for the record."""
 
   def initial_state(self, num_classes: int) -> Any:
     """The state before the first support set: a structure of tensors of fixed shapes."""
 
   def adapt(self, state: Any, codes: tf.Tensor, labels: tf.Tensor) -> Any:
-    """The state after one support set, codes [B, ...] and labels [B]; the set is gone then."""
+    """The state after one support set, codes [B, ...] and labels [B], which is not shown again."""
 
   def logits(self, state: Any, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, W] for codes [B, ...]."""
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, Any]:
-    """The loss of one episode of images, [], to be minimised by meta-training; and what it saw.
 
-    What it saw, a structure of tensors or (), is for what gradients do not train, such as running
-    statistics: nothing may be written here, since episodes run side by side.
+class EncodingLearner(EpisodicLearner, Protocol):
+  """Encodes images before episodes are formed; without `encode`, codes are the images."""
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes [B, ...] of images [B, H, W, 3], row by row; no episode changes them.
+
+    The images of all validation or test episodes are encoded only once.
     """
 
-  def nothing_seen(self) -> Any:
-    """Zeros in the place of what `meta_loss` saw."""
 
-  def absorb(self, seen: Any) -> None:
-    """After each update: the sum of what `meta_loss` saw in all of its episodes."""
+class MetaLearner(EpisodicLearner, Protocol):
+  """A learner that is meta-trained.
+
+  Attributes:
+    optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
+  """
+
+  optimizer: tf.keras.optimizers.Optimizer
+
+  @property
+  def trainable_variables(self) -> Sequence[tf.Variable]:
+    """The variables that meta-gradients change."""
+
+  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Any]:
+    """The loss [] of one episode of images, which meta-training minimizes; and its statistics.
+
+    The statistics, a structure of tensors or (), are for variables without gradients, such as
+    running means: episodes run side by side, so no variable may be written here.
+    """
+
+  def zero_statistics(self) -> Any:
+    """Zeros in the structure of the statistics."""
+
+  def update_statistics(self, seen: Any) -> None:
+    """Called after each update with the sum of the statistics of all its episodes."""
+
+
+class PretrainingLearner(Beginner, Protocol):
+  """Trains an encoder."""
+
+  @property
+  def encoder(self) -> tf.keras.Model:
+    """Images to features; the result of the training."""
+
+  @property
+  def name_of_pretext(self) -> str:
+    """Name of the pretext task, for the record."""
+
+  def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
+    """Does the portion's updates; returns plain values for the record."""

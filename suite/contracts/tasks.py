@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner is told about a task: its name, its kind and how many classes it has."""
+"""The facts of a task that a learner sees: its name, its kind and its number of classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = (SINGLE_LABEL, MULTI_LABEL)
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-  """One classification task of a stream.
+  """One classification task.
 
   Attributes:
     name: the data set's name; a data set that comes twice keeps it.
@@ -26,16 +26,16 @@ class Task:
   num_classes: int
   occurrence: int = 1
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.kind not in KINDS:
       raise ValueError(
           f"Task {self.name!r} has kind {self.kind!r}; allowed are {', '.join(KINDS)}.")
     if self.num_classes < 1 or self.occurrence < 1:
       raise ValueError(
           f"Task {self.name!r} has num_classes={self.num_classes}, occurrence={self.occurrence}; "
-          "both start at 1.")
+          "both must be at least 1.")
 
   @property
   def key(self) -> str:
-    """A name that is unique in the stream: "mnist", "mnist@2", ..."""
+    """A name that is unique in a run: "mnist", "mnist@2", ..."""
     return self.name if self.occurrence == 1 else f"{self.name}@{self.occurrence}"

@@ -11,15 +11,27 @@ import tensorflow as tf
 class Transform(Protocol):
   """Prepares examples, inside input pipelines and inside compiled steps.
 
-  Images come with B = 1 from a pipeline whose images differ in size.
+  It is immutable and hashable, since batches are kept by their transform. Images come with B = 1
+  from a pipeline whose images differ in size.
   """
 
   @property
   def size(self) -> int:
     """S, the height and width of prepared images; D for features."""
 
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """Shape of one prepared example: (S, S, 3), or (D,) for features."""
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Training examples [B, S, S, 3] from images [B, H, W, 3]; random draws follow seeds [B]."""
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """Examples [B, S, S, 3] as they are validated, tested and stored."""
+
+
+class TwoViews(Transform, Protocol):
+  """A transform that augments an image in several ways, as contrastive pretraining needs it."""
+
+  def view(self, number: int) -> Transform:
+    """The transform with the random draws of one view."""

@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Streams, image sets, augmentation: what a learner is shown."""
+"""Image sets, streams, episodes and sequences: the data of the protocols."""

@@ -13,7 +13,9 @@ from typing import Any, Callable, Dict, List, Tuple
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
 from suite.training.sequence import frozen_backbone
@@ -37,8 +39,11 @@ class Centroids(tf.Module):
     batch_size: of feature extraction in `learn`.
   """
 
-  def __init__(self, *, transform: Any, features: Callable[[tf.Tensor], tf.Tensor] = pixels,
-               similarity: str = "euclidean", normalize: bool = False, batch_size: int = 256):
+  kinds = (tasks.SINGLE_LABEL,)
+
+  def __init__(self, *, transform: transform_lib.Transform,
+               features: Callable[[tf.Tensor], tf.Tensor] = pixels, similarity: str = "euclidean",
+               normalize: bool = False, batch_size: int = 256):
     super().__init__()
     running_centroids.check(similarity)
     self.transform = transform
@@ -66,7 +71,8 @@ class Centroids(tf.Module):
       raise RuntimeError("No task has begun; call begin(task, context) first.")
     return self._centroids[self._key]
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     """Adds the training split to the means, each image once and not augmented."""
     outputs = scoring.Forward(self.encode, context.distribution).run(
         experience.train, transform=self.transform, batch_size=self._batch_size,

@@ -13,6 +13,7 @@ from typing import Any, Optional, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -39,8 +40,9 @@ class EmbeddedMaml(tf.Module):
   """
 
   def __init__(self, embedding: Any, head: inner_loop.Net, *, inner: inner_loop.InnerLoop,
-               transform: Any, training: meta_schedules.MetaTraining, channels: int = 3,
-               critique: Optional[self_critique.SelfCritique] = None, joint_norms: bool = False):
+               transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
+               channels: int = 3, critique: Optional[self_critique.SelfCritique] = None,
+               joint_norms: bool = False):
     super().__init__()
     self.transform, self._channels = transform, channels
     self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms
@@ -120,13 +122,13 @@ class EmbeddedMaml(tf.Module):
     values = (adapted.parameters(), own, support_codes, codes)
     return training.choose(epoch, values, loss), seen
 
-  def nothing_seen(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the embedding's norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)
 
   def _embedded(self, support_images: tf.Tensor, images: tf.Tensor
                 ) -> Tuple[tf.Tensor, tf.Tensor, embedding_lib.Seen]:

@@ -11,11 +11,12 @@ Without meta-training it is "Init + Tune": gradient steps from random weights.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Optional, Tuple
 
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
@@ -35,8 +36,9 @@ class Maml(tf.Module):
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
-  def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop, transform: Any,
-               channels: int = 3, training: Optional[meta_schedules.MetaTraining] = None):
+  def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
+               transform: transform_lib.Transform, channels: int = 3,
+               training: Optional[meta_schedules.MetaTraining] = None):
     super().__init__()
     self.transform, self._channels = transform, channels
     self._adapted = adapted_net.AdaptedNet(net, inner, training)
@@ -91,11 +93,11 @@ class Maml(tf.Module):
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 
-  def nothing_seen(self) -> Tuple[()]:
+  def zero_statistics(self) -> Tuple[()]:
     """As `meta_loss` returns it."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
+  def update_statistics(self, seen: Tuple[()]) -> None:
     """Nothing: the norms keep no running statistics."""
 
   def _prepared(self, images: tf.Tensor) -> tf.Tensor:

@@ -14,6 +14,7 @@ from typing import Any, Dict, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_loss
@@ -34,7 +35,8 @@ class MetaBaseline(tf.Module):
 
   transductive = False
 
-  def __init__(self, embedding: Any, *, transform: Any, training: Any, scale: float = 10.0):
+  def __init__(self, embedding: Any, *, transform: transform_lib.Transform, training: Any,
+               scale: float = 10.0):
     super().__init__()
     if not scale > 0:
       raise ValueError(f"MetaBaseline.scale is {scale}; it must be above 0.")
@@ -85,10 +87,10 @@ class MetaBaseline(tf.Module):
     return episode_loss.of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
-  def nothing_seen(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)

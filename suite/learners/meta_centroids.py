@@ -16,7 +16,11 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import deliveries as deliveries_lib
+from suite.contracts import experience as experience_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
@@ -36,10 +40,15 @@ class MetaCentroids(tf.Module):
     batch_size: of feature extraction in `learn`.
   """
 
-  def __init__(self, net: Any, *, episodes: base_episodes.BaseEpisodes, transform: Any,
+  deliveries = (deliveries_lib.SEQUENCE,)
+  kinds = (tasks.SINGLE_LABEL,)
+
+  def __init__(self, net: Any, *, episodes: base_episodes.BaseEpisodes,
+               transform: transform_lib.Transform,
                similarity: str = "euclidean", batch_size: int = 256):
     super().__init__()
     running_centroids.check(similarity)
+    refusals.check_method(net, ("begin", "encode", *refusals.META), "ProtoNet")
     self.net, self.transform, self._episodes = net, transform, episodes
     self._similarity, self._batch_size = similarity, batch_size
     self._task: Optional[tasks.Task] = None
@@ -59,7 +68,8 @@ class MetaCentroids(tf.Module):
     self.centroids = running_centroids.RunningCentroids(
         task.num_classes, one.structured_outputs.shape[1], self._similarity)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     """Meta-training on the base classes' training split, then their means."""
     assert self._task is not None
     read = example_arrays.read([experience.train], self._task, self.transform)

@@ -33,8 +33,14 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import capabilities
+from suite.contracts import deliveries as deliveries_lib
+from suite.contracts import experience as experience_lib
+from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -110,12 +116,15 @@ class MinimumDistance(tf.Module):
   """The learner inside with a `new_below`; it learns and answers as it would alone.
 
   Args:
-    learner: a `StreamLearner`.
+    learner: a `SequenceLearner`.
     threshold: see `Threshold`; `DpMeans()` if not given.
   """
 
-  def __init__(self, learner: Any, threshold: Any = None):
+  deliveries = (deliveries_lib.SEQUENCE,)
+
+  def __init__(self, learner: learner_lib.SequenceLearner, threshold: Optional[Threshold] = None):
     super().__init__()
+    refusals.check_learner(learner, deliveries_lib.SEQUENCE, also=("learn", "predict"))
     self.learner, self._threshold = learner, DpMeans() if threshold is None else threshold
     self.threshold = tf.Variable(-np.inf, trainable=False, dtype=tf.float32, name="new_below")
     self._answer: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
@@ -130,7 +139,7 @@ class MinimumDistance(tf.Module):
     raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
 
   @property
-  def transform(self) -> Any:
+  def transform(self) -> transform_lib.Transform:
     """Of the learner inside."""
     return self.learner.transform
 
@@ -142,7 +151,8 @@ class MinimumDistance(tf.Module):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.learner.begin(task, context)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     """The learner's own part; then the threshold, from the validation split."""
     record = self.learner.learn(experience, context)
     outputs = scoring.Forward(self.encode, context.distribution).run(
@@ -155,7 +165,9 @@ class MinimumDistance(tf.Module):
   def _learn_stored(
       self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
     """An offline phase of the learner; then the threshold, if it moves."""
-    record = self.learner.learn_stored(stored, context)
+    learn_stored = capabilities.of_sequence_learner(self.learner).learn_stored
+    assert learn_stored is not None
+    record = learn_stored(stored, context)
     if self._threshold.moves:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record

@@ -13,7 +13,9 @@ from typing import Any, Callable, Dict
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
 
@@ -40,7 +42,7 @@ class NearestMean(tf.Module):
   def __init__(
       self,
       *,
-      transform: Any,
+      transform: transform_lib.Transform,
       features: Callable[[tf.Tensor], tf.Tensor] = pixels,
       batch_size: int = 256,
   ):
@@ -59,7 +61,8 @@ class NearestMean(tf.Module):
       self._means[task.key] = _zeros(task.num_classes, num_features)
       self._counts[task.key] = _zeros(task.num_classes)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     """Adds the training split to the means, each image once and not augmented."""
     outputs = scoring.Forward(self.encode, context.distribution).run(
         experience.train, transform=self.transform, batch_size=self._batch_size,

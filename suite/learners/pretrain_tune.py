@@ -8,11 +8,12 @@ an untrained head of its own, and plain gradient steps on its support sets, one 
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Tuple
 
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
@@ -38,8 +39,8 @@ class PretrainTune(tf.Module):
   """
 
   def __init__(self, net: functional_conv4.Conv4, *, inner: inner_loop.InnerLoop,
-               transform: Any, training: meta_schedules.MetaTraining, num_classes: int,
-               channels: int = 3):
+               transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
+               num_classes: int, channels: int = 3):
     super().__init__()
     if inner.learn_rates:
       raise ValueError("Pretraining does not see the inner loop, so it cannot learn its rates. Set "
@@ -92,11 +93,11 @@ class PretrainTune(tf.Module):
                                      self._prepared(images))
     return inner_loop.cross_entropy(classes, logits), ()
 
-  def nothing_seen(self) -> Tuple[()]:
+  def zero_statistics(self) -> Tuple[()]:
     """As `meta_loss` returns it."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
+  def update_statistics(self, seen: Tuple[()]) -> None:
     """Nothing: the norms keep no running statistics."""
 
   def _prepared(self, images: tf.Tensor) -> tf.Tensor:

@@ -9,7 +9,7 @@ them, the seed and n.
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, cast
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +17,11 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
+from suite.contracts import deliveries as deliveries_lib
+from suite.contracts import examples
+from suite.contracts import portions
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import unlabelled
 from suite.state import context as context_lib
 from suite.training.pretraining import pretexts
@@ -36,12 +40,14 @@ class Pretrainer(tf.Module):
     momentum, weight_decay: of SGD.
   """
 
+  deliveries = (deliveries_lib.PORTIONS,)
+
   def __init__(
       self,
       *,
       pretext: Callable[[], pretexts.Pretext],
       backbone: Callable[..., tf.keras.Model],
-      transform: Any,
+      transform: transform_lib.Transform,
       batch_size: int = 256,
       learning_rate: float = 0.03,
       warmup: int = 0,
@@ -76,6 +82,8 @@ class Pretrainer(tf.Module):
     if pretext.needs_labels and self._task.kind != tasks.SINGLE_LABEL:
       raise ValueError(f"{type(pretext).__name__} learns {tasks.SINGLE_LABEL} tasks; "
                        f"{self._task.name!r} is {self._task.kind}.")
+    if pretext.num_views > 1:
+      _two_views(self.transform, pretext)
     # Of the run, not of the event: a run that goes on begins in another event.
     seeds = seeds_lib.Seeds(context.seeds.seed, "pretrainer")
     with distribution.scope():
@@ -97,7 +105,7 @@ class Pretrainer(tf.Module):
     """Features [B, D]."""
     return self.encoder(images, training=False)
 
-  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, portion: portions.Portion, context: context_lib.Context) -> Dict[str, Any]:
     if int(self.updates) != portion.first:
       raise ValueError(f"The pretrainer has done {int(self.updates)} updates and was asked to go "
                        f"on with number {portion.first}; give it the portions in order.")
@@ -122,10 +130,10 @@ class Pretrainer(tf.Module):
     return {"train_loss": mean, "updates": int(self.updates),
             "learning_rate": self.loop.rate(int(self.updates) - 1)}
 
-  def _batches_of(self, portion: unlabelled.Portion, context: context_lib.Context) -> _Batches:
+  def _batches_of(self, portion: portions.Portion, context: context_lib.Context) -> _Batches:
     pretext = self.pretext
     transforms = ([self.transform] if pretext.num_views == 1 else
-                  [self.transform.view(n) for n in range(pretext.num_views)])
+                  [_two_views(self.transform, pretext).view(n) for n in range(pretext.num_views)])
     seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")
 
     def merged(*views: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
@@ -158,6 +166,16 @@ class Pretrainer(tf.Module):
     return self._cost
 
 
+def _two_views(transform: transform_lib.Transform, pretext: pretexts.Pretext
+              ) -> transform_lib.TwoViews:
+  """The transform, if it augments an image in several ways, as the pretext needs it."""
+  if not hasattr(transform, "view"):
+    raise ValueError(
+        f"{type(pretext).__name__} compares {pretext.num_views} views of an image, but "
+        f"{type(transform).__name__} has no view(n). Take contrastive_views.AugPlus.")
+  return cast(transform_lib.TwoViews, transform)
+
+
 class _Batches:
   """An iterator over distributed batches of a set, and the spec of a global one.
 
@@ -165,5 +183,5 @@ class _Batches:
   class, in which `tf.Module` looks for no variables.
   """
 
-  def __init__(self, images: Any, iterator: Any, spec: Dict[str, tf.TensorSpec]):
+  def __init__(self, images: examples.TrainableSet, iterator: Any, spec: Dict[str, tf.TensorSpec]):
     self.images, self.iterator, self.spec = images, iterator, spec

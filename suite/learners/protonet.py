@@ -17,6 +17,7 @@ from typing import Any, Dict, Optional, Tuple
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_loss
@@ -44,7 +45,7 @@ class ProtoNet(tf.Module):
 
   transductive = False
 
-  def __init__(self, embedding: Any, *, transform: Any,
+  def __init__(self, embedding: Any, *, transform: transform_lib.Transform,
                training: Optional[meta_schedules.MetaTraining] = None,
                channels: int = 3, similarity: str = "euclidean", last_set_only: bool = False):
     super().__init__()
@@ -105,10 +106,10 @@ class ProtoNet(tf.Module):
     return episode_loss.of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
-  def nothing_seen(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)

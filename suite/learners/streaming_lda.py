@@ -15,8 +15,11 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import deliveries as deliveries_lib
+from suite.contracts import experience as experience_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
 from suite.training.sequence import frozen_backbone
@@ -26,7 +29,7 @@ _CHUNK = 256  # Base samples added in one call.
 
 
 class StreamingLda(tf.Module):
-  """An `InstanceLearner` and `OfflineLearner` for one sequence, and for base classes before it.
+  """An `InstanceLearner` and `OfflineLearner` for one sequence, or for the buckets of one task.
 
   Args:
     transform: image preparation; its `size` is H = W.
@@ -36,8 +39,12 @@ class StreamingLda(tf.Module):
     batch_size: of feature extraction in `learn`.
   """
 
-  def __init__(self, *, transform: Any, features: Callable[[tf.Tensor], tf.Tensor],
-               shrinkage: float = 1e-4, weights: str = "steps", batch_size: int = 256):
+  deliveries = (deliveries_lib.BUCKETS, deliveries_lib.SEQUENCE)
+  kinds = (tasks.SINGLE_LABEL,)
+
+  def __init__(self, *, transform: transform_lib.Transform,
+               features: Callable[[tf.Tensor], tf.Tensor], shrinkage: float = 1e-4,
+               weights: str = "steps", batch_size: int = 256):
     super().__init__()
     self.transform = transform
     self._features, self._batch_size = features, batch_size
@@ -61,7 +68,8 @@ class StreamingLda(tf.Module):
     self._solve = tf.function(self.discriminant.solve, input_signature=[])
     self._built = True
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     """Adds the training split, each image once and not augmented; then inverts."""
     outputs = scoring.Forward(self.encode, context.distribution).run(
         experience.train, transform=self.transform, batch_size=self._batch_size,

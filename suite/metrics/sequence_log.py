@@ -112,11 +112,11 @@ class Novelty(NamedTuple):
   score: str = "max_logit"
   new_below: float | None = None
 
-  def of(self, learner: Any) -> Novelty:
-    """Returns a copy with the learner's threshold where none is set; without one, never "new"."""
+  def with_own(self, new_below: float | None) -> Novelty:
+    """Returns a copy with the learner's threshold where none is set; None: it has none either."""
     if self.new_below is not None:
       return self
-    return Novelty(self.score, float(getattr(learner, "new_below", -np.inf)))
+    return Novelty(self.score, -np.inf if new_below is None else new_below)
 
   def log(self, labels: np.ndarray, unknown: np.ndarray, closed_answers: np.ndarray,
           max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> SequenceLog:

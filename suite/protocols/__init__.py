@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One benchmark a module, one readable loop each."""
+"""The protocols: one module and one loop for each benchmark."""

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Continual few-shot learning (Antoniou et al., 2020): a task's few examples come in several sets.
 
-An episode (a task) is a sequence of small support sets, each seen once and then gone, and a target
-set over all their classes. A learner is meta-trained on many episodes, then scored on others: by
-its accuracy on the target set after the last support set, as the mean over episodes with its 95%
-interval (which says how sure the mean of this one trained model is).
+An episode (a task) is a sequence of small support sets, each shown once, and a target set over all
+their classes. A learner is meta-trained on many episodes, then scored on others: by its accuracy on
+the target set after the last support set, as the mean over episodes with its 95% interval (that of
+the mean of this one trained model).
 
-Events: meta-training in equal parts, each followed by a look at the validation episodes if there
-are any, then one Predict event of all test episodes. With validation episodes the answers are those
-of an ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
+Events: meta-training in equal parts, each followed by validation episodes if there are any, then
+one Predict event of all test episodes. With validation episodes the answers are those of an
+ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
 
 "atm" is across-task memory (section 4 of the paper): the bytes of the state that `adapt` returns
 after the last support set, over the bytes of all support images of the task as float32.
@@ -29,8 +29,12 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.contracts import capabilities
+from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
 from suite.protocols import run_state
@@ -63,58 +67,65 @@ def run(
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
 
   Args:
-    learner: what is meta-trained, unless `updates` is 0.
-    state: where the run is.
-    episodes_train, episodes_test: of classes that are not in the other.
+    learner: it is meta-trained, unless `updates` is 0.
+    state: of the run.
+    episodes_train, episodes_test: of disjoint sets of classes.
     updates, updates_per_event: meta-updates in all, and between two saved states.
-    tasks_per_update: episodes of an update, shared out over the replicas.
-    test_episodes: how many are tested on, the first ones.
+    tasks_per_update: episodes of an update, distributed over the replicas.
+    test_episodes: number of episodes tested on, the first ones.
     episodes_validation: of further classes; None: the last model is tested.
-    validation_episodes: the first so many of them are looked at, always the same.
-    validate_every: so many events apart.
-    ensemble: how many of the models that did best on validation answer together.
-    episodes_at_once: training episodes that run side by side on a replica, each with all that its
-      gradient needs.
+    validation_episodes: number of episodes validated on, always the first ones.
+    validate_every: number of events between validations.
+    ensemble: number of models, those that did best on validation, whose logits are averaged.
+    episodes_at_once: training episodes that run side by side on a replica, each with all
+      intermediate results of its gradient.
   """
-  _check(state, (episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
+  refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
+  _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
   if updates:
     state.distribution.check_batch(tasks_per_update)
   task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
   counter = None if state.distribution.is_single else copy.deepcopy(learner)
-  state.resume(learner, begin=[task])
+  state.resume(learner, begin=[task], delivery=deliveries.EPISODES)
+  _check_width(learner, task, episodes_test)
   graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
-                              distribution=state.distribution)
-  # The run's seed says where in the endless sequence of training episodes it begins.
+                                 distribution=state.distribution)
+  if updates and graphs.can.optimizer is None:
+    raise refusals.RefusedError(
+        f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
+        f"updates={updates}. Set cfsl.run.updates = 0, or give the learner its training.")
+  # The run's seed determines the first training episode of an endless sequence.
   first = state.seeds.integer("training episodes") << 31
   num_parts = updates // updates_per_event
   cost: Optional[flops.Cost] = None
-  looks: Optional[episode_questions.Questions] = None
+  looks: Optional[episode_questions.EpisodeQuestions] = None
   for event in range(state.done, num_parts + 1):
     logging.info("Event %d/%d", event + 1, num_parts + 1)
     context, predictions = state.context(), None
     if event < num_parts:
       done = event * updates_per_event
-      feed = _Feed(episodes_train, learner, tasks_per_update, first + done * tasks_per_update)
+      feed = _Feed(episodes_train, learner.transform, tasks_per_update,
+                   first + done * tasks_per_update)
       cost = cost or _update_cost(graphs, feed, counter, task, context)
       record = meta_train(graphs, feed, context, done, updates_per_event, cost)
       if episodes_validation is not None and (event + 1) % validate_every == 0:
         if looks is None:
-          looks = episode_questions.Questions(
-              graphs, learner, episodes_validation, validation_episodes)
+          looks = episode_questions.EpisodeQuestions(
+              graphs, episodes_validation, validation_episodes)
         record.update(validate(looks, context))
         context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
-      questions = episode_questions.Questions(graphs, learner, episodes_test, test_episodes)
+      questions = episode_questions.EpisodeQuestions(graphs, episodes_test, test_episodes)
       record, predictions = test(graphs, questions, context, models)
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
-  return summarise(state.records)
+  return summarize(state.records)
 
 
-def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
-  """The test event's scores, and what everything has cost, from records alone."""
+def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+  """The test event's scores and the costs of the run, from records alone."""
   losses, last = [r["loss"] for r in records if r["kind"] == "train"], records[-1]
   names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
            "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
@@ -126,36 +137,40 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 class _Feed(NamedTuple):
-  """Where the training episodes of an event come from: `size` an update, from `first` on."""
+  """The training episodes of an event: `size` for each update, from number `first` on."""
 
   episodes: episodes_lib.Episodes
-  learner: learner_lib.EpisodicLearner
+  transform: transform_lib.Transform
   size: int
   first: int
 
   def batches(self, distribution: distribution_lib.Distribution) -> Any:
-    """Endless; each holds the episodes of an update, or a replica's share of them."""
+    """Endless batches; each holds the episodes of an update, or a replica's share of them."""
     if distribution.is_single:
       return self._prepared(self.size)
     share = self.size // distribution.num_replicas
     return distribution.dataset(lambda **shard: self._prepared(share, **shard))
 
   def spec(self) -> episodes_lib.Episode:
-    """Of all episodes of an update."""
+    """The spec of all episodes of an update."""
     return self._prepared(self.size).element_spec
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
     return episode_questions.prepared(
-        self.episodes.batches(size, first_index=self.first, **shard), self.learner)
+        self.episodes.batches(size, first_index=self.first, **shard), self.transform)
 
 
 def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
                  counter: Optional[learner_lib.EpisodicLearner], task: tasks.Task,
                  context: context_lib.Context) -> flops.Cost:
-  """Of one update, counted on one device: it does not depend on the number of replicas.
+  """Cost of one update, counted on one device: it does not depend on the number of replicas.
 
   Args:
-    counter: a copy of the learner that has not begun, if there are several.
+    graphs: of the learner; used on a single device.
+    feed: gives the spec of a batch.
+    counter: a copy of the learner that has not begun, if there are several replicas.
+    task: for `begin` of the copy.
+    context: likewise.
   """
   if counter is not None:
     counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
@@ -167,7 +182,7 @@ def meta_train(
     graphs: episode_graphs.Graphs, feed: _Feed, context: context_lib.Context, first_update: int,
     updates: int, cost: flops.Cost
 ) -> Dict[str, Any]:
-  """So many updates at `cost` each, charged to "meta_train"."""
+  """Does `updates` updates at `cost` each, charged to "meta_train"."""
   losses: List[float] = []
   began = time.monotonic()
   batches = iter(feed.batches(context.distribution))
@@ -187,29 +202,29 @@ def meta_train(
           "loss": float(np.mean(losses))}
 
 
-def validate(questions: episode_questions.Questions, context: context_lib.Context
+def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context
              ) -> Dict[str, Any]:
-  """Accuracy of the model as it is, charged to "validate"."""
+  """Accuracy of the current model, charged to "validate"."""
   logits, labels = questions.ask(context, "validate")
   return {"validation_accuracy": float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
 
 def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int]:
-  """Events whose models did best on validation, best first; of equals the earlier. [] if none."""
+  """Events whose models did best on validation, best first, ties by event; [] if there are none."""
   found = [(-r["validation_accuracy"], r["event"]) for r in records if "validation_accuracy" in r]
   return [event for _, event in sorted(found)[:ensemble]]
 
 
 def test(
-    graphs: episode_graphs.Graphs, questions: episode_questions.Questions,
+    graphs: episode_graphs.Graphs, questions: episode_questions.EpisodeQuestions,
     context: context_lib.Context, models: Sequence[int] = ()
 ) -> evaluation.Evaluation:
-  """Accuracy over the test episodes, charged to "predict"; labels stay here.
+  """Accuracy over the test episodes, charged to "predict".
 
   Args:
     graphs, questions: of the learner.
     context: of this event.
-    models: events whose saved models answer together by their mean logits; (): as it is.
+    models: events whose saved models' logits are averaged; (): the current model.
   """
   every = []
   for event in models or (None,):
@@ -223,8 +238,8 @@ def test(
 
 
 def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
-  """logits [N, T, W] and labels [N, T] of N episodes."""
-  # Episode i is always the same, so its number and the place of a target name the question.
+  """The scores of logits [N, T, W] with labels [N, T] of N episodes."""
+  # Episode i is always the same, so its number and that of a target make an id.
   ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL)
@@ -233,15 +248,28 @@ def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
   return evaluation.Evaluation(record, predictions)
 
 
+def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
+                 episodes: episodes_lib.Episodes) -> None:
+  """An error unless logits are [B, W], before the first support set."""
+  encode = capabilities.of_episodic_learner(learner).encode or tf.identity
+
+  def logits(images: tf.Tensor) -> tf.Tensor:
+    codes = encode(learner.transform.evaluate(images))
+    return learner.logits(learner.initial_state(task.num_classes), codes)
+
+  refusals.check_width(
+      learner, task, logits, tf.TensorSpec([1, *episodes.images.shape[1:]], tf.uint8))
+
+
 def _num_images(spec: episodes_lib.Episode) -> int:
   return int(np.prod(spec.support_labels.shape) + np.prod(spec.target_labels.shape))
 
 
-def _check(state: run_state.RunState, parts: Sequence[Optional[episodes_lib.Episodes]],
-           updates: int, updates_per_event: int) -> None:
-  if updates % updates_per_event:
+def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int
+           ) -> None:
+  if updates_per_event < 1 or updates % updates_per_event:
     raise ValueError(
-        f"cfsl.run.updates={updates} is no multiple of updates_per_event={updates_per_event}. "
+        f"cfsl.run.updates={updates} is not a multiple of updates_per_event={updates_per_event}. "
         "Meta-training is saved after equal parts; choose a multiple.")
   given = [part for part in parts if part is not None]
   if len({part.num_labels for part in given}) > 1:
@@ -251,4 +279,4 @@ def _check(state: run_state.RunState, parts: Sequence[Optional[episodes_lib.Epis
         "for all.")
   if len({part.convention for part in given}) > 1:
     raise ValueError(f"Episodes follow the conventions {[part.convention for part in given]}; a "
-                     "number from a mixture means nothing. Choose one for all.")
+                     "number from a mixture has no meaning. Choose one for all.")

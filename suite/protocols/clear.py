@@ -1,14 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """CLEAR (Lin et al., 2021): one task whose images drift in time, delivered bucket by bucket.
 
-For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for bucket
-j's test images, for every j (iid mode) or for later ones only (streaming mode: today's model meets
-tomorrow's data). The score is the matrix R[i, j], the accuracy on bucket j after training on bucket
-i, and the means over its parts that `suite.metrics.matrix` defines.
+For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for the test
+images of bucket j, for every j (iid mode) or for later ones only (streaming mode). The score is the
+matrix R[i, j], the accuracy on bucket j after training on bucket i, and the means over its parts
+that `suite.metrics.matrix` defines.
 
-In streaming mode nothing that was trained on is tested, so `train` and `test` of a bucket may both
-be all of it, as in the paper. What a learner wants to keep of past buckets it has to keep itself:
-none is delivered twice.
+In streaming mode no training image is tested, so `train` and `test` of a bucket may both be all of
+it, as in the paper. No bucket is delivered twice: a learner must store what it needs of past ones.
 """
 
 from __future__ import annotations
@@ -20,11 +19,15 @@ import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import capabilities
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
+from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
-from suite.data.streams import streams
 from suite.metrics import matrix
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -34,8 +37,8 @@ MODES = ("iid", "streaming")
 _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 
 
-class Event(NamedTuple):
-  """Train on bucket `trained`; or, having done so, predict bucket `tested`."""
+class BucketEvent(NamedTuple):
+  """Train on bucket `trained` (`tested` is None), or predict bucket `tested` after it."""
 
   trained: int
   tested: Optional[int] = None
@@ -50,32 +53,37 @@ def run(
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
 ) -> Dict[str, Any]:
-  """Runs the buckets from where `state` is; returns the summary (see `summarise`).
+  """Runs the buckets from `state.done` on; returns the summary (see `summarize`).
 
   Args:
     mode: "iid" or "streaming".
-    validation_share: the part of each bucket's training images that is delivered as its validation
+    validation_share: share of each bucket's training images that is delivered as its validation
       split.
-    eval_batch_size: examples that are predicted at once; None: 256 images, or a whole test set of
-      features up to 4096.
+    eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
+      up to 4096.
   """
+  refusals.check_learner(learner, deliveries.BUCKETS)
+  refusals.check_kinds(learner, [buckets.task.kind])
+  refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform)
   batch_size = eval_batch_size or _eval_batch_size(buckets)
-  forward = None
-  state.resume(learner, begin=[buckets.task] * min(state.done, 1))
+  checked, forward = state.done > 0, None
+  state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
     logging.info("Event %d/%d: %s", state.done + 1, len(events), event)
     learner.begin(buckets.task, context)
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
+      checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
       record = {"train_size": delivered.train.size, "validation_size": delivered.validation.size,
                 **learner.learn(delivered, context)}
-      if not getattr(learner, "predict_stays", False):
-        forward = None  # What `predict` is made of may be new.
+      if not capabilities.keeps_predict(learner):
+        forward = None
     else:
-      # One for all buckets of a row at least: to make it takes longer than thousands of features.
+      checked = checked or refusals.check_predict(learner, buckets.task, buckets[0].test)
+      # One for all buckets of a row at least: compiling takes longer than thousands of features.
       forward = forward or scoring.Forward(learner.predict, state.distribution)
       record, predictions = evaluation.evaluate(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
@@ -83,28 +91,29 @@ def run(
           forward=forward)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
-  return summarise(state.records, buckets, mode)
+  return summarize(state.records, buckets, mode)
 
 
-def plan(num_buckets: int, mode: str) -> List[Event]:
-  """All events in order: each bucket's Train, then its Predicts."""
+def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
+  """All events in order: for each bucket one Train event, then its Predict events."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
-  return [Event(i, j) for i in range(num_buckets)
+  return [BucketEvent(i, j) for i in range(num_buckets)
           for j in (None, *range(0 if mode == "iid" else i + 1, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: Any) -> None:
-  """What would otherwise end a run at its last bucket."""
+def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform) -> None:
+  """Errors that would otherwise end a run at its last bucket."""
   if not len(buckets):
     raise ValueError(f"The series of {buckets.task.key!r} has no buckets; give at least 1.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
     if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):
       part.check_width(transform)
+  refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
 def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
-  """One size for all test sets, so that one graph serves them."""
+  """One batch size for all test sets, so that they share a graph."""
   largest = max(bucket.test.size for bucket in buckets)
   is_features = all(isinstance(b.test, feature_set.FeatureSet) for b in buckets)
   return min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
@@ -112,16 +121,16 @@ def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
 
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
              ) -> experience.Experience:
-  """The training images of bucket i, some set apart for validation, the same for every learner."""
+  """The training images of bucket i, split for validation in the same way for every learner."""
   train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
   return experience.Experience(buckets.task, train, validation, experience.History())
 
 
-def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
-  """What each record says of its event, whatever the learner; buckets count from 0."""
-  kind, bucket = streams.TRAIN, event.trained
+def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
+  """The part of a record that does not depend on the learner; buckets count from 0."""
+  kind, bucket = event_kinds.TRAIN, event.trained
   if event.tested is not None:
-    kind, bucket = streams.PREDICT, event.tested
+    kind, bucket = event_kinds.PREDICT, event.tested
   return {
       "protocol": "clear", "mode": mode, "kind": kind,
       "task": buckets.task.name, "task_key": buckets.task.key,
@@ -129,8 +138,8 @@ def _about(event: Event, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, A
       "bucket_name": buckets[bucket].name}
 
 
-def _row(event: Event, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
-  """The row of the bucket trained on as far as it goes, else NaN; its scores once it is whole."""
+def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
+  """The row of the bucket trained on, NaN where not evaluated; its scores once it is complete."""
   acc[event.trained, event.tested] = accuracy = record["correct"] / record["seen"]
   row = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
   return {**row, **matrix.row(acc, event.trained)} if event.tested == len(acc) - 1 else row
@@ -140,14 +149,14 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int) -> np.nda
   """The accuracy matrix [T, T] of the records so far; NaN where nothing was evaluated."""
   acc = np.full([num_buckets, num_buckets], np.nan)
   for record in records:
-    if record["kind"] == streams.PREDICT:
+    if record["kind"] == event_kinds.PREDICT:
       acc[record["trained_bucket"], record["bucket"]] = record["accuracy"]
   return acc
 
 
-def summarise(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
+def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
               ) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone; null where the mode does not evaluate."""
+  """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = accuracies(records, len(buckets))
   last = records[-1] if records else {}
   return {

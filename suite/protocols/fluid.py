@@ -8,12 +8,12 @@ offline phase on all that is stored. A class is known from pretraining (the base
 the step after which its label was first revealed. Both accuracy and compute are scored.
 
     answer    the known class with the largest logit, or "new" if the novelty score is below a
-              threshold; right if it is y_t, or "new" while y_t's class is not known
+              threshold; correct if it is y_t, or "new" while the class of x_t is not known
     closed    the same without "new" (what the authors' code reports)
 
 Steps run in blocks, for speed only: see `suite/training/sequence/sequence_steps.py`. The events of
 a run are the base classes, then records of up to `record_every` steps, and an offline phase
-wherever the strategy wants one; all that is needed to go on stands in them.
+wherever the strategy asks for one; a run resumes from these records.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from absl import logging
 import numpy as np
+import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import capabilities
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
+from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.data.images import image_set
 from suite.data.sequences import sequences
-from suite.data.streams import streams
 from suite.metrics import sequence_log
 from suite.protocols import run_state
 from suite.training.sequence import sequence_decisions
@@ -43,11 +47,11 @@ _NEVER = update_strategies.Never()
 
 
 def run(
-    learner: learner_lib.StreamLearner,
+    learner: learner_lib.SequenceLearner,
     *,
     state: run_state.RunState,
     sequence: sequences.Sequence,
-    base: Optional[image_set.ImageSet] = None,
+    base: Optional[examples.ExampleSet] = None,
     update: update_strategies.Strategy = _NEVER,
     validation_share: float = 0.1,
     label_delay: Union[int, Tuple[int, int]] = 0,
@@ -60,36 +64,40 @@ def run(
     head_is: str = ">",
     window: int = 500,
 ) -> Dict[str, Any]:
-  """Runs the sequence from where `state` is; returns the summary (see `summarise`).
+  """Runs the sequence from `state.done` on; returns the summary (see `summarize`).
 
   Args:
     base: training images of the base classes, learned before the first step and charged to
       "pretrain"; without them no class is known at first, and all are novel.
-    update: when to train on what is stored, for learners that can.
-    validation_share: the part of `base` that is delivered as its validation split.
+    update: when to train on the stored samples, for learners with offline phases.
+    validation_share: share of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
-    record_every: steps in one record, at most.
-    block_size: steps tried in one compiled call; makes no difference to the answers.
+    record_every: greatest number of steps in one record.
+    block_size: steps tried in one compiled call; does not change the answers.
     encode_batch: samples encoded at once.
     novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
     new_below: a novelty score below this is answered with "new". Where logits are minus squared
       distances it is -d^2 for the least distance d of a new class. None: the learner's own
       `new_below`, if it has one; else no such answer while a class is known.
-    head_above, head_is: classes with > (or >=) so many samples in the sequence are head.
+    head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window: steps; see `sequence_log.summary`.
   """
   novelty = sequence_log.Novelty(novelty_score, new_below)
-  _check(learner, sequence, base, record_every, block_size)
+  refusals.check_learner(
+      learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
+  _check(sequence, base, record_every, block_size)
+  can = capabilities.of_sequence_learner(learner)
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
-  decisions = sequence_decisions.StreamDecisions(update, learner, sequence)
-  task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
-  state.resume(learner, begin=[task] * min(state.done, 1))
+  decisions = sequence_decisions.SequenceDecisions(update, can, sequence)
+  task = _task(sequence)
+  refusals.check_task(task)
+  state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
   if base is not None and not state.done:
-    _learn_base(learner, state, task, base, validation_share)
+    _learn_base(learner, state, sequence, base, validation_share)
   known = _known(sequence, base)
-  events = _Run(learner, state, sequence, task, decisions, known, encode_batch)
+  events = _SequenceRun(can, state, sequence, task, decisions, known, encode_batch)
   while True:
     if events.update_is_due():
       events.learn_stored()
@@ -98,18 +106,12 @@ def run(
           record_every=record_every, block_size=block_size, window=window, novelty=novelty)
     else:
       break
-  return summarise(state.records, sequence, known, threshold=head_above, head_is=head_is,
+  return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
                    window=window, novelty_score=novelty_score)
 
 
-def _check(learner: Any, sequence: sequences.Sequence, base: Optional[image_set.ImageSet],
-           record_every: int, block_size: int) -> None:
-  missing = [name for name in ("encode", "answer") if not hasattr(learner, name)]
-  if missing:
-    raise ValueError(
-        f"{type(learner).__name__} cannot answer one sample at a time: it has no "
-        f"{', '.join(missing)}. Take a learner that has, for example NearestMean, or add them "
-        "(see StreamLearner).")
+def _check(sequence: sequences.Sequence, base: Optional[examples.ExampleSet], record_every: int,
+           block_size: int) -> None:
   if min(record_every, block_size) < 1:
     raise ValueError(f"record_every={record_every} and block_size={block_size}; a record and a "
                      "block have at least one step each.")
@@ -125,15 +127,26 @@ def _check(learner: Any, sequence: sequences.Sequence, base: Optional[image_set.
         "base classes. Give images of those alone, with the sequence's own labels.")
 
 
-def _learn_base(learner: Any, state: run_state.RunState, task: tasks.Task,
-                base: image_set.ImageSet, validation_share: float) -> None:
+def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
+                sequence: sequences.Sequence, base: examples.ExampleSet, validation_share: float
+                ) -> None:
   """The first event: the base classes."""
-  context = state.context(phase="pretrain")
+  context, task = state.context(phase="pretrain"), _task(sequence)
   learner.begin(task, context)
+
+  def answer(images: tf.Tensor) -> tf.Tensor:
+    return learner.answer(learner.encode(learner.transform.evaluate(images)))
+
+  refusals.check_width(
+      learner, task, answer, tf.TensorSpec(sequence.images(0, 1).shape, tf.uint8))
   split = base.split(validation_share, seed=state.seeds.integer("validation"))
   delivered = experience.Experience(task, *split, experience.History())
-  state.commit({**_about(task), "kind": streams.TRAIN, "train_size": delivered.train.size,
+  state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": delivered.train.size,
                 "validation_size": delivered.validation.size, **learner.learn(delivered, context)})
+
+
+def _task(sequence: sequences.Sequence) -> tasks.Task:
+  return tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
 
 
 def _about(task: tasks.Task) -> Dict[str, Any]:
@@ -141,54 +154,57 @@ def _about(task: tasks.Task) -> Dict[str, Any]:
           "num_classes": task.num_classes}
 
 
-class _Run:
-  """A run after its base classes; each method is one event. What it goes on from are records."""
+class _SequenceRun:
+  """A run after its base classes; each method is one event. It resumes from records."""
 
-  def __init__(self, learner: Any, state: run_state.RunState, sequence: sequences.Sequence,
-               task: tasks.Task, decisions: sequence_decisions.StreamDecisions, known: np.ndarray,
+  def __init__(self, can: capabilities.SequenceCapabilities, state: run_state.RunState,
+               sequence: sequences.Sequence, task: tasks.Task,
+               decisions: sequence_decisions.SequenceDecisions, known: np.ndarray,
                encode_batch: int):
-    self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
-    learner.begin(task, state.context())
+    self._can, self._learner = can, can.learner
+    self._state, self._sequence, self._task = state, sequence, task
+    self._learner.begin(task, state.context())
     self._decisions = decisions
     self._log = sequence_log.from_records(step_records.of_steps(state.records))
     num_answered = len(self._log.labels)
-    self.steps = sequence_steps.StreamSteps(learner, sequence, known, num_answered, encode_batch)
+    self.steps = sequence_steps.SequenceSteps(can, sequence, known, num_answered, encode_batch)
     self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
                            self._log.correct(task.num_classes), self.steps.known)
 
   def update_is_due(self) -> bool:
-    """Whether the steps so far ended with a decision to update."""
+    """Whether the last step ended with a decision to update."""
     return bool(self._state.records) and self._state.records[-1].get("update", False)
 
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
     phases, before = step_records.of_phases(state.records), state.ledger.totals()
-    # Its draws are of the phase, not of the event: they do not depend on the length of records.
+    # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
     self._learner.begin(self._task, context)
+    assert self._can.learn_stored is not None
     stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
     logging.info("Offline phase %d, on %d samples", len(phases) + 1, len(stored.labels))
     record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
               "stored": len(stored.labels), "reason": state.records[-1]["reason"],
-              **self._learner.learn_stored(stored, context)}
+              **self._can.learn_stored(stored, context)}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
-        **_about(self._task), "kind": streams.TRAIN, **record,
+        **_about(self._task), "kind": event_kinds.TRAIN, **record,
         **step_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
 
   def predict(self, *, record_every: int, block_size: int, window: int,
               novelty: sequence_log.Novelty) -> None:
-    """Steps up to the next update, or as many as a record holds."""
+    """Steps up to the next update, or to the end of the record."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
-    novelty = novelty.of(self._learner)
+    novelty = novelty.with_own(None if self._can.new_below is None else self._can.new_below())
     logging.info("Steps from %d of %d", first, len(self._sequence))
     self._decisions.begin_event(state.ledger.totals()["macs"])
     end = min(first + record_every, len(self._sequence))
     log, probabilities = sequence_log.empty(), []
-    outcomes: List[sequence_decisions.Outcome] = []
+    outcomes: List[sequence_decisions.BlockOutcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
       part, chances, outcome = self._block(min(end, self.steps.num_answered + block_size), novelty)
       log = log.merge(part)
@@ -197,7 +213,7 @@ class _Run:
     self._log = self._log.merge(log)
     num_classes = self._task.num_classes
     state.commit({
-        **_about(self._task), "kind": streams.PREDICT, "first_step": first,
+        **_about(self._task), "kind": event_kinds.PREDICT, "first_step": first,
         **step_records.steps(log, num_classes, state.records),
         "window_accuracy": float(np.mean(self._log.correct(num_classes)[-window:])),
         "revealed_so_far": self.steps.num_revealed,
@@ -208,8 +224,8 @@ class _Run:
          **step_records.predictions(log, num_classes, np.concatenate(probabilities))})
 
   def _block(self, limit: int, novelty: sequence_log.Novelty
-             ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.Outcome]:
-    """Tries the steps before `limit`; makes those happen that come before an update.
+             ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:
+    """Tries the steps before `limit` and commits those before an update.
 
     Returns:
       their log, the probabilities of their true classes [B], and the decision.
@@ -226,20 +242,20 @@ class _Run:
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
   def _progress(self, phases: step_records.Records) -> Dict[str, Any]:
-    """What a record says of the run so far, to go on from and to compare."""
+    """The part of a record that describes the run so far, to resume from and to compare."""
     return {"strategy": self._decisions.state(),
-            **step_records.views(self._learner, self.steps.num_answered, phases)}
+            **step_records.views(self._can, self.steps.num_answered, phases)}
 
 
-def _known(sequence: sequences.Sequence, base: Optional[image_set.ImageSet]) -> np.ndarray:
+def _known(sequence: sequences.Sequence, base: Optional[examples.ExampleSet]) -> np.ndarray:
   """The classes known before the first step, bool [C]."""
   num_base = 0 if base is None else sequence.num_base_classes
   return np.arange(sequence.num_classes) < num_base
 
 
-def summarise(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
+def summarize(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
               **settings: Any) -> Dict[str, Any]:
-  """The scores a paper would print, from records alone; settings as of `sequence_log.summary`.
+  """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
   the base classes' those of all other phases. "macs_exact_cached" and the like leave the base

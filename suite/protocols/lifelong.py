@@ -1,15 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Lifelong benchmarks (Prabhu et al., 2024): a model enters an accuracy cache for a few answers.
 
-The cache is what earlier runs saved: of each model, whether it answered each sample of a test set.
-A model is one Predict event of one learner; the models of a table were asked the same samples. Each
-model in turn is held out and taken for new: a method knows the answers of all others, may ask
-`budget` of this one's, and estimates the rest.
+The cache is saved by earlier runs: for each model, whether it answered each sample of a test set
+correctly. A model is one Predict event of one learner; the models of a table answered the same
+samples. Each model in turn is held out and treated as new: a method knows the answers of all
+others, may ask for `budget` answers of this one, and estimates the rest.
 
-Scored are the per-sample error (mean |answer - estimate|) and the error of the estimated accuracy,
-against the number of answers asked for. No network runs, so FLOPs are 0; "examples" counts answers.
-Models that answer alike, as learners do that start from the same weights, flatter a method:
-"identical_models" counts how many known models answered just as the held-out one did.
+The scores are the per-sample error (mean |answer - estimate|) and the error of the estimated
+accuracy, against the number of answers asked for. No network runs, so FLOPs are 0; "examples"
+counts answers. Models with equal answers, such as those of learners that start from the same
+weights, make a method look better: "identical_models" counts the known models that answered as the
+held-out one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import refusals
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import estimator as estimator_lib
@@ -32,7 +34,7 @@ from suite.state import predictions as predictions_lib
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table:
+class AnswerTable:
   """One test set: names of M models, ids of N samples, answers uint8 [M, N], 1 for correct."""
 
   models: Tuple[str, ...]
@@ -57,12 +59,13 @@ def run(
 
   Args:
     method: estimates the held-out model's answers.
-    state: where the run is.
+    state: of the run.
     predictions: the work directory (or several) of runs with saved predictions, or an accuracy
-      cache (`suite lifelong`); of a cache the models that were evaluated on every sample.
-    budget: answers the method may ask of a new model.
-    min_models: fewer make no order: their test sets are left out, and records say so.
+      cache (`suite lifelong`), of which the models evaluated on every sample are used.
+    budget: greatest number of answers that the method may ask for.
+    min_models: test sets with fewer models are left out, and records name them.
   """
+  refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = load(predictions, min_models)
   fingerprint = _check_unchanged(tables, state)
   state.resume(method)
@@ -70,7 +73,7 @@ def run(
   for table, m in held_out[state.done:]:
     logging.info("Model %d/%d: %s", state.done + 1, len(held_out), table.models[m])
     began = time.monotonic()
-    known, asked = np.delete(table.answers, m, axis=0), Questions(table.answers[m], budget)
+    known, asked = np.delete(table.answers, m, axis=0), HeldOutModel(table.answers[m], budget)
     estimate = method.estimate(known, asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
@@ -78,11 +81,11 @@ def run(
         "known_models": len(known), "num_asked": asked.count, **score(table.answers[m], estimate),
         "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
         "cache": fingerprint, "left_out": left_out})
-  return summarise(state.records)
+  return summarize(state.records)
 
 
-class Questions:
-  """A held-out model, as a method sees it: called with samples' indices [n], it answers [n]."""
+class HeldOutModel:
+  """A held-out model, as a method sees it: a function of sample indices [n] to answers [n]."""
 
   def __init__(self, answers: np.ndarray, budget: int):
     self._answers, self._budget = answers, budget
@@ -100,18 +103,18 @@ class Questions:
 
 
 def score(answers: np.ndarray, estimate: estimator_lib.Estimate) -> Dict[str, Any]:
-  """The estimate of one model against all its answers [N]."""
+  """Scores of the estimate of one model, given all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {
       "num_samples": len(answers),
       "per_sample_error": ranking.per_sample_error(answers, estimate.answers),
-      # What knowing only the accuracy gives: the same answer for every sample.
+      # The error of the best constant answer.
       "constant_error": min(accuracy, 1.0 - accuracy),
       "cut": estimate.cut, "accuracy": accuracy, "estimated_accuracy": estimate.accuracy,
       "accuracy_error": ranking.aggregate_error(answers, estimate.accuracy)}
 
 
-def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """Means over the held-out models, from records alone."""
   last = records[-1]
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
@@ -126,13 +129,13 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 def load(
-    predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[Table], List[str]]:
-  """Saved predictions of runs as tables, one for each test set, and what was left out.
+    predictions: Union[str, Sequence[str]], min_models: int) -> Tuple[List[AnswerTable], List[str]]:
+  """Saved predictions of runs as tables, one for each test set, and the names of those left out.
 
   Args:
     predictions: work directories, or run directories: all that have predictions/*.parquet; or
       accuracy caches.
-    min_models: so many models make a table.
+    min_models: least number of models of a table.
   """
   folders = [predictions] if isinstance(predictions, str) else list(predictions)
   caches = [folder for folder in folders if accuracy_cache.is_cache(folder)]
@@ -140,11 +143,11 @@ def load(
   for name, path in sorted(_files([one for one in folders if one not in caches]).items()):
     saved = predictions_lib.load(path)
     order = np.argsort(saved.id)
-    # Ids alone do not tell data sets apart (many count 0, 1, 2, ...): the labels must agree, too.
+    # Many data sets have the ids 0, 1, 2, ..., so the labels are compared, too.
     labels = tuple(_plain(saved.label[i]) for i in order)
     rows = groups.setdefault((tuple(saved.id[order].tolist()), labels), {})
     rows[name] = saved.correct[order].astype(np.uint8)
-  every = [Table(tuple(rows), ids, np.stack(list(rows.values())))
+  every = [AnswerTable(tuple(rows), ids, np.stack(list(rows.values())))
            for (ids, _), rows in groups.items()]
   every += [_of_cache(accuracy_cache.AccuracyCache(folder)) for folder in caches]
   tables = [table for table in every if len(table.models) >= max(2, min_models)]
@@ -157,9 +160,9 @@ def load(
   return tables, [table.name for table in every if table not in tables]
 
 
-def _of_cache(cache: accuracy_cache.AccuracyCache) -> Table:
+def _of_cache(cache: accuracy_cache.AccuracyCache) -> AnswerTable:
   models = cache.complete_models()
-  return Table(tuple(models), tuple(cache.ids.tolist()),
+  return AnswerTable(tuple(models), tuple(cache.ids.tolist()),
                cache.columns(np.arange(cache.num_samples), models))
 
 
@@ -187,8 +190,8 @@ def _plain(label: Any) -> Any:
   return tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
 
 
-def _check_unchanged(tables: Sequence[Table], state: run_state.RunState) -> str:
-  """A hash of the tables; a run that goes on must find the cache that it began with."""
+def _check_unchanged(tables: Sequence[AnswerTable], state: run_state.RunState) -> str:
+  """A hash of the tables; an error if a resumed run finds another cache than it began with."""
   digest = hashlib.sha256()
   for table in tables:
     digest.update("\n".join([*table.models, *table.ids]).encode())

@@ -4,7 +4,7 @@
 For each task of the stream, in order: `Train` delivers its training and validation splits,
 `Predict` asks for its test split. The score is the mean test error over the *meta-test* tasks
 (2019-2021, the last 27 of 106) against the FLOPs of the *whole* stream, hyper-parameter search
-included. A learner may keep anything it was shown.
+included. A learner may store all data it was given.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import streams
 from suite.metrics import task_stream as metrics
@@ -30,33 +33,41 @@ def run(
     stream: streams.Stream,
     eval_batch_size: int = 256,
 ) -> Dict[str, Any]:
-  """Runs the stream from where `state` is; returns the summary (see `summarise`)."""
+  """Runs the stream from `state.done` on; returns the summary (see `summarize`)."""
+  refusals.check_learner(learner, deliveries.TASKS)
   events = stream.events()
-  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]])
+  if refusals.limits_kinds(learner):
+    refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
+  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]],
+               delivery=deliveries.TASKS)
+  checked = state.done > 0
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
+    refusals.check_task(task)
     logging.info("Event %d/%d: %s %s", event.index + 1, len(events), event.kind, task.key)
     learner.begin(task, context)
     predictions = None
-    if event.kind == streams.TRAIN:
+    if event.kind == event_kinds.TRAIN:
       experience = stream.deliver(event)
+      checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {"train_size": experience.train.size, "validation_size": experience.validation.size,
                 "shared_images": dict(stream.shared(event)),
                 **learner.learn(experience, context)}
     else:
+      checked = checked or refusals.check_predict(learner, task, stream.test(event))
       record, predictions = evaluation.evaluate(
           learner.predict, stream.test(event), transform=learner.transform, ledger=state.ledger,
           distribution=state.distribution, batch_size=eval_batch_size)
     state.commit({**_about(stream, event), **record}, predictions)
-  return summarise(state.records, stream)
+  return summarize(state.records, stream)
 
 
-def _task(stream: streams.Stream, event: streams.Event) -> tasks.Task:
+def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:
   return stream.entries[event.entry_index].task
 
 
-def _about(stream: streams.Stream, event: streams.Event) -> Dict[str, Any]:
-  """What each record says of its event, whatever the learner."""
+def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
+  """The part of a record that does not depend on the learner."""
   entry = stream.entries[event.entry_index]
   return {
       "protocol": "nevis", "kind": event.kind, "task": entry.task.name, "task_key": entry.task.key,
@@ -66,13 +77,13 @@ def _about(stream: streams.Stream, event: streams.Event) -> Dict[str, Any]:
       "left_out": list(stream.left_out)}
 
 
-def summarise(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
-  """The result a paper would print, from records alone.
+def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
+  """The result that a paper prints, from records alone.
 
-  "mean_error" is the headline: null, and "headline" says why, while tasks of the stream are missing
-  or if none of them is a meta-test task.
+  "mean_error" is the headline score. It is null while tasks of the stream are missing or if none of
+  them is a meta-test task; "headline" gives the reason.
   """
-  tested = [r for r in records if r["kind"] == streams.PREDICT]
+  tested = [r for r in records if r["kind"] == event_kinds.PREDICT]
   problem = _no_headline(tested, stream)
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = _forward_transfer(records)
@@ -89,7 +100,7 @@ def summarise(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
 
 
 def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) -> str:
-  """Why the mean over the meta-test tasks cannot be told; "" if it can."""
+  """The reason why there is no mean over the meta-test tasks; "" if there is one."""
   done = {r["task_key"] for r in tested}
   missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
   if missing:
@@ -104,7 +115,7 @@ def _known(value: float) -> Optional[float]:
 
 
 def _forward_transfer(records: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
-  """Equation 5 for each task met again: the learning curves of its first and of this meeting."""
+  """Equation 5 for each task that is repeated, from the learning curves of both occurrences."""
   areas: Dict[str, float] = {}
   out = {}
   for record in records:
@@ -120,6 +131,6 @@ def _forward_transfer(records: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
 
 
 def _best_curve(record: Mapping[str, Any]) -> List[List[float]]:
-  if record["kind"] != streams.TRAIN or "trials" not in record:
+  if record["kind"] != event_kinds.TRAIN or "trials" not in record:
     return []
   return record["trials"][record["best_trial"]]["curve"]

@@ -1,66 +1,60 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pretraining: one long training, delivered in portions, that leaves an encoder behind.
+"""Pretraining: one long training, delivered in portions, whose result is an encoder.
 
-Each event is a portion of the updates. Its end is where a killed run goes on, and after each the
-encoder so far stands in the run directory (`suite.state.encoder_file`): other runs start from
-it, `suite data features` writes features with it. Unless `labelled`, what is delivered has no
-labels at all.
+Each event is a portion of the updates. A killed run resumes after the last finished portion. Each
+event also writes the current encoder to the run directory (`suite.state.encoder_file`): other runs
+start from it, and `suite data features` writes features with it. Unless `labelled`, the delivered
+images have no labels.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Protocol, Sequence
+from typing import Any, Dict, Mapping, Sequence
 
 from absl import logging
-import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
+from suite.contracts import event_kinds
+from suite.contracts import examples
+from suite.contracts import learner as learner_lib
+from suite.contracts import portions
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import unlabelled
-from suite.data.streams import streams
 from suite.protocols import run_state
-from suite.state import context as context_lib
 from suite.state import encoder_file
 
 
-class Pretrainer(Protocol):
-  """As `learners.pretrainer.Pretrainer`; it is a `tf.Module`, too."""
-
-  encoder: tf.keras.Model
-  name_of_pretext: str
-
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes the variables. Images without labels are a task of one class."""
-
-  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
-    """Does the portion's updates; returns plain values for the record."""
-
-
 def run(
-    learner: Any,
+    learner: learner_lib.PretrainingLearner,
     *,
     state: run_state.RunState,
-    images: Any,
+    images: examples.ExampleSet,
     updates: int = 10_000,
     updates_per_event: int = 500,
     labelled: bool = False,
 ) -> Dict[str, Any]:
-  """Runs the updates from where `state` is; returns the summary.
+  """Runs the updates from `state.done` on; returns the summary.
 
   Args:
-    images: an `ImageSet` to pretrain on.
-    updates: gradient steps in all. updates_per_event: between two saves.
-    labelled: whether the learner is shown the labels.
+    images: the set to pretrain on.
+    updates: gradient steps in all.
+    updates_per_event: gradient steps between two saves.
+    labelled: whether the learner gets the labels.
   """
+  refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
     raise ValueError(f"pretrain.run was given updates={updates} and updates_per_event="
                      f"{updates_per_event}; both must be at least 1.")
   task = _task(images, labelled)
+  if labelled:
+    refusals.check_task(task)
   delivered = images if labelled else unlabelled.Unlabelled(images)
-  state.resume(learner, begin=[task] * min(state.done, 1))
+  state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   firsts = list(range(0, updates, updates_per_event))
   for first in firsts[state.done:]:
-    portion = unlabelled.Portion(delivered, first, min(updates_per_event, updates - first), updates)
+    portion = portions.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
     logging.info("Updates %d to %d of %d", first, first + portion.updates, updates)
     learner.begin(task, context)
@@ -71,20 +65,20 @@ def run(
           "num_images": images.size, "updates": first + portion.updates, "updates_planned": updates,
           "seed": state.seeds.seed})
     state.commit({
-        "protocol": "pretrain", "kind": streams.TRAIN, "task": task.name, "task_key": task.key,
+        "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
-  return summarise(state.records, updates)
+  return summarize(state.records, updates)
 
 
-def _task(images: Any, labelled: bool) -> tasks.Task:
+def _task(images: examples.ExampleSet, labelled: bool) -> tasks.Task:
   if labelled:
     return tasks.Task(images.name, images.kind, images.num_classes)
   return tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)
 
 
-def summarise(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
-  """What the run came to, from its records."""
+def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
+  """The result of the run, from its records."""
   last = records[-1] if records else {}
   return {
       "protocol": "pretrain", "stream": last.get("task", ""), "num_events": len(records),

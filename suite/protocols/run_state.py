@@ -1,10 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Where a run is: finished events, records, ledger and learner, saved after each event.
+"""The state of a run: finished events, records, ledger and learner, saved after each event.
 
-A protocol is a loop over events that asks `state.done` where to go on and calls `state.commit`
-after each. The order of a commit makes it safe at any point: predictions, then the record, then the
-snapshot that makes both count. What a killed process wrote beyond its last snapshot is cut off when
-the run goes on.
+A protocol is a loop over events that starts at `state.done` and calls `state.commit` after each.
+A commit saves predictions, then the record, then the snapshot that makes both valid, so that it may
+be interrupted at any point. Records beyond the last snapshot are removed when the run resumes.
 """
 
 from __future__ import annotations
@@ -18,11 +17,13 @@ import time
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
 from suite.state import predictions as predictions_lib
@@ -31,16 +32,16 @@ from suite.state import weight_store
 
 
 class Writer(Protocol):
-  """Where records go; `suite.reporting` has one, tests have others."""
+  """Destination of records; `suite.reporting` has one, tests have others."""
 
   def write(self, record: Mapping[str, Any]) -> int:
     """Appends a record; returns the position after it."""
 
   def truncate(self, position: int) -> List[Dict[str, Any]]:
-    """Cuts the records back to a position that `write` returned (or 0); returns what remains."""
+    """Removes the records after a position that `write` returned (or 0); returns the others."""
 
   def report(self, **values: Any) -> None:
-    """Shows progress inside an event; nothing is recorded."""
+    """Shows progress inside an event; writes no record."""
 
 
 class RunState:
@@ -48,13 +49,15 @@ class RunState:
 
   Args:
     folder: the run directory of this learner.
-    writer: where records go.
-    name: the run's name, in every record. seed: the run's one seed.
-    distribution: where the run computes.
+    writer: destination of records.
+    name: the run's name, in every record.
+    seed: the only seed of the run.
+    distribution: the devices of the run.
 
   Attributes:
-    done: events finished. records: theirs. ledger, seeds, distribution: see those classes.
-    fresh: True if nothing was committed before.
+    done: number of finished events.
+    records: of the finished events.
+    ledger, seeds, distribution: see those classes.
   """
 
   def __init__(
@@ -71,7 +74,7 @@ class RunState:
     self.seeds = seeds_lib.Seeds(seed)
     self.ledger = ledger_lib.Ledger()
     self._writer = writer
-    # Only the chief writes to the run directory; the others go through the same motions elsewhere.
+    # Only the chief writes to the run directory; the others write to a temporary one.
     self._scratch = None if distribution.is_chief else tempfile.TemporaryDirectory()
     target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
     self._target = target
@@ -80,6 +83,7 @@ class RunState:
     if self._scratch is not None:
       _copy_state(self.folder, target)
     self._learner: Optional[Any] = None
+    self._delivery = ""
     self._open()
 
   def _open(self) -> None:
@@ -94,13 +98,13 @@ class RunState:
     if len(self.records) != self.done:
       raise RuntimeError(
           f"{self.folder} has {len(self.records)} records for {self.done} finished events; its "
-          "files were changed by something else. Start again in a new work directory.")
+          "files were changed from outside. Start again in a new work directory.")
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
     self._checkpoint = None if latest is None else latest / "learner"
     self._started = time.monotonic()
 
   def context(self, phase: str = "train") -> context_lib.Context:
-    """The context of the event that comes next; its training is charged to `phase`."""
+    """The context of the next event; its training is charged to `phase`."""
     return context_lib.Context(
         event=self.done,
         ledger=self.ledger,
@@ -110,29 +114,32 @@ class RunState:
         journal=journal_lib.Journal(self.done, self.ledger, self._progress),
         report=self._writer.report,
         phase=phase,
+        delivery=self._delivery,
     )
 
-  def resume(self, learner: tf.Module, begin: Sequence[Any] = ()) -> None:
-    """Puts the learner back to where the last commit left it; nothing to do on a fresh run.
+  def resume(self, learner: tf.Module, begin: Sequence[tasks.Task] = (), *,
+             delivery: str = "") -> None:
+    """Restores the learner as the last commit saved it; on a fresh run there is nothing to restore.
 
     Args:
       learner: newly made; from now on every commit saves it.
       begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then
         filled.
+      delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
-    self._learner = learner
+    self._learner, self._delivery = learner, delivery
     context = self.context() if begin else None
     for task in begin:
       learner.begin(task, context)
     if self._checkpoint is not None:
       status = tf.train.Checkpoint(learner=learner).read(str(self._checkpoint))
       status.assert_consumed()
-      logging.info("%s: going on after %d finished events.", self.name, self.done)
+      logging.info("%s: resumed after %d finished events.", self.name, self.done)
 
   def commit(
       self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None
   ) -> None:
-    """Ends the event: saves predictions, record and state, in this order.
+    """Ends an event: saves predictions, record and state, in this order.
 
     Args:
       record: plain values; a NaN is written as null.
@@ -161,16 +168,16 @@ class RunState:
 
 
 def plain(value: Any) -> Any:
-  """The value as it will be read back from its record."""
-  if type(value) in (int, str, bool):  # Most of a stream's long lists are these,
+  """The value as it is read back from a record: plain types, null for NaN and infinity."""
+  if type(value) in (int, str, bool):  # First, since long lists hold these two kinds.
     return value
-  if type(value) is float:  # or these.
+  if type(value) is float:
     return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
     return [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
-  if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+  if isinstance(value, (np.generic, np.ndarray)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -178,7 +185,7 @@ def plain(value: Any) -> Any:
 def _write_checkpoint(learner: tf.Module, path: pathlib.Path) -> None:
   try:
     tf.train.Checkpoint(learner=learner).write(str(path))
-  except tf.errors.OpError as error:  # TensorFlow's own word for a full disk
+  except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
     raise OSError(error.message) from error
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner may use during one event: ledger, seeds, devices, a store, a place to report."""
+"""The resources of a learner during one event: ledger, seeds, devices, a store, a report."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ def _silent(**values: Any) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-  """One event, seen from a learner.
+  """One event, as a learner sees it.
 
   Attributes:
     event: the event's position in the run.
     ledger: every cost is charged here.
     seeds: the seed tree's node of this event.
-    distribution: where variables live and steps run.
+    distribution: the devices of variables and steps.
     store: weights of past models, on disk.
-    journal: steps of this event that are done already; wrap costly ones in `journal.once`.
+    journal: steps of this event that are done already; wrap expensive ones in `journal.once`.
     report: report(**values) shows progress on the terminal and live in TensorBoard; never recorded.
     phase: the ledger's phase for the training of this event: "train", or "pretrain" for what is
-      learned before the stream begins.
+      learned before the stream or sequence begins.
+    delivery: how the data of this run is delivered, a name of `suite.contracts.deliveries`:
+      "tasks" (separate tasks, each with its classes), "buckets" (portions of one task),
+      "sequence" (single samples with offline phases), "episodes" or "portions" (of a pretraining).
+      A learner refuses in `begin` what it cannot serve. "": not known; nothing is refused.
   """
 
   event: int
@@ -41,3 +45,4 @@ class Context:
   journal: journal_lib.Journal
   report: Callable[..., None] = _silent
   phase: str = "train"
+  delivery: str = ""

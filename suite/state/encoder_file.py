@@ -2,9 +2,9 @@
 """A pretrained backbone in a run directory: `encoder.npz`, and `encoder.json` that describes it.
 
 encoder.npz holds the weights in Keras order, as a weight store writes them, so that it can be the
-`start` of a learner with the very same backbone. encoder.json says all that is needed without the
-run file: the architecture as Keras writes it, the image size, the range of pixels, the width of the
-features, how it was trained, and the digest of the weights.
+`start` of a learner with the same backbone. encoder.json holds what is needed without the run file:
+the architecture as Keras writes it, the image size, the range of pixels, the width of the features,
+how it was trained, and the digest of the weights.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PIXEL_RANGE = [0, 255]  # Scaling is a layer of each backbone.
 
 
 class Encoder(NamedTuple):
-  """weights in Keras order; about: what encoder.json says."""
+  """weights: in Keras order. about: the contents of encoder.json."""
 
   weights: List[np.ndarray]
   about: Dict[str, Any]
@@ -48,7 +48,7 @@ class Encoder(NamedTuple):
 
 
 def digest(weights: Sequence[np.ndarray]) -> str:
-  """SHA-256 of shapes, types and values."""
+  """SHA-256 of the shapes, types and values of arrays."""
   found = hashlib.sha256()
   for array in weights:
     array = np.ascontiguousarray(array)
@@ -63,7 +63,7 @@ def save(folder: pathlib.Path, model: tf.keras.Model, about: Mapping[str, Any]) 
   Args:
     folder: the run directory.
     model: pixels 0..255 [B, S, S, 3] to features [B, D].
-    about: what else to say of it, plain values.
+    about: further entries of encoder.json, plain values.
   """
   weights = model.get_weights()
   text = json.dumps({
@@ -78,7 +78,7 @@ def save(folder: pathlib.Path, model: tf.keras.Model, about: Mapping[str, Any]) 
 
 
 def load(folder: pathlib.Path) -> Encoder:
-  """The encoder of a run directory; an error if its two files are not of one moment."""
+  """The encoder of a run directory; an error if its two files do not belong together."""
   folder = pathlib.Path(folder)
   for name in (WEIGHTS, ABOUT):
     if not (folder / name).is_file():
@@ -89,5 +89,5 @@ def load(folder: pathlib.Path) -> Encoder:
   weights = [arrays[key] for key in sorted(arrays)]
   if digest(weights) != about["weights_digest"]:
     raise ValueError(f"{WEIGHTS} in {folder} is not what {ABOUT} describes: the run was killed "
-                     "between the two. Run the same command again to go on with it.")
+                     "between the two. Run the same command again to resume it.")
   return Encoder(weights, about)

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What an interrupted event has already finished, so that running it again repeats nothing.
+"""The finished steps of an interrupted event, so that running it again repeats none of them.
 
-A learner wraps each costly step of an event in `once`; long training saves where it is with
+A learner wraps each expensive step of an event in `once`; long training saves its position with
 `save_partial`. Each save also holds the ledger, so nothing is charged twice.
 """
 
@@ -18,7 +18,7 @@ from suite.state import weight_store
 
 
 class Partial(NamedTuple):
-  """The middle of a step: plain values and arrays."""
+  """The state inside a step: plain values and arrays."""
 
   values: Dict[str, Any]
   arrays: Dict[str, np.ndarray]
@@ -46,7 +46,7 @@ class Journal:
     if path is None:
       return
     saved = json.loads((path / "journal.json").read_text())
-    if saved["event"] != self._event:  # left over from an event that has been committed since
+    if saved["event"] != self._event:  # Left over from an event that has been committed since.
       snapshots.clear()
       return
     self._done = saved["done"]
@@ -57,25 +57,26 @@ class Journal:
       self._partial = Partial(saved["partial"]["values"], arrays)
 
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
-    """fn(), or what it returned before the event was interrupted.
+    """Returns fn(), or its value from before the event was interrupted.
 
     Args:
       key: names the step within the event.
       fn: returns plain JSON values; arrays go to the weight store inside it.
     """
     if key not in self._done:
-      # Through JSON on the first run too: a resumed run must see the very same value.
+      # Through JSON on the first run too: a resumed run must see the same value.
       self._done[key] = json.loads(json.dumps(fn()))
       self._partial_key = self._partial = None
       self._write()
     return self._done[key]
 
   def partial(self, key: str) -> Optional[Partial]:
-    """Where step `key` was when the event was interrupted, or None."""
+    """The state of step `key` when the event was interrupted, or None."""
     return self._partial if self._partial_key == key else None
 
   def save_partial(
       self, key: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Saves the state inside step `key`, in place of what was saved before."""
     self._partial_key, self._partial = key, Partial(dict(values), dict(arrays))
     self._write()
 

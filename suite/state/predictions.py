@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Predictions of one Predict event on disk: Parquet, one row an example, zstd-compressed.
 
-They are the accuracy cache that the lifelong benchmark reads, and all that is needed to compute a
-printed score again.
+They are the accuracy cache that the lifelong benchmark reads, and suffice to recompute a printed
+score.
 
 | column | single-label | multi-label |
 |---|---|---|
@@ -70,11 +70,11 @@ class Predictions:
 def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np.ndarray,
          top1: np.ndarray, true_class_probability: np.ndarray | Sequence[np.ndarray],
          correct: np.ndarray, scores: np.ndarray | None = None) -> None:
-  """Writes one file, whole or not at all (temporary name, then rename).
+  """Writes one file, completely or not at all (temporary name, then rename).
 
   Args:
     path: the file; its directory is made if needed.
-    ids: [N] unique strings (or bytes, as TensorFlow hands them out).
+    ids: [N] unique strings (or bytes, as TensorFlow returns them).
     labels: [N] class indices or [N, C] multi-hot.
     top1: [N] most likely class.
     true_class_probability: [N], or for multi-label N arrays, one value a positive class.
@@ -160,7 +160,7 @@ def _check_lengths(
 def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
   missing = [name for name in COLUMNS if name not in schema.names]
   if missing:
-    raise ValueError(f"{path} lacks the columns {missing}; it has {schema.names}. Is it a "
+    raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
                      "predictions file of a run?")
   multi_label = "scores" in schema.names
   wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),

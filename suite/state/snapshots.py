@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Numbered snapshot folders that are either whole or not there: write aside, then rename."""
+"""Numbered snapshot folders, each complete or absent: written aside, then renamed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
   except OSError as error:
     raise SaveError(
         f"Could not save {what} in {where}: {error.strerror or error}. The last good state is "
-        "intact; free some space (or fix the folder), then run the same command again to go on."
+        "intact; free some space (or fix the folder), then run the same command again to resume."
     ) from error
 
 
@@ -32,7 +32,7 @@ def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
 def saving(what: str, final: pathlib.Path) -> Iterator[pathlib.Path]:
   """Yields a temporary path beside `final` to write a file or folder to; renames it when done.
 
-  On any failure the temporary is removed and `final` is as it was.
+  On any failure the temporary is removed and `final` is unchanged.
   """
   with disk_errors(what, final), atomic_files.replacing(final) as temporary:
     yield temporary
@@ -45,17 +45,18 @@ def save_text(path: pathlib.Path, text: str) -> None:
 
 
 class Snapshots:
-  """A folder of numbered snapshots of which the newest whole one counts."""
+  """A folder of numbered snapshots, of which the newest is valid."""
 
   def __init__(self, folder: pathlib.Path):
     self.folder = pathlib.Path(folder)
 
-  def _numbers(self):
+  def _numbers(self) -> list[int]:
     if not self.folder.is_dir():
       return []
     return sorted(int(p.name) for p in self.folder.iterdir() if p.name.isdigit())
 
   def latest(self) -> Optional[pathlib.Path]:
+    """The folder of the newest snapshot, None if there is none."""
     numbers = self._numbers()
     return self._path(numbers[-1]) if numbers else None
 
@@ -64,7 +65,7 @@ class Snapshots:
 
   @contextlib.contextmanager
   def write(self) -> Iterator[pathlib.Path]:
-    """Yields an empty folder; at the block's end it is the newest snapshot and older ones go."""
+    """Yields an empty folder, which is the newest and only snapshot after the block."""
     numbers = self._numbers()
     with saving("the run state", self._path(numbers[-1] + 1 if numbers else 0)) as temporary:
       temporary.mkdir()
@@ -72,20 +73,20 @@ class Snapshots:
     self._remove(numbers)
 
   def clear(self) -> None:
-    """Removes all snapshots, and what a killed process left half-written."""
+    """Removes all snapshots and the temporary files of killed processes."""
     self._remove(self._numbers())
     self.sweep()
 
-  def _remove(self, numbers) -> None:
+  def _remove(self, numbers: list[int]) -> None:
     # Renamed first, so that a kill never leaves half a snapshot under a number; oldest first, so
-    # that it never brings an older one back to the top.
+    # that an older one never becomes the newest.
     for number in numbers:
       doomed = self.folder / f"{atomic_files.TEMPORARY}old-{number:08d}"
       os.replace(self._path(number), doomed)
       shutil.rmtree(doomed, ignore_errors=True)
 
   def sweep(self) -> None:
-    """Removes temporaries that a killed process left behind."""
+    """Removes the temporary files of killed processes."""
     if self.folder.is_dir():
       for path in sorted(self.folder.glob(f"{atomic_files.TEMPORARY}*")):
         shutil.rmtree(path, ignore_errors=True)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Weights on disk, by event: a learner's past models do not fit in a checkpoint, so they live here.
+"""Weights on disk, by event: a learner's past models, which do not fit in a checkpoint.
 
-A file is written once, by the event that learned it, and never changed: what an event can read is
-what the events before it wrote, so an interrupted event starts again from the same weights.
+A file is written once, by the event that learned it, and never changed. An event reads only what
+earlier events wrote, so an interrupted event starts again from the same weights.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class WeightStore:
     self.folder, self.event = pathlib.Path(folder), event
 
   def entries(self) -> List[Entry]:
-    """What earlier events wrote, oldest first."""
+    """The entries of earlier events, oldest first."""
     return [entry for entry in self._all() if entry.event < self.event]
 
   def _all(self) -> List[Entry]:
@@ -57,7 +57,7 @@ class WeightStore:
     return Entry(self.event, safe_name(name))
 
   def save(self, name: str, arrays: Sequence[np.ndarray]) -> Entry:
-    """Stores arrays under this event and `name`, whole or not at all."""
+    """Stores arrays under this event and `name`, completely or not at all."""
     entry = self.own(name)
     path = self._path(entry)
     with snapshots.saving(f"the weights of {name!r}", path) as temporary:
@@ -65,6 +65,7 @@ class WeightStore:
     return entry
 
   def load(self, entry: Entry) -> List[np.ndarray]:
+    """The arrays of an entry."""
     path = self._path(Entry(*entry))
     if not path.exists():
       raise FileNotFoundError(
@@ -79,7 +80,7 @@ class WeightStore:
       shutil.copyfile(self._path(source), temporary)
 
   def remove(self, entries: Iterable[Entry]) -> None:
-    """Removes entries of this event (scratch of a search); those of earlier events stay."""
+    """Removes entries of this event, such as those of a search; it cannot remove earlier ones."""
     for entry in entries:
       if entry.event != self.event:
         raise ValueError(f"Event {self.event} cannot remove {entry}, which an earlier event wrote.")
@@ -87,7 +88,7 @@ class WeightStore:
         self._path(entry).unlink()
 
   def forget_from(self, event: int) -> None:
-    """Removes what events from `event` on wrote (a run that starts again from an earlier state)."""
+    """Removes the entries of `event` and later ones: the run starts again from an earlier state."""
     for entry in self._all():
       if entry.event >= event:
         self._path(entry).unlink()
@@ -97,8 +98,8 @@ class WeightStore:
 
 
 def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
-  # What np.savez writes; but np.savez leaves its archive open where the disk is full, and Python
-  # complains of that at length after our own message.
+  """Writes the file that np.savez would write."""
+  # np.savez leaves its archive open where the disk is full, and Python then prints warnings.
   with zipfile.ZipFile(path, "w") as archive:
     for key, array in arrays.items():
       with archive.open(f"{key}.npy", "w", force_zip64=True) as file:
@@ -106,6 +107,7 @@ def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
 
 
 def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
+  """The arrays that `write_arrays` wrote, by key."""
   try:
     with np.load(path, allow_pickle=False) as data:
       return {key: data[key] for key in data.files}

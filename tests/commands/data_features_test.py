@@ -16,7 +16,7 @@ from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import feature_shards
 from suite.data.images import image_set
-from suite.data.images import tfds_images
+from suite.data.images import prepared_sets
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import drifting_buckets
 from suite.data.streams import feature_buckets
@@ -56,7 +56,7 @@ def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, tmp_p
   assert manifest["encoder"]["digest"] == found.about["weights_digest"]
   assert (manifest["version"], manifest["image_size"], manifest["feature_size"]) == ("1.0.0", 8, 16)
   split = feature_shards.read_split(tmp_path, "train")
-  images = tfds_images.load(NAME, "train", data_dir=pictures_dir)
+  images = prepared_sets.read(NAME, "train", data_dir=pictures_dir)
   assert split.ids == images.ids.tolist() and split.features.dtype == np.float32
   batch = next(iter(images.eval_batches(23, transform=clear_transform.Clear(SIZE))))
   np.testing.assert_allclose(split.features, found.model()(batch["image"]), rtol=1e-4, atol=1e-4)
@@ -139,7 +139,7 @@ def test_buckets_of_features_are_those_of_the_images(run_dir, pictures_dir, tmp_
 
 def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, tmp_path):
   _write(run_dir, pictures_dir, tmp_path)
-  sets = [tfds_images.load(NAME, s, data_dir=pictures_dir) for s in ("train", "test")]
+  sets = [prepared_sets.read(NAME, s, data_dir=pictures_dir) for s in ("train", "test")]
   task = tasks.Task(NAME, tasks.SINGLE_LABEL, 4)
   got = feature_buckets.load(
       buckets_lib.Buckets(task, (buckets_lib.Bucket("train", *sets),)), str(tmp_path))

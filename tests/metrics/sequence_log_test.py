@@ -37,12 +37,9 @@ def test_without_a_threshold_only_the_first_is_new():
 
 
 def test_a_learner_may_have_a_threshold_of_its_own():
-  class Learner:
-    new_below = -2.5
-
-  assert sequence_log.Novelty().of(Learner()).new_below == -2.5
-  assert sequence_log.Novelty("energy", -1.0).of(Learner()).new_below == -1.0
-  assert sequence_log.Novelty().of(object()).new_below == -INF
+  assert sequence_log.Novelty().with_own(-2.5).new_below == -2.5
+  assert sequence_log.Novelty("energy", -1.0).with_own(-2.5).new_below == -1.0
+  assert sequence_log.Novelty().with_own(None).new_below == -INF
 
 
 def test_scores_are_high_for_known_classes():

@@ -201,7 +201,7 @@ def test_every_support_set_moves_the_answers(tmp_path):
 
 
 @pytest.mark.parametrize("settings, message", [
-    (dict(updates=5), "updates=5 is no multiple of updates_per_event=2"),
+    (dict(updates=5), "updates=5 is not a multiple of updates_per_event=2"),
     (dict(episodes_train=_episodes(num_support_sets=1)), r"have \[2, 4\] classes"),
 ])
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):
@@ -256,7 +256,7 @@ def test_an_ensemble_is_the_mean_of_logits_by_hand(tmp_path):
   context = dataclasses.replace(
       state.context(), store=weight_store.WeightStore(tmp_path / "weights", 2))
   graphs = episode_graphs.Graphs(learner, 4)
-  questions = episode_questions.Questions(graphs, learner, _episodes(1), 1)
+  questions = episode_questions.EpisodeQuestions(graphs, _episodes(1), 1)
   found = [cfsl.test(graphs, questions, context, chosen).predictions["top1"][:2]
            for chosen in ([0], [1], [0, 1])]
   assert [list(top) for top in found] == [[1, 0], [0, 1], [1, 1]]

@@ -164,12 +164,13 @@ def test_a_test_set_of_features_is_predicted_at_once(tmp_path):
       for i, num in enumerate((300, 299))))
   learner = Shapes()
   summary = _run(tmp_path / "whole", learner, buckets=buckets)
-  assert set(learner.rows) == {300}  # The largest of them, so that one graph serves all.
+  # The largest of them, so that one graph serves all; 1 where the width of logits is checked.
+  assert set(learner.rows) == {1, 300}
   assert summary["matrix"][0] == [0.5, 150 / 299]
   learner = Shapes()
   assert _run(tmp_path / "parts", learner, buckets=buckets, eval_batch_size=128)[
       "matrix"] == summary["matrix"]
-  assert set(learner.rows) == {128}
+  assert set(learner.rows) == {1, 128}
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 1.0])

@@ -187,7 +187,7 @@ def test_a_learner_without_offline_phases_has_none(tmp_path):
 def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkeypatch, where, call):
   """Inside a block before it counts, between two blocks of one record, between events."""
   summary, whole = _run(tmp_path / "whole"), _records(tmp_path / "whole")
-  owner = run_state.RunState if where == "commit" else sequence_steps.StreamSteps
+  owner = run_state.RunState if where == "commit" else sequence_steps.SequenceSteps
   calls = itertools.count()
   stopping = stopped_runs.stopping(getattr(owner, where), lambda *_: next(calls) == call)
   with monkeypatch.context() as patch:
@@ -227,7 +227,7 @@ class Curious(Echo):
 def test_a_label_asked_for_before_its_sample_is_refused(tmp_path):
   sequence = _sequence([1, 1, 2, 0, 2, 1])
   learner = Curious(sequence, lambda num: num)  # The next one: a block has tried its answer.
-  with pytest.raises(sequences.NotDeliveredError, match="label of sample 3 is revealed after"):
+  with pytest.raises(sequences.LabelNotDueError, match="label of sample 3 is revealed after"):
     fluid.run(learner, state=_state(tmp_path / "next"), sequence=sequence,
               update=update_strategies.Every(3))
   again = _sequence([1, 1, 2, 0, 2, 1])
@@ -252,7 +252,8 @@ def test_a_learner_that_is_none_is_refused(tmp_path):
     pass
 
   state = _state(tmp_path)
-  with pytest.raises(ValueError, match="Whole cannot answer one sample .*: it has no encode"):
+  message = "Whole cannot be given single samples .*: it has no transform, begin, encode, answer"
+  with pytest.raises(ValueError, match=message):
     fluid.run(Whole(), state=state, sequence=_sequence([0]))
   with pytest.raises(ValueError, match=r"Wide.answer returns logits \[1, 4\].*expected \[1, 3\]"):
     fluid.run(Wide(), state=state, sequence=_sequence([0]))

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.contracts import event_kinds
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.data.digits import digits
@@ -126,7 +127,7 @@ def test_each_task_is_delivered_then_tested_and_its_record_says_so(whole):
 def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
   stream = _stream()
   for event, record in zip(stream.events(), _records(whole[0])):
-    if event.kind == streams.TRAIN:
+    if event.kind == event_kinds.TRAIN:
       continue
     saved = predictions.load(whole[0] / record["predictions"])
     assert saved.id.tolist() == stream.test(event).ids.tolist()
@@ -181,7 +182,7 @@ def _by_hand():
 
 
 def test_the_summary_is_worked_by_hand():
-  summary = nevis.summarise(_by_hand(), _stream())
+  summary = nevis.summarize(_by_hand(), _stream())
   assert summary["headline"] == "ok" and summary["stream"] == "few"
   assert summary["mean_error"] == 0.125  # Over meta-test only.
   assert summary["mean_error_all"] == pytest.approx((0.5 + 0.25 + 0.125) / 3)
@@ -198,12 +199,12 @@ def test_the_summary_is_worked_by_hand():
 def test_the_headline_is_the_plain_mean_over_meta_test():
   found = _by_hand()
   found[3]["role"] = "meta_test"
-  assert nevis.summarise(found, _stream())["mean_error"] == pytest.approx((0.25 + 0.125) / 2)
+  assert nevis.summarize(found, _stream())["mean_error"] == pytest.approx((0.25 + 0.125) / 2)
 
 
 def test_learners_without_curves_have_no_forward_transfer():
   found = [{k: v for k, v in r.items() if k not in ("trials", "best_trial")} for r in _by_hand()]
-  summary = nevis.summarise(found, _stream())
+  summary = nevis.summarize(found, _stream())
   assert summary["forward_transfer"] is None and summary["forward_transfer_by_task"] == {}
   assert summary["mean_error"] == 0.125
 
@@ -211,20 +212,20 @@ def test_learners_without_curves_have_no_forward_transfer():
 def test_a_perfect_first_meeting_leaves_nothing_to_gain():
   found = _by_hand()
   found[0].update(_curve((10, 0.0), (20, 0.0)))
-  summary = nevis.summarise(found, _stream())
+  summary = nevis.summarize(found, _stream())
   assert summary["forward_transfer"] is None
   assert summary["forward_transfer_by_task"] == {"digits_rotated@2": None}
 
 
 def test_no_headline_while_tasks_are_missing_and_they_are_named():
-  summary = nevis.summarise(_by_hand()[:4], _stream())
+  summary = nevis.summarize(_by_hand()[:4], _stream())
   assert summary["mean_error"] is None and summary["num_events"] == 4
   assert summary["headline"] == "no headline score, 1 tasks are missing: digits_rotated@2"
   assert summary["mean_error_all"] == 0.375
 
 
 def test_no_headline_if_tasks_were_left_out():
-  summary = nevis.summarise(_by_hand(), _stream(left_out=["coil100", "voc"]))
+  summary = nevis.summarize(_by_hand(), _stream(left_out=["coil100", "voc"]))
   assert summary["mean_error"] is None and summary["left_out"] == ["coil100", "voc"]
   assert summary["headline"] == "no headline score, 2 tasks are missing: coil100, voc"
 
@@ -283,7 +284,8 @@ def test_nothing_a_learner_is_given_leads_to_the_test_split_or_the_future(tmp_pa
     if depth > 4 or id(value) in seen or type(value).__module__.split(".")[0] != "suite":
       return
     seen.add(id(value))
-    assert not isinstance(value, (streams.Stream, streams.Entry, streams.Splits, streams.Event))
+    assert not isinstance(value, (streams.Stream, streams.StreamEntry, streams.Splits,
+                                  streams.StreamEvent))
     for name in dir(value):
       if not name.startswith("_") and name not in ("strategy", "ledger"):
         walk(getattr(value, name, None), depth + 1)
@@ -313,6 +315,8 @@ def test_predict_is_given_images_only(tmp_path):
       return super().predict(*args)
 
   _run(tmp_path, Watching(), stream=_stream(places=(1,)))
-  (args, kwargs), = given
-  assert not kwargs and len(args) == 1 and isinstance(args[0], tf.Tensor)
-  assert args[0].shape[1:] == [8, 8, 3] and args[0].dtype == tf.uint8
+  check, predict = given  # The graph that the width is read from has one row.
+  assert check[0][0].shape == [1, 8, 8, 3]
+  for args, kwargs in (check, predict):
+    assert not kwargs and len(args) == 1 and isinstance(args[0], tf.Tensor)
+    assert args[0].shape[1:] == [8, 8, 3] and args[0].dtype == tf.uint8

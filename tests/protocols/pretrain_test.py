@@ -28,7 +28,7 @@ from suite.training.pretraining import pretexts
 SIZE, CLASSES, BATCH = 12, 4, 32
 # A mirror would turn one class into another, and a colour tells an image from all others.
 VIEW = contrastive_views.AugPlus(SIZE, area=(0.6, 1.0), blur_probability=0.0,
-                                 flip_probability=0.0, grey_probability=1.0)
+                                 flip_probability=0.0, gray_probability=1.0)
 MOCO = functools.partial(
     pretexts.Moco, queue_size=128, dim=16, temperature=0.2, momentum=0.99, norm_groups=2)
 NET = functools.partial(resnet.resnet, blocks=(1, 1), stem="small", width=0.125)

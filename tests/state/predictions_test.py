@@ -139,7 +139,7 @@ def test_a_damaged_page_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("columns, message", [
-    ({"id": ["a"]}, r"lacks the columns \['label', 'top1'"),
+    ({"id": ["a"]}, r"has no columns \['label', 'top1'"),
     ({"id": ["a"], "label": [0.5], "top1": [0], "true_class_probability": [0.5],
       "correct": [True]}, "column 'label' is double; expected int64"),
 ])

@@ -16,7 +16,7 @@ import tensorflow as tf
 import tensorflow_datasets as tfds
 
 from suite.data.images import image_ops
-from suite.data.images import tfds_images
+from suite.data.images import prepared_sets
 from tfds_builders.parsers import images
 
 SIZE, NUM, BATCH = 64, 10_000, 64
@@ -57,7 +57,7 @@ def candidates() -> dict[str, Callable[[int], None]]:
         tf.data.AUTOTUNE)
 
   began = time.perf_counter()
-  held = tfds_images.load("bench_pictures", "train", data_dir=folder)
+  held = prepared_sets.read("bench_pictures", "train", data_dir=folder)
   print(f"{NUM} records read and decoded once into memory in {time.perf_counter() - began:.1f} s")
   return {"tfds.load": _taker(plain(cached=False)),
           "tfds.load, autocached": _taker(plain(cached=True)),

@@ -36,6 +36,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
+from suite.contracts import capabilities
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
@@ -188,7 +189,8 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
   """Rate of the protocol's steps without decisions and records, with all codes computed."""
   learner.begin(TASK, TimedState(folder).context())
   sequence.rewind(0)
-  steps = sequence_steps.StreamSteps(learner, sequence, np.zeros(CLASSES, bool))
+  steps = sequence_steps.SequenceSteps(
+      capabilities.of_sequence_learner(learner), sequence, np.zeros(CLASSES, bool))
   steps.codes[0:len(sequence)]  # Encodes all samples.
   start = now(0)
   while steps.num_answered < len(sequence):

@@ -134,7 +134,7 @@ def evaluate(case: cfsl_cases.Case) -> cfsl_cases.Step:
   here, data = context(), source(case)
   learner = begun(case, here)
   graphs = episode_graphs.Graphs(learner, case.num_labels)
-  questions = episode_questions.Questions(graphs, learner, data, case.num_tasks)
+  questions = episode_questions.EpisodeQuestions(graphs, data, case.num_tasks)
 
   def step() -> int:
     cfsl.validate(questions, here)

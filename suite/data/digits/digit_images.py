@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The pixels of scikit-learn's handwritten digits, and what the embedded benchmarks do to them.
+"""The pixels of scikit-learn's handwritten digits, and the changes of the embedded benchmarks.
 
 Every function takes and returns uint8 [N, H, W, 1], white ink on black unless it says otherwise.
 """
@@ -12,7 +12,7 @@ from typing import Tuple
 import numpy as np
 
 NUM_IMAGES = 1797
-_GREATEST = 16  # Of a pixel in the source.
+_GREATEST = 16  # The greatest value of a pixel in the source.
 
 
 @functools.cache

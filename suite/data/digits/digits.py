@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits, 8 x 8 pixels.
 
-An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, once and
-for all tasks: no image is trained on in one task and tested on in another, whatever was done to it.
-Years are made up.
+An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, the same in
+all tasks: no image is trained on in one task and tested on in another, in whatever form. Years are
+invented.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _MOSAICS = {"train": 600, "validation": 150, "test": 300}
 
 
 def nevis_stream(max_train_images: Optional[int] = None) -> streams.Stream:
-  """A stream of 8 tasks as NEVIS'22 has 106: 5 to develop on, 3 meta-test, two of them met again.
+  """A stream of 8 tasks as NEVIS'22 has 106: 5 to develop on, 3 meta-test, two of them repeated.
 
   Args:
-    max_train_images: at most so many training images a task, for tests; all if not given.
+    max_train_images: greatest number of training images a task, for tests; None: all.
 
   Returns:
     The stream.
@@ -112,7 +112,7 @@ def sequence_base() -> image_set.ImageSet:
 
 def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, occurrence: int = 1,
            change: Callable = digit_images.unchanged, kind: str = tasks.SINGLE_LABEL,
-           max_train_images: Optional[int] = None) -> streams.Entry:
+           max_train_images: Optional[int] = None) -> streams.StreamEntry:
 
   def load() -> streams.Splits:
     make = _mosaic_set if kind == tasks.MULTI_LABEL else _changed_set
@@ -123,7 +123,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
       sets["train"] = sets["train"].take(max_train_images, seed=0)
     return streams.Splits(sets["train"], sets["validation"], sets["test"])
 
-  return streams.Entry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
+  return streams.StreamEntry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
                        f"embedded/{name}")
 
 
@@ -170,6 +170,6 @@ def _indices(split: str) -> np.ndarray:
 
 
 def _unit_hash(purpose: str, index: int) -> float:
-  """A number in [0, 1) that depends on nothing but its arguments."""
+  """A number in [0, 1) that depends only on the arguments."""
   digest = hashlib.sha256(f"digits/{purpose}/{index}".encode()).digest()
   return int.from_bytes(digest[:6], "big") / 2**48

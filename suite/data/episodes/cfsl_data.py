@@ -2,7 +2,7 @@
 """Data of continual few-shot learning as arrays: splits that have no class in common.
 
 "cfsl_omniglot" and "slimagenet64" are divided by class as they are built. Any other labelled data
-set can be divided here (`divided`): all its images, of whatever split, go with their classes.
+set can be divided here (`divided`): the images of all its splits go with their classes.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def load(name: str, split: str, *, data_dir: Optional[str] = None) -> ClassSplit
 
 def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
             channels: int = 3, seed: int = 0, data_dir: Optional[str] = None) -> ClassSplit:
-  """The images of one share of a data set's classes.
+  """The images of some of a data set's classes.
 
   Args:
     name: of a data set with one label for each image, as "nevis/tiny_imagenet".
     split: one of `counts`.
     counts: classes in each split, as {"train": 140, "validation": 20, "test": 40}.
-    side: of the images; others are resized by nearest neighbour.
+    side: of the images; others are resized by nearest neighbor.
     channels: 1 or 3.
     seed: of the shuffle of the classes.
     data_dir: of TFDS.
@@ -73,7 +73,7 @@ def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
 
 def classes_of(split: str, counts: Mapping[str, int], num_classes: int, *, seed: int = 0,
                name: str = "the data set") -> np.ndarray:
-  """The classes of a split, ascending, where a shuffle of all of them is cut into `counts`."""
+  """The classes of a split, ascending: a part, of the size in `counts`, of a shuffle of all."""
   if min(counts.values()) < 1 or sum(counts.values()) > num_classes:
     raise ValueError(f"{name} has {num_classes} classes, which do not make {dict(counts)}. Choose "
                      f"counts of 1 and more that add up to at most {num_classes}.")

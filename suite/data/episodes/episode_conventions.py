@@ -1,16 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How episodes are put together: as the benchmark is specified, or as two versions of its code did.
+"""How episodes are formed: as the benchmark is specified, or as in two versions of its code.
 
   convention    classes            images of a class                     label without overwrite
   spec          never again        never again                           k + way * block
-  paper_feb     each block draws   each set draws anew: a target may     k + way * set
+  paper_feb     each block draws   each set draws again: a target may    k + way * set
                 from all of them   be a support image of another set
   paper_apr     never again        the same in all sets of a block       k + way * set
 
 k is the class's place in its set. paper_feb made the FSL, A, B and C columns of the paper's Table 2
-and paper_apr presumably its D columns, where two labels stand for one and the same image; both have
-way * num_support_sets output units without overwrite. They are for showing where those numbers
-come from, and never belong in one table with spec.
+and paper_apr presumably its D columns, where one image has two labels; both have
+way * num_support_sets output units without overwrite. They are for reproducing those numbers and
+are not comparable with spec.
 
 spec needs I * (shot + targets) images of each class (I = class_change_interval). Where a class has
 fewer, the sets of a block share one target set, and I * shot + targets are enough. A task then has
@@ -32,16 +32,16 @@ CONVENTIONS = (SPEC, PAPER_FEB, PAPER_APR)
 
 def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, source: str
            ) -> episode_layout.Layout:
-  """The layout of a setting over classes with so many images each.
+  """The layout of a setting over classes of given sizes.
 
   Args:
     convention: one of CONVENTIONS.
     setting: of the tasks.
     counts: images of each class, int [number of classes].
-    source: what to call the images in an error.
+    source: name of the images, for errors.
 
   Returns:
-    The layout, whose `fallback` says so if targets are shared.
+    The layout; `fallback` is set if targets are shared.
   """
   if convention not in CONVENTIONS:
     raise ValueError(f"Unknown convention {convention!r}; allowed are {', '.join(CONVENTIONS)}. "
@@ -87,7 +87,7 @@ def _spec(setting: task_types.Setting, least_images: int) -> episode_layout.Layo
 
 
 def _paper(setting: task_types.Setting, convention: str) -> episode_layout.Layout:
-  """With the defects of the paper's code; a row of images belongs to a set (feb) or block (apr)."""
+  """Has the defects of the paper's code; a row of images belongs to a set (feb) or block (apr)."""
   way, sets, blocks = setting.way, setting.num_support_sets, setting.num_blocks
   grid = episode_layout.grid(setting)
   slot = grid.s // setting.class_change_interval * way + grid.k

@@ -1,17 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Draws the images of many episodes at once, by integer arithmetic on hashes: no state, no floats.
 
-Everything is made from 64-bit keys by `derive` (SplitMix64, as in sampling.py):
+All draws are derived from 64-bit keys by `derive` (SplitMix64, as in sampling.py):
 
   class key of (episode, pool p) = derive(derive(class root, episode), p)
   image key of (episode, row g)  = derive(derive(image root, episode), g)
   rank j of a draw of n things   = (derive(key, j) >> 32) * (n - j) >> 32        0 ... n - j - 1
 
-Rank j says which of the n - j things that are still there is taken, so only as many numbers are
-made as things are drawn. To turn ranks into things, go back through the draws: before thing i was
-taken away, everything from its rank on stood one place higher.
+Rank j is the index of the drawn thing among the n - j that remain, so that one number is computed
+for each thing drawn. Ranks become indices by going back through the draws: before thing i was
+removed, everything from its rank on was one place higher.
 
-The steps are written once and run on NumPy arrays and, in a graph, on tensors, with equal results.
+The steps are written once; they run on NumPy arrays and, in a graph, on tensors, with equal
+results.
 M episodes, P pools of k classes, G rows of m images, L places.
 """
 
@@ -29,13 +30,13 @@ _GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
     0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
-class Source(NamedTuple):
+class EpisodeSource(NamedTuple):
   """The images of a split in the order of their classes, and the roots of its episodes' keys.
 
   Attributes:
     order: int32 [N], example numbers, class after class.
-    first: int32 [C], where each class begins in `order`.
-    counts: int32 [C], its images.
+    first: int32 [C], the start of each class in `order`.
+    counts: int32 [C], the images of each class.
     class_root: uint64 scalar.
     image_root: uint64 scalar.
   """
@@ -48,7 +49,7 @@ class Source(NamedTuple):
 
 
 class Operations(NamedTuple):
-  """What NumPy and TensorFlow call differently."""
+  """The functions that differ between NumPy and TensorFlow."""
 
   derive: Callable
   distinct: Callable
@@ -57,7 +58,7 @@ class Operations(NamedTuple):
   transpose: Callable
 
 
-def draw(ops: Operations, source: Source, layout: episode_layout.Layout, numbers) -> Any:
+def draw(ops: Operations, source: EpisodeSource, layout: episode_layout.Layout, numbers) -> Any:
   """The example numbers of the given episodes: int64 [M] -> int32 [M, L]."""
   num, pools, rows = numbers.shape[0], layout.num_pools, len(layout.row_slot)
   keys = ops.derive(ops.derive(source.class_root, numbers)[:, None], np.arange(pools)[None])
@@ -97,7 +98,7 @@ def _derive_graph(seeds, values) -> tf.Tensor:
 
 
 def _distinct_graph(keys: tf.Tensor, sizes, num: int) -> tf.Tensor:
-  """The same on tensors."""
+  """As `_distinct_numpy`, on tensors."""
   draws, half = tf.range(num, dtype=tf.int64)[:, None], tf.constant(32, tf.uint64)
   left = tf.cast(tf.cast(sizes, tf.int64) - draws, tf.uint64)
   bits = tf.bitwise.right_shift(sampling.derive(keys[None], draws), half)

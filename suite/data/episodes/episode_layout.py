@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What is drawn for an episode, and where it goes: the same for all episodes of a setting.
+"""The draws of an episode and the places of its images, the same for all episodes of a setting.
 
-An episode is made in three steps, of which the first two draw and the last only arranges:
+An episode is made in three steps; the first two draw, the last arranges:
 
   1. classes   P pools; a pool is an ordered draw of k different classes of the split
   2. images    G rows; row g is an ordered draw of m different images of class slot `row_slot[g]`
                (slot p * k + j is the j-th class of pool p)
   3. places    the image at place l is number `place[l]` of the G * m images, and its label
-               `labels[l]`; support sets stand first, set after set, then the targets
+               `labels[l]`; support sets come first, set after set, then the targets
 
 S support sets of N = way * shot images each, T targets; L = S * N + T places.
 """
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
     labels: int64 [L].
     num_labels: output classes of a learner.
     num_support: S * N.
-    fallback: what had to be given up for want of images, in words; '' for nothing.
+    fallback: a deviation because there are too few images, in words; '' for none.
   """
 
   num_pools: int

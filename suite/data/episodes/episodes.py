@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Continual few-shot episodes: S support sets one after the other, then one target set over all.
 
-What a task looks like says its setting (task_types.py); which classes and images may come again,
-and what their labels are, its convention (episode_conventions.py): by default, `spec`, no image
-stands twice in a task and no class in two blocks. Episode i is a pure function of (data, split,
+The setting (task_types.py) describes a task's sizes; the convention (episode_conventions.py), which
+classes and images may be repeated and their labels: by default, `spec`, no image is twice in a task
+and no class in two blocks. Episode i is a pure function of (data, split,
 seed, i), drawn by integer arithmetic (episode_draws.py), the same on every machine.
 """
 
@@ -25,7 +25,7 @@ from suite.data.images import image_set
 from suite.data.images import sampling
 
 _CLASSES, _IMAGES = 2, 3  # Purposes of the seed, beside those of sampling.py.
-_PLACES_AT_ONCE = 1 << 17  # One op draws the images of so many places, if that is a batch or more.
+_PLACES_AT_ONCE = 1 << 17  # Places whose images one op draws, if that is a batch or more.
 
 
 class Episode(NamedTuple):
@@ -47,7 +47,7 @@ class Episode(NamedTuple):
 
 
 class EpisodeWithClasses(NamedTuple):
-  """An `Episode` that also tells which classes of the split its images are of: 0, 1, ...
+  """An `Episode` with the classes of its images in the split, 0, 1, ..., too.
 
   Attributes:
     support_images, support_labels, target_images, target_labels: as of `Episode`.
@@ -69,13 +69,13 @@ class Episodes:
   Args:
     images: uint8 [N, H, W, C]; a tensor is shared, not copied.
     labels: int [N], the classes.
-    setting: what a task looks like.
+    setting: of the tasks.
     ids: N different strings. With them episodes do not depend on the order of the images.
     data: name and version of the data set, as "cfsl_omniglot:1.0.0".
     split: "train", "validation", "test".
     seed: of the whole source.
     convention: one of episode_conventions.CONVENTIONS.
-    with_classes: True: episodes are `EpisodeWithClasses`, to learn what no task asks for.
+    with_classes: whether episodes are `EpisodeWithClasses`.
 
   Attributes:
     setting, convention: as given.
@@ -83,7 +83,7 @@ class Episodes:
     labels: int64 [S * way * shot + T], the labels of an episode, support sets first.
     num_support: S * way * shot.
     num_labels: number of output classes of an episode.
-    fallback: what was given up for want of images, in words for the record; '' for nothing.
+    fallback: a deviation because there are too few images, in words for the record; '' for none.
   """
 
   def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
@@ -107,13 +107,13 @@ class Episodes:
     # By class, then by id (a number, if there are none).
     order = np.argsort(labels, kind="stable") if ids is None else np.lexsort((self._ids, labels))
     root = seeds_lib.derive(seed, "episodes", data, split)
-    self._source = episode_draws.Source(
+    self._source = episode_draws.EpisodeSource(
         order.astype(np.int32), (np.cumsum(counts) - counts).astype(np.int32),
         counts.astype(np.int32), *(np.uint64(sampling.root_seed(root, purpose).numpy())
                                    for purpose in (_CLASSES, _IMAGES)))
 
   def indices(self, first: int, count: int) -> np.ndarray:
-    """Which images make episodes first ... first + count - 1: int64 [count, S * way * shot + T].
+    """Indices of the images of episodes first ... first + count - 1: [count, S * way * shot + T].
 
     Support images come first, set after set; `labels` are theirs.
     """
@@ -129,7 +129,7 @@ class Episodes:
     return sha.hexdigest()
 
   def describe(self) -> Dict[str, Any]:
-    """What a record says of the tasks."""
+    """The part of a record that describes the tasks."""
     task = self.setting
     return {"task_type": task.type_name, "way": task.way, "shot": task.shot,
             "targets": task.targets, "num_support_sets": task.num_support_sets,
@@ -150,8 +150,8 @@ class Episodes:
     Args:
       batch_size: B, of each shard.
       first_index: the first episode of all shards.
-      shard_index, num_shards, shards_here: of consecutive batches shard k of so many takes every
-        num_shards-th; here come those of `shards_here` shards from `shard_index` on.
+      shard_index, num_shards, shards_here: shard k takes every num_shards-th batch, from the k-th
+        on; the batches of `shards_here` shards from `shard_index` on are returned.
     """
     if batch_size < 1 or first_index < 0:
       raise ValueError(f"batch_size={batch_size}, first_index={first_index}; a batch has at least "
@@ -196,11 +196,12 @@ class Episodes:
 
 
 def _keep_freed_memory() -> None:
-  """Makes glibc keep the memory of a batch that is gone for the next one.
+  """Makes glibc keep the memory of a freed batch for the next one.
 
-  It hands freed blocks above a threshold back to the system, and each page of the next batch is
-  then a page fault: half of all time at 64 x 64 x 3. To free one block of just below 32 MiB (never
-  touched, so it costs nothing) raises that threshold as far as it goes. Elsewhere it does nothing.
+  It returns freed blocks above a threshold to the system, and each page of the next batch is then a
+  page fault: half of all time at 64 x 64 x 3. Freeing one block of just below 32 MiB (never
+  written, so it costs nothing) raises that threshold to its limit. With other libraries it has no
+  effect.
   """
   block = np.empty((32 << 20) - (64 << 10), np.uint8)
   del block
@@ -223,5 +224,5 @@ def _checked_ids(ids: Optional[Sequence[str]], num: int) -> np.ndarray:
   values, counts = np.unique(checked, return_counts=True)
   if len(values) < num:
     raise ValueError(f"Id {values[counts.argmax()]!r} stands for {counts.max()} images, so an "
-                     "image could come twice in a task. Give each image an id of its own.")
+                     "image could come twice in a task. Give each image a different id.")
   return checked

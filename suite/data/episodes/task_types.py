@@ -3,8 +3,8 @@
 
 A task is a sequence of S = num_support_sets support sets. Classes stay for a block of
 I = class_change_interval sets; the next block has other classes. With `overwrite` every set is
-labelled 0 ... way - 1, so a label takes on another class with each block; without, a block's
-classes get labels of their own:
+labeled 0 ... way - 1, so a label has another class in each block; without, each block's classes
+have other labels:
 
   S = 4, I = 2, way = 3     set 0   set 1   set 2   set 3
   classes                   a b c   a b c   d e f   d e f
@@ -29,7 +29,7 @@ TYPES = (FSL, A, B, C, D)
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-  """What one task looks like.
+  """The sizes of a task, and how its classes change.
 
   Attributes:
     way: classes of a support set, at least 2.
@@ -59,23 +59,23 @@ class Setting:
       below = sets // interval * interval
       fitting = " or ".join(str(n) for n in (below, below + interval) if n)
       raise ValueError(
-          f"num_support_sets={sets} is no multiple of class_change_interval={interval}: the last "
-          f"classes would not stay for {interval} sets. Choose num_support_sets={fitting}, or an "
-          "interval that divides it.")
+          f"num_support_sets={sets} is not a multiple of class_change_interval={interval}: the "
+          f"last classes would not stay for {interval} sets. Choose num_support_sets={fitting}, or "
+          "an interval that divides it.")
 
   @property
   def num_blocks(self) -> int:
-    """How many times there are new classes, S / I."""
+    """Number of blocks, S / I."""
     return self.num_support_sets // self.class_change_interval
 
   @property
   def num_labels(self) -> int:
-    """Different labels in a task."""
+    """Number of different labels in a task."""
     return self.way * (1 if self.overwrite else self.num_blocks)
 
   @property
   def type_name(self) -> str:
-    """FSL, A, B, C, D, or "other"; one set is FSL whichever way it was asked for."""
+    """FSL, A, B, C, D, or "other"; one set is always FSL."""
     sets, interval = self.num_support_sets, self.class_change_interval
     if sets == 1:
       return FSL
@@ -91,7 +91,7 @@ def named(type_name: str, num_support_sets: int = 1, *, way: int = 5, shot: int 
   rules = {FSL: (1, False), A: (max(n, 1), True), B: (1, False), C: (1, True), D: (2, False)}
   if type_name not in rules:
     raise ValueError(f"Unknown task type {type_name!r}; allowed are {', '.join(TYPES)}. "
-                     "For any other rhythm make a Setting of your own.")
+                     "For any other make a Setting.")
   if type_name == FSL and n != 1:
     raise ValueError(f"Task type FSL has 1 support set, got num_support_sets={n}. Leave it out, or "
                      f"choose one of {', '.join(TYPES[1:])}.")

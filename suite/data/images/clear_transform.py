@@ -13,7 +13,7 @@ from suite.data.images import sampling
 
 @dataclasses.dataclass(frozen=True)
 class Clear:
-  """A square as large as the image is high or wide: a random one in training, else the centre's.
+  """The largest square of the image: at a random place in training, else at the center.
 
   Attributes:
     size: S, 224 in the paper.
@@ -23,11 +23,16 @@ class Clear:
   size: int = 224
   flip_probability: float = 0.5
 
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     draws = sampling.uniform(seeds, 3)
     flip = draws[:, 2] < self.flip_probability
-    if images.shape[1:3] == (self.size, self.size):  # Nothing to cut: a mirror is all.
+    if images.shape[1:3] == (self.size, self.size):  # Nothing to crop: only a mirror.
       images = image_ops.to_rgb(images)
       return tf.where(flip[:, None, None, None], tf.reverse(images, [2]), images)
     shape = tf.cast(tf.shape(images), tf.float64)
@@ -41,4 +46,4 @@ class Clear:
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
     return image_ops.to_rgb(
-        image_ops.resample(images, image_ops.centre_boxes(images), self.size))
+        image_ops.resample(images, image_ops.center_boxes(images), self.size))

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The "aug-plus" augmentation of MoCo V2 (Chen et al., 2020), which makes two views of an image.
 
-Random resized crop (.2-1 of the area), colour jitter (.4, .4, .4, .1) with probability .8, grey
+Random resized crop (.2-1 of the area), color jitter (.4, .4, .4, .1) with probability .8, gray
 with .2, Gaussian blur with .5, mirror with .5. All draws of a row are hashes of its seed, which is
 a hash of (seed, position), so that a view is the same on any number of shards; TensorFlow's
 `stateless_random_*` image ops draw once for a batch, not once for each of its rows.
@@ -15,14 +15,14 @@ from typing import Tuple
 
 import tensorflow as tf
 
-from suite.data.images import colour_ops
+from suite.data.images import color_ops
 from suite.data.images import image_ops
 from suite.data.images import sampling
 
 _CROP_DRAWS = 40
 _JITTER_OPS = 4
 _NUM_DRAWS = _CROP_DRAWS + 1 + 1 + 2 * _JITTER_OPS + 1 + 2
-_FIRST_VIEW = 1000  # Far from the numbers by which other augmentation derives its seeds.
+_FIRST_VIEW = 1000  # Far from the numbers from which other augmentation derives its seeds.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,10 +34,10 @@ class AugPlus:
     area, aspect: ranges of the crop's share of the image and of its width / height.
     jitter: greatest change of brightness, contrast and saturation, and of hue in turns; factors are
       drawn from 1 - j to 1 + j, in an order that is drawn, too.
-    jitter_probability, grey_probability, blur_probability, flip_probability: of each change.
+    jitter_probability, gray_probability, blur_probability, flip_probability: of each change.
     blur: least and greatest standard deviation in pixels of an image of `blur_at`; a smaller image
       is blurred less in proportion.
-    number: which view.
+    number: of the view.
   """
 
   size: int = 224
@@ -45,12 +45,17 @@ class AugPlus:
   aspect: Tuple[float, float] = (3 / 4, 4 / 3)
   jitter: Tuple[float, float, float, float] = (0.4, 0.4, 0.4, 0.1)
   jitter_probability: float = 0.8
-  grey_probability: float = 0.2
+  gray_probability: float = 0.2
   blur_probability: float = 0.5
   flip_probability: float = 0.5
   blur: Tuple[float, float] = (0.1, 2.0)
   blur_at: int = 224
   number: int = 0
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
 
   def view(self, number: int) -> AugPlus:
     """The same augmentation with other draws."""
@@ -59,13 +64,13 @@ class AugPlus:
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     draws = sampling.uniform(sampling.derive(seeds, _FIRST_VIEW + self.number), _NUM_DRAWS)
-    crop, flip, colour, blur = tf.split(
+    crop, flip, color, blur = tf.split(
         draws, [_CROP_DRAWS, 1, 2 + 2 * _JITTER_OPS, 2], axis=1)
     shape = tf.shape(images)
     boxes = image_ops.random_boxes(crop, shape[1], shape[2], area=self.area, aspect=self.aspect)
     images = image_ops.to_rgb(image_ops.resample(
         images, boxes, self.size, flip[:, 0] < self.flip_probability))
-    pixels = colour_ops.recoloured(images, self._colour(images, colour))
+    pixels = color_ops.recolored(images, self._color(images, color))
     if self.blur_probability and self.blur[1]:
       pixels = self._blurred(pixels, blur)
     return tf.cast(tf.round(pixels), tf.uint8)
@@ -73,28 +78,28 @@ class AugPlus:
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]: the central square."""
     return image_ops.to_rgb(
-        image_ops.resample(images, image_ops.centre_boxes(images), self.size))
+        image_ops.resample(images, image_ops.center_boxes(images), self.size))
 
-  def _colour(self, images: tf.Tensor, draws: tf.Tensor) -> colour_ops.Affine:
-    """The jitter and greyness of each image, from draws [B, 10]."""
-    unchanged = colour_ops.nothing(tf.shape(images)[0])
+  def _color(self, images: tf.Tensor, draws: tf.Tensor) -> color_ops.Affine:
+    """The jitter and grayness of each image, from draws [B, 10]."""
+    unchanged = color_ops.nothing(tf.shape(images)[0])
     factors = [1.0 + self.jitter[i] * (2.0 * draws[:, i] - 1.0) for i in range(3)]
     turns = self.jitter[3] * (2.0 * draws[:, 3] - 1.0)
     order = tf.argsort(draws[:, _JITTER_OPS:2 * _JITTER_OPS], axis=1)
-    others = {0: colour_ops.brightness(factors[0]), 2: colour_ops.saturation(factors[2]),
-              3: colour_ops.hue(turns)}
-    means, jitter = colour_ops.mean_colours(images), unchanged
+    others = {0: color_ops.brightness(factors[0]), 2: color_ops.saturation(factors[2]),
+              3: color_ops.hue(turns)}
+    means, jitter = color_ops.mean_colors(images), unchanged
     for place in range(_JITTER_OPS):
-      # Contrast is about what the image has become.
-      step = colour_ops.contrast(factors[1], colour_ops.transformed(jitter, means))
+      # Contrast refers to the mean of the changed image.
+      step = color_ops.contrast(factors[1], color_ops.transformed(jitter, means))
       for number, op in others.items():
-        step = colour_ops.chosen(order[:, place] == number, op, step)
-      jitter = colour_ops.then(jitter, step)
-    is_jittered, is_grey = (draws[:, 2 * _JITTER_OPS + i] < p for i, p in enumerate(
-        (self.jitter_probability, self.grey_probability)))
-    found = colour_ops.chosen(is_jittered, jitter, unchanged)
-    grey = colour_ops.saturation(tf.zeros_like(turns))
-    return colour_ops.chosen(is_grey, colour_ops.then(found, grey), found)
+        step = color_ops.chosen(order[:, place] == number, op, step)
+      jitter = color_ops.then(jitter, step)
+    is_jittered, is_gray = (draws[:, 2 * _JITTER_OPS + i] < p for i, p in enumerate(
+        (self.jitter_probability, self.gray_probability)))
+    found = color_ops.chosen(is_jittered, jitter, unchanged)
+    gray = color_ops.saturation(tf.zeros_like(turns))
+    return color_ops.chosen(is_gray, color_ops.then(found, gray), found)
 
   def _blurred(self, pixels: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
     scale = self.size / self.blur_at
@@ -102,4 +107,4 @@ class AugPlus:
     sigmas = low + (high - low) * draws[:, 1]
     sigmas = tf.where(draws[:, 0] < self.blur_probability, sigmas, 0.0)
     radius = min(max(1, math.ceil(3.0 * high)), self.size)
-    return colour_ops.blurred(pixels, sigmas, radius=radius)
+    return color_ops.blurred(pixels, sigmas, radius=radius)

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Decoding encoded images: all at once into an array, or batch by batch inside a pipeline.
 
-Either way an image that cannot be decoded stops the run with the names of its data set and itself.
+An image that cannot be decoded stops the run with an error that names its data set and its id.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
 
 @functools.cache
 def blank() -> bytes:
-  """A black PNG of one pixel, which stands in rows that only fill up a batch."""
-  with tf.init_scope():  # It may first be wanted while a pipeline is traced.
+  """A black PNG of one pixel, for rows that pad a batch."""
+  with tf.init_scope():  # The first call may come while a pipeline is traced.
     return tf.io.encode_png(tf.zeros([1, 1, 3], tf.uint8)).numpy()
 
 
@@ -58,8 +58,8 @@ def decoded_batches(batches: tf.data.Dataset, transform: Transform, *, size: int
                     name: str) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.
 
-  TensorFlow's own error knows no names and nothing in a graph can catch it. So the rows of a batch
-  carry their numbers, failing rows are dropped, and a gap in the numbers names the missing image.
+  TensorFlow's error has no names, and a graph cannot catch it. So the rows of a batch have numbers,
+  failing rows are dropped, and a gap in the numbers identifies the missing image.
 
   Args:
     batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static.

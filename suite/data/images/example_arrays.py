@@ -1,37 +1,40 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Whole sets as two arrays, for learners that gather their batches inside the graph."""
+"""A set as two arrays, for learners that gather their batches inside the graph."""
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import List, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 
 _BATCH = 256
 
 
 class Examples(NamedTuple):
-  """images uint8 [N, S, S, 3] as `transform.evaluate` makes them, or float32 [N, D]; labels [N]."""
+  """images: uint8 [N, S, S, 3] after `transform.evaluate`, or float32 [N, D]. labels: [N]."""
 
   images: np.ndarray
   labels: np.ndarray
 
 
-def shape(transform: Any) -> Tuple[int, ...]:
-  """Of one example, (S, S, 3) or (D,)."""
-  return tuple(getattr(transform, "shape", (transform.size, transform.size, 3)))
+def shape(transform: transform_lib.Transform) -> tuple[int, ...]:
+  """Shape of one example, (S, S, 3) or (D,)."""
+  return tuple(transform.shape)
 
 
-def dtype(transform: Any) -> tf.DType:
-  """Of examples."""
+def dtype(transform: transform_lib.Transform) -> tf.DType:
+  """Type of examples: float32 for features, uint8 for images."""
   return tf.float32 if len(shape(transform)) == 1 else tf.uint8
 
 
-def read(sets: Sequence[Any], task: tasks.Task, transform: Any) -> Examples:
+def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
+         transform: transform_lib.Transform) -> Examples:
   """The examples of image or feature sets of a task, one set after the other."""
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):
@@ -42,15 +45,16 @@ def read(sets: Sequence[Any], task: tasks.Task, transform: Any) -> Examples:
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def _images(part: Any, transform: Any) -> np.ndarray:
-  is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
-  if is_features != wants_features:
-    given, wanted = ("features", "images") if is_features else ("images", "features")
+def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> np.ndarray:
+  features = part if isinstance(part, feature_set.FeatureSet) else None
+  wants_features = len(shape(transform)) == 1
+  if (features is not None) != wants_features:
+    given, wanted = ("images", "features") if wants_features else ("features", "images")
     raise ValueError(f"{part.name!r} holds {given}, but the learner's transform is of {wanted}. "
                      f"Give it a transform of {given}.")
-  if is_features:
-    part.check_width(transform)
-    return part.features
+  if features is not None:
+    features.check_width(transform)
+    return features.features
   found: List[np.ndarray] = []
   for batch in part.eval_batches(min(_BATCH, part.size), transform=transform):
     images = batch["image"].numpy()

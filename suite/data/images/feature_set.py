@@ -8,24 +8,26 @@ images are then trained and tested by the same code.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, Tuple
 
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
+from suite.data.images import image_store
 from suite.data.images import sampling
 
 
 @dataclasses.dataclass(frozen=True)
 class Features:
-  """The transform of features, which leaves them as they are; `size` is D."""
+  """The transform of features, which leaves them unchanged; `size` is D."""
 
   size: int = 2048
 
   @property
   def shape(self) -> Tuple[int]:
-    """Of one example."""
+    """(D,)."""
     return (self.size,)
 
   def train(self, features: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
@@ -48,7 +50,7 @@ class FeatureSet(image_set.ImageSet):
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: Optional[Sequence[str]] = None) -> FeatureSet:
+                  ids: image_set.Ids = None) -> FeatureSet:
     """A set from finite floats [N, D]; ids default to the indices."""
     found = cls(name, FeatureStore(name, images), labels, kind=kind, num_classes=num_classes,
                 ids=ids)
@@ -62,6 +64,7 @@ class FeatureSet(image_set.ImageSet):
   @property
   def features(self) -> np.ndarray:
     """float32 [N, D]."""
+    assert isinstance(self._store, FeatureStore)
     return self._store.features
 
   def __repr__(self) -> str:
@@ -74,34 +77,34 @@ class FeatureSet(image_set.ImageSet):
     return FeatureSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
                       num_classes=self.num_classes, ids=self.ids[indices])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform: Any,
-                    first_step: int = 0, shard_index: int = 0, num_shards: int = 1,
-                    shards_here: int = 1) -> tf.data.Dataset:
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     self.check_width(transform)
     return super().train_batches(
         batch_size, seed=seed, transform=transform, first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
 
-  def eval_batches(self, batch_size: int, *, transform: Any) -> EvalBatches:
-    """As of an `ImageSet`, but made once and held: a pass only hands them out."""
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform) -> EvalBatches:
+    """As of an `ImageSet`, but computed once and kept in memory."""
     self.check_width(transform)
     key = (batch_size, transform)
     if self._eval[0] != key:
       self._eval = (key, EvalBatches(self, batch_size, transform))
     return self._eval[1]
 
-  def check_width(self, transform: Any) -> None:
+  def check_width(self, transform: transform_lib.Transform) -> None:
     """An error unless the features are as wide as the transform says."""
-    width, wanted = self.features.shape[1], getattr(transform, "shape", None)
+    width, wanted = self.features.shape[1], tuple(transform.shape)
     if wanted != (width,):
-      size = wanted[0] if wanted else "an image"
+      size = wanted[0] if len(wanted) == 1 else "an image"
       raise ValueError(f"{self.name!r} has features of width {width}, but {size} was expected. Set "
                        f"the learner's transform to Features(size={width}), or extract features "
                        "with the network of the other buckets.")
 
 
 class FeatureStore:
-  """The array behind a set; the counterpart of `image_store.RawStore`."""
+  """The array of a set; the counterpart of `image_store.RawStore`."""
 
   def __init__(self, name: str, features: np.ndarray):
     features = np.asarray(features)
@@ -119,7 +122,8 @@ class FeatureStore:
     """The store of some of the rows."""
     return FeatureStore(self._name, self.features[indices])
 
-  def batches(self, plan: Any, transform: Any, describe: Any) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform,
+              describe: image_store.Describe) -> tf.data.Dataset:
     """Batches {"image": float32 [R, D], ...}, one gather each."""
     with tf.device("CPU:0"):
       features = tf.constant(self.features)
@@ -134,9 +138,9 @@ class FeatureStore:
 
 
 class EvalBatches:
-  """All rows once, in order, as batches of tensors; can be gone through again and again."""
+  """All rows once, in order, as batches of tensors; can be iterated repeatedly."""
 
-  def __init__(self, features: FeatureSet, batch_size: int, transform: Any):
+  def __init__(self, features: FeatureSet, batch_size: int, transform: transform_lib.Transform):
     plan = sampling.EvalPlan(size=features.size, batch_size=batch_size)
     place = np.arange(plan.num_elements * batch_size)
     mask = place < features.size
@@ -155,7 +159,7 @@ class EvalBatches:
 
   @property
   def element_spec(self) -> Dict[str, tf.TensorSpec]:
-    """Of every batch."""
+    """The spec of each entry of a batch."""
     return {key: tf.TensorSpec(value.shape, value.dtype)
             for key, value in self._batches[0].items()}
 

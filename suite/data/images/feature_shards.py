@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Features on disk, in shards that are either whole or not there.
+"""Features on disk, in shards that are complete or absent.
 
-  DIR/features.json                      what they are of, and by which encoder
+  DIR/features.json                      their data set, and the encoder
   DIR/bucket_03/00002/features.npy       float32 [n, D], the third shard of a split
   DIR/bucket_03/00002/ids.json           the n ids of its images, in order
 """
@@ -18,14 +18,15 @@ MANIFEST = "features.json"
 _FEATURES, _IDS = "features.npy", "ids.json"
 
 
-class Split(NamedTuple):
-  """features float32 [N, D]; ids [N]."""
+class FeatureSplit(NamedTuple):
+  """features: float32 [N, D]. ids: [N]."""
 
   features: np.ndarray
   ids: List[str]
 
 
 def shard_folder(folder: pathlib.Path, split: str, number: int) -> pathlib.Path:
+  """The folder of a shard."""
   return pathlib.Path(folder) / split / f"{number:05d}"
 
 
@@ -36,12 +37,13 @@ def ranges(num_examples: int, shard_size: int) -> Iterator[Tuple[int, int]]:
 
 
 def write_shard(folder: pathlib.Path, features: np.ndarray, ids: Sequence[str]) -> None:
-  """Writes both files of a shard into a folder that is there and empty."""
+  """Writes both files of a shard into an existing, empty folder."""
   np.save(folder / _FEATURES, np.ascontiguousarray(features, np.float32), allow_pickle=False)
   (folder / _IDS).write_text(json.dumps(list(ids)))
 
 
 def read_manifest(folder: pathlib.Path) -> Dict[str, Any]:
+  """The contents of features.json."""
   path = pathlib.Path(folder) / MANIFEST
   if not path.is_file():
     raise FileNotFoundError(f"{folder} has no {MANIFEST}. Write features there with: suite data "
@@ -49,8 +51,8 @@ def read_manifest(folder: pathlib.Path) -> Dict[str, Any]:
   return json.loads(path.read_text())
 
 
-def read_split(folder: pathlib.Path, split: str) -> Split:
-  """All features of a split; an error if it is not there, or not finished."""
+def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:
+  """All features of a split; an error if it is missing or not finished."""
   manifest = read_manifest(folder)
   facts: Mapping[str, Any] = manifest["splits"].get(split, {})
   if not facts:
@@ -63,13 +65,13 @@ def read_split(folder: pathlib.Path, split: str) -> Split:
     shard = shard_folder(folder, split, number)
     if not shard.is_dir():
       raise ValueError(f"The features of split {split!r} in {folder} are not finished: shard "
-                       f"{shard.name} is missing. Run the same command again; it goes on there.")
+                       f"{shard.name} is missing. Run the same command again; it resumes there.")
     found = np.load(shard / _FEATURES, allow_pickle=False)
     names = json.loads((shard / _IDS).read_text())
     wanted = (end - first, manifest["feature_size"])
     if found.shape != wanted or len(names) != len(found):
       raise ValueError(f"{shard} has features {found.shape} and {len(names)} ids; {wanted} "
-                       "features are wanted. Delete the folder and run the same command again.")
+                       "features are expected. Delete the folder and run the same command again.")
     features.append(found)
     ids += names
-  return Split(np.concatenate(features), ids)
+  return FeatureSplit(np.concatenate(features), ids)

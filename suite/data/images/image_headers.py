@@ -7,7 +7,7 @@ import struct
 from typing import Optional, Tuple
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_PNG_GREY = 0
+_PNG_GRAY = 0
 # Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
@@ -17,7 +17,7 @@ def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
   try:
     if encoded[:8] == _PNG_SIGNATURE:
       width, height = struct.unpack(">II", encoded[16:24])
-      return height, width, 1 if encoded[25] == _PNG_GREY else 3
+      return height, width, 1 if encoded[25] == _PNG_GRAY else 3
     if encoded[:2] == b"\xff\xd8":
       return _jpeg_shape(encoded)
   except (struct.error, IndexError):

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Image transforms over batches, stateless and as cheap as one `crop_and_resize`.
 
-A transform is a frozen object with `size` S and two functions:
+A transform is a frozen object with `size` S, `shape` (S, S, 3) and two functions:
 
   train(images [B, H, W, C], seeds uint64 [B]) -> uint8 [B, S, S, 3]
   evaluate(images [B, H, W, C])                -> uint8 [B, S, S, 3]
@@ -14,23 +14,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Optional, Tuple
+from typing import Callable, Optional, Tuple
 
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.images import sampling
 from suite.models import addons
 
 _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
 
+Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
+
 
 def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
              flip: Optional[tf.Tensor] = None) -> tf.Tensor:
   """Cuts a box out of every image and resizes it bilinearly, without antialiasing.
 
-  Equals `tf.image.resize` (half-pixel centres) for a box that covers the image. Near the border of
-  an inner box the pixels beyond it take part, where crop-then-resize would repeat its own edge.
+  Equals `tf.image.resize` (half-pixel centers) for a box that covers the image. Near the border of
+  an inner box the pixels beyond it contribute, where crop-then-resize would repeat the edge.
 
   Args:
     images: uint8 [B, H, W, C].
@@ -43,7 +46,7 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
   """
   shape = tf.shape(images)
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
-  # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centres.
+  # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centers.
   padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "SYMMETRIC")
   y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=1)
   rows, columns = (tf.cast(shape[axis] + 1, tf.float64) for axis in (1, 2))
@@ -63,7 +66,7 @@ def whole_boxes(images: tf.Tensor) -> tf.Tensor:
   return tf.tile(tf.stack([0.0, 0.0, height, width])[None], [tf.cast(batch, tf.int32), 1])
 
 
-def centre_boxes(images: tf.Tensor) -> tf.Tensor:
+def center_boxes(images: tf.Tensor) -> tf.Tensor:
   """Boxes [B, 4] of the central square; an odd margin's spare pixel is left at bottom or right."""
   batch, height, width, _ = tf.unstack(tf.shape(images))
   side = tf.minimum(height, width)
@@ -84,7 +87,7 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
 
   Returns:
     float64 [B, 4]. All arithmetic is float64 +, *, / and sqrt, which are rounded the same way in
-    vector and in scalar kernels: a row comes out bit for bit the same in a batch of any size.
+    vector and in scalar kernels: a row is bit for bit the same in a batch of any size.
   """
   height, width = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
   draws = tf.reshape(draws, [-1, _NUM_ATTEMPTS, _DRAWS_PER_ATTEMPT])
@@ -101,13 +104,13 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
 
 
 def to_rgb(images: tf.Tensor) -> tf.Tensor:
-  """[B, H, W, 1 or 3] -> [B, H, W, 3]; grey is repeated."""
+  """[B, H, W, 1 or 3] -> [B, H, W, 3]; gray is repeated."""
   channels = images.shape[-1]
   if channels == 3:
     return images
   if channels == 1:
     return tf.repeat(images, 3, axis=-1)
-  raise ValueError(f"Images have {channels} channels; 1 (grey) and 3 (colour) are known.")
+  raise ValueError(f"Images have {channels} channels; 1 (gray) and 3 (color) are known.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +118,11 @@ class Plain:
   """Resizes the whole image to `size`, in training and in evaluation."""
 
   size: int
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]; nothing is random."""
@@ -133,6 +141,11 @@ class AsStored:
   """Leaves images as they are, one channel or three; they must have `size` pixels a side."""
 
   size: int
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, C] -> the same; nothing is random."""
@@ -164,6 +177,11 @@ class Nevis:
   aspect: Tuple[float, float] = (3 / 4, 4 / 3)
   flip_probability: float = 0.5
 
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     num_draws = _NUM_ATTEMPTS * _DRAWS_PER_ATTEMPT
@@ -176,7 +194,7 @@ class Nevis:
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
-    return to_rgb(resample(images, centre_boxes(images), self.size))
+    return to_rgb(resample(images, center_boxes(images), self.size))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,21 +218,26 @@ class Cutout:
   def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
     sides = tf.cast(tf.shape(images)[1:3], tf.float64)
-    centres = tf.cast(sampling.uniform(seeds, 2) * sides[None, :], tf.int32)
-    return addons.cutout(images, self.length, centres)
+    centers = tf.cast(sampling.uniform(seeds, 2) * sides[None, :], tf.int32)
+    return addons.cutout(images, self.length, centers)
 
 
 @dataclasses.dataclass(frozen=True)
 class Augmented:
   """A transform followed, in training only, by further ops such as Rotate and Cutout."""
 
-  base: Any
-  ops: Tuple[Any, ...] = ()
+  base: transform_lib.Transform
+  ops: tuple[Op, ...] = ()
 
   @property
   def size(self) -> int:
     """S, the size of the base transform."""
     return self.base.size
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """That of the base transform."""
+    return self.base.shape
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""

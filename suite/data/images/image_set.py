@@ -1,30 +1,34 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A finite labelled set of images, held by index so that any batch of any epoch can be made alone.
+"""A finite labeled set of images, held by index, so that any batch of any epoch can be computed.
 
 Every batch is a dictionary with static shapes:
 
   image  uint8 [B, S, S, 3]
   label  int64 [B] (single label) or uint8 [B, C] (multi label, one 1 for each class present)
-  mask   bool [B], False on rows that only fill up the last batch
+  mask   bool [B], False on rows that pad the last batch
   id     string [B]
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import image_store
 from suite.data.images import sampling
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
 
+Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
+
 
 class ImageSet:
-  """N labelled images; see the module's docstring for the batches it makes.
+  """N labeled images; the module's docstring describes their batches.
 
   Attributes:
     name: for messages, e.g. "nevis/mnist train".
@@ -34,7 +38,8 @@ class ImageSet:
     ids: str [N].
   """
 
-  def __init__(self, name: str, store: Any, labels, *, kind: str, num_classes: int, ids=None):
+  def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
+               num_classes: int, ids: Ids = None):
     self.name = name
     self.kind = kind
     self.num_classes = num_classes
@@ -45,14 +50,14 @@ class ImageSet:
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: Optional[Sequence[str]] = None) -> ImageSet:
+                  ids: Ids = None) -> ImageSet:
     """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
     return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
                num_classes=num_classes, ids=ids)
 
   @classmethod
   def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
-                   num_classes: int, ids: Optional[Sequence[str]] = None,
+                   num_classes: int, ids: Ids = None,
                    memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
     """A set from PNG, JPEG, BMP or GIF strings of any size.
 
@@ -94,38 +99,40 @@ class ImageSet:
     return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
                     num_classes=self.num_classes, ids=self.ids[indices])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform, first_step: int = 0,
-                    shard_index: int = 0, num_shards: int = 1,
-                    shards_here: int = 1) -> tf.data.Dataset:
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; a pure function of (seed, step).
 
     Args:
       batch_size: B, the global batch.
       seed: steers the order and the augmentation.
       transform: see `image_ops`.
-      first_step: the sequence starts here; first_step=s is the tail of the sequence from 0.
-      shard_index: the first replica whose slices are wanted.
+      first_step: number of the first batch; first_step=s skips s batches.
+      shard_index: the first replica whose slices are returned.
       num_shards: R; each element is one replica's B / R rows.
       shards_here: replicas on this host; elements come step by step, replica by replica.
 
     Returns:
-      A data set of batches; each image comes once an epoch, whatever R is.
+      A data set of batches; each image comes once an epoch, for any R.
     """
     plan = sampling.TrainPlan(
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     return self._batches(plan, transform)
 
-  def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+                   ) -> tf.data.Dataset:
     """All images once, in order; the last batch is padded and its mask says so."""
     key = (batch_size, transform)
-    # Kept: tracing takes longer than reading a small set, and a set is evaluated again and again.
+    # Kept: tracing takes longer than reading a small set, and a set is evaluated repeatedly.
     if self._eval[0] != key:
       plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
       self._eval = (key, self._batches(plan, transform))
     return self._eval[1]
 
-  def _batches(self, plan, transform) -> tf.data.Dataset:
+  def _batches(self, plan: sampling.Plan, transform: transform_lib.Transform
+               ) -> tf.data.Dataset:
     with tf.device("CPU:0"):
       labels = tf.constant(self.labels)
       ids = tf.constant(self.ids.astype(object), tf.string)
@@ -145,15 +152,15 @@ class ImageSet:
 
 
 def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
-  """The data set, deterministic, and never cut up by tf.distribute: plans do their own sharding."""
+  """The data set, deterministic and not sharded by tf.distribute: plans do the sharding."""
   options = tf.data.Options()
   options.deterministic = True
   options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
   return dataset.with_options(options)
 
 
-def num_in_share(images: Any, share: float) -> int:
-  """How many images a share of a set is; an error unless both sides have one."""
+def num_in_share(images: examples.TrainableSet, share: float) -> int:
+  """Number of images in a share of a set; an error if either side is empty."""
   num = round(share * images.size)
   if not 0 < num < images.size:
     raise ValueError(f"A share of {share} of the {images.size} images of {images.name!r} is {num}; "
@@ -161,8 +168,11 @@ def num_in_share(images: Any, share: float) -> int:
   return num
 
 
-def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int) -> np.ndarray:
-  """Labels as int64 [N] or uint8 [N, C]; anything else is an error that says what it is."""
+def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size: int) -> np.ndarray:
+  """Labels as int64 [N] or uint8 [N, C]; an error that describes them if they are neither."""
+  if labels is None:
+    raise ValueError(f"{name!r} has no labels. Give {size} labels to learn and to test, or "
+                     "pretrain on the images without labels (pretrain.run).")
   labels = np.asarray(labels)
   if kind not in tasks.KINDS:
     raise ValueError(f"{name!r} has kind {kind!r}; allowed are {', '.join(tasks.KINDS)}.")
@@ -176,7 +186,7 @@ def checked_labels(name: str, labels, *, kind: str, num_classes: int, size: int)
   return labels.astype(np.int64 if is_single else np.uint8)
 
 
-def _checked_ids(name: str, ids, size: int) -> np.ndarray:
+def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
   if size == 0:
     raise ValueError(f"{name!r} has no images. Ask for a split or a task that has some.")
   ids = np.asarray([str(i) for i in (range(size) if ids is None else ids)])

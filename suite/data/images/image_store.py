@@ -1,26 +1,42 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How the pixels of an image set are kept: one array, or one encoded string an image.
+"""Storage of the pixels of an image set: one array, or one encoded string for each image.
 
-Both stores turn a plan (`sampling.TrainPlan` or `EvalPlan`) into the same batches; the array needs
+Both stores make the same batches of a plan (`sampling.TrainPlan` or `EvalPlan`); the array needs
 no decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids and
 mask.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Sequence
+from typing import Callable, Dict, Protocol, Sequence
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_headers
+from suite.data.images import sampling
 
 # AutoGraph would only slow tracing down, by half: no function here has a branch on a tensor.
 _as_it_is = tf.autograph.experimental.do_not_convert
 
 Describe = Callable[[tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
+
+
+class Store(Protocol):
+  """N examples without labels."""
+
+  def __len__(self) -> int:
+    """N."""
+
+  def take(self, indices: np.ndarray) -> Store:
+    """The store of the examples at the given indices."""
+
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
+    """Batches {"image": prepared examples, ...} as the plan says."""
 
 
 class RawStore:
@@ -43,7 +59,8 @@ class RawStore:
     with tf.device("CPU:0"):
       return RawStore(tf.gather(self._images, indices))
 
-  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
     rows = tf.range(plan.rows, dtype=tf.int64)
 
@@ -75,7 +92,8 @@ class EncodedStore:
     """The store of some of the images."""
     return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
 
-  def batches(self, plan, transform, describe: Describe) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
+              ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
     rows = tf.range(plan.rows, dtype=tf.int64)
 
@@ -97,7 +115,7 @@ def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_l
   found = {image_headers.shape(image) for image in encoded}
   shapes = [shape for shape in found if shape is not None]
   if len(shapes) == len(found) and len({shape[:2] for shape in shapes}) == 1:
-    height, width, channels = max(shapes)  # One grey image among coloured ones is decoded as RGB.
+    height, width, channels = max(shapes)  # If one image is colored, gray ones are decoded as RGB.
     if len(encoded) * height * width * channels <= memory_limit_bytes:
       images = decoding.decode_all(encoded, (height, width, channels), name=name, ids=ids)
       return RawStore(images)
@@ -110,5 +128,6 @@ def _numbers(num) -> tf.data.Dataset:
   return tf.data.Dataset.counter() if num is None else tf.data.Dataset.range(num)
 
 
-def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: Any, transform: Any) -> tf.Tensor:
+def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Plan,
+                 transform: transform_lib.Transform) -> tf.Tensor:
   return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

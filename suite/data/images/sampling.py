@@ -1,26 +1,26 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Which image stands at which place of which batch: index arithmetic without any state.
+"""The image at each place of each batch, by index arithmetic without state.
 
 A training pass is one endless sequence of positions p = 0, 1, 2, ...; batch `step` holds the
 positions step * B ... step * B + B - 1, and
 
   epoch(p) = p // N        index(p) = shuffle(p % N) under (seed, epoch)
 
-so that each of the N images comes exactly once an epoch, a batch may cross from one epoch into the
-next, and any step can be produced without the ones before it. With R shards, shard r of a step is
+so that each of the N images comes exactly once an epoch, a batch may span two epochs, and any step
+can be computed without those before it. With R shards, shard r of a step is
 rows r * B / R ... (r + 1) * B / R - 1 of the same batch:
 
   step 0           step 1
   [ r0 | r1 ]      [ r0 | r1 ]     shards_here=2: elements come as (0, r0) (0, r1) (1, r0) (1, r1)
 
-Random numbers are hashes (SplitMix64) of (seed, position): one op makes the numbers of all rows,
-and a row's numbers depend neither on the batch size nor on the number of shards.
+Random numbers are hashes (SplitMix64) of (seed, position): one op computes them for all rows, and
+those of a row depend neither on the batch size nor on the number of shards.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Tuple
+from typing import Optional, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -77,12 +77,12 @@ def permutation(keys: tf.Tensor, size: int) -> tf.Tensor:
 
 
 def shuffled(places: tf.Tensor, size: int, keys: tf.Tensor) -> tf.Tensor:
-  """Where place p lands in the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
+  """Element p of the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
 
-  A cipher finds it without making the permutation. The raw op is used because the public
+  A cipher computes it without the permutation. The raw op is used because the public
   `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds along the wrong axis; all three words of
-  its seed are hashed because it uses their low bits only. It works on 16 bits or more and walks
-  until it is back below `size`, so that small permutations are sooner made.
+  its seed are hashed because it uses their low bits only. It works on 16 bits or more and repeats
+  until the result is below `size`, so a small permutation is faster computed as a whole.
   """
   if size <= _SMALL:
     return tf.gather(permutation(keys, size), places, batch_dims=1)
@@ -95,7 +95,7 @@ def shuffled(places: tf.Tensor, size: int, keys: tf.Tensor) -> tf.Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class TrainPlan:
-  """The endless plan of training rows; `at` says what stands in row r of element e."""
+  """The endless plan of training rows; `at` gives row r of element e."""
 
   size: int
   batch_size: int
@@ -108,7 +108,7 @@ class TrainPlan:
   is_training = True
   num_elements: Optional[int] = None
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.batch_size < 1 or self.num_shards < 1 or self.batch_size % self.num_shards:
       raise ValueError(
           f"A batch of {self.batch_size} cannot be cut into {self.num_shards} equal shards. "
@@ -126,7 +126,7 @@ class TrainPlan:
     return self.batch_size // self.num_shards
 
   def positions(self, element: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
-    """Place in the endless sequence of row(s) `row` int64 [R] of element `element` int64 []."""
+    """Positions in the endless sequence of rows `row` int64 [R] of element `element` int64 []."""
     step = self.first_step + element // self.shards_here
     shard = self.shard_index + element % self.shards_here
     return step * self.batch_size + shard * self.rows + row
@@ -153,7 +153,7 @@ class EvalPlan:
 
   is_training = False
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.batch_size < 1:
       raise ValueError(f"batch_size={self.batch_size}; a batch has at least one image.")
 
@@ -172,6 +172,9 @@ class EvalPlan:
     position = element * self.batch_size + row
     indices = tf.minimum(position, self.size - 1)
     return indices, tf.zeros_like(indices, tf.uint64), position < self.size
+
+
+Plan = Union[TrainPlan, EvalPlan]
 
 
 def draw_without_replacement(size: int, num: int, seed) -> np.ndarray:

@@ -1,38 +1,40 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """An image set too large for memory, read from its record files in a new order each epoch.
 
-It has the methods of `image_set.ImageSet` and the same plan of positions; only the order differs:
+It has the methods of `image_set.ImageSet` and the same plan of positions, in another order:
 epoch e puts the files in an order of (seed, e), reads several at a time, and shuffles what it reads
 buffer by buffer. It is deterministic; a later first step is reached by reading, not decoding, the
-part of its epoch that lies before it.
+part of its epoch before it.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Tuple
+from typing import Dict, Tuple
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import sampling
+from suite.data.images import tfds_source
 
 _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
 
 class StreamedSet:
-  """N labelled images on disk; attributes as those of `ImageSet`.
+  """N labeled images on disk; attributes as of `ImageSet`.
 
-  `labels` and `ids` are read, without the images, when first asked for.
+  `labels` and `ids` are read at the first access, without the images.
   """
 
-  def __init__(self, source: Any, *, buffer_size: int = 16384):
-    """`source`: a `tfds_source.Source`; `buffer_size`: encoded images in the shuffle buffer."""
+  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
+    """`buffer_size`: encoded images in the shuffle buffer."""
     logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
                  source.num_bytes / 1e9)
     self.name, self.size = source.title, source.size
@@ -65,7 +67,7 @@ class StreamedSet:
     """str [N], in stored order."""
     return self._facts[1]
 
-  def take(self, num: int, *, seed) -> Any:
+  def take(self, num: int, *, seed) -> StreamedSet | image_set.ImageSet:
     """A random subset of `num` images, in memory; the set itself if it is not larger."""
     if num >= self.size:
       return self
@@ -76,8 +78,8 @@ class StreamedSet:
   def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
     """(the first ones, the last `share` of the images), both still on disk.
 
-    Stored order is taken for random, as TFDS makes it (a hash of the keys), so the seed is not
-    needed: any other choice would have to read and drop the other side's records.
+    TFDS stores examples in a random order (a hash of the keys), so the seed is not needed. Any
+    other choice would have to read and drop the records of the other side.
     """
     del seed
     cut = self.size - image_set.num_in_share(self, share)
@@ -96,12 +98,12 @@ class StreamedSet:
         self.name, [e["image"] for e in chosen], np.stack([e["label"] for e in chosen]),
         kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int], transform, first_step: int = 0,
-                    shard_index: int = 0, num_shards: int = 1,
-                    shards_here: int = 1) -> tf.data.Dataset:
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
 
-    Each host reads every record and keeps its own rows.
+    Each host reads every record and uses its rows.
     """
     plan = sampling.TrainPlan(
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
@@ -120,7 +122,8 @@ class StreamedSet:
     batches = rows.batch(plan.rows, drop_remainder=True)
     return self._batches(batches, transform.train, transform.size)
 
-  def eval_batches(self, batch_size: int, *, transform) -> tf.data.Dataset:
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+                   ) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
     plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
     rows = self._stored().map(lambda e: {**e, "seed": tf.constant(0, tf.uint64)})
@@ -133,7 +136,8 @@ class StreamedSet:
     return self._batches(rows.batch(batch_size, drop_remainder=True),
                          lambda images, _: transform.evaluate(images), transform.size)
 
-  def _batches(self, batches: tf.data.Dataset, transform, size: int) -> tf.data.Dataset:
+  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform, size: int
+               ) -> tf.data.Dataset:
     batches = decoding.decoded_batches(batches, transform, size=size, name=self.name)
     return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 

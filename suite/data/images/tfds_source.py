@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one door to TensorFlow Datasets: facts and still encoded examples of a prepared data set.
+"""Access to TensorFlow Datasets: facts and encoded examples of a prepared data set.
 
-TFDS and tfds_builders are imported when a function is called, not when this module is.
+TFDS and tfds_builders are slow to import, so they are imported when a function is called.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BATCH = 1024
 
 @dataclasses.dataclass(frozen=True)
 class LabelFacts:
-  """What a data set's features say of its labels; `key` is "label" or "labels"."""
+  """The kind and number of a data set's labels; `key` is "label" or "labels"."""
 
   key: str
   kind: str
@@ -27,7 +27,7 @@ class LabelFacts:
 
 
 def label_facts(name: str, *, data_dir: Optional[str] = None) -> LabelFacts:
-  """The labels' kind and number, from the builder alone: the data need not be prepared."""
+  """The labels' kind and number, from the builder: the data need not be prepared."""
   return _label_facts(name, _builder(name, data_dir).info.features)
 
 
@@ -41,16 +41,16 @@ def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]
 
 
 def version(name: str, *, data_dir: Optional[str] = None) -> str:
-  """The builder's version, "1.0.0": other versions hold other examples."""
+  """The builder's version, such as "1.0.0"; other versions have other examples."""
   return str(_builder(name, data_dir).version)
 
 
 def folder(name: str, *, data_dir: Optional[str] = None) -> str:
-  """Where the data set is, or would be, prepared."""
+  """The directory in which the data set is, or would be, prepared."""
   return str(_builder(name, data_dir).data_dir)
 
 
-def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Source:
+def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> SplitSource:
   """A split of a prepared data set; an error with the next step if it is not prepared."""
   builder = _builder(name, data_dir)
   splits = builder.info.splits
@@ -60,11 +60,11 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Sour
   if split.split("[")[0] not in splits:
     raise ValueError(
         f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
-  return Source(builder, name, split)
+  return SplitSource(builder, name, split)
 
 
-class Source:
-  """One split of a prepared data set; features `image`, `label` or `labels`, perhaps `id`.
+class SplitSource:
+  """One split of a prepared data set; features `image`, `label` or `labels`, and optionally `id`.
 
   Attributes:
     name, split: "nevis/mnist" and "train".
@@ -86,16 +86,16 @@ class Source:
     self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
     self.has_id = "id" in builder.info.features
 
-  def part(self, edges: str) -> Source:
+  def part(self, edges: str) -> SplitSource:
     """The examples "FIRST:END" of this split, in stored order."""
     if "[" in self.split:
       raise ValueError(f"{self.title!r} is a part of a split and cannot be cut again; open the two "
                        "parts by their own edges.")
-    return Source(self.builder, self.name, f"{self.split}[{edges}]")
+    return SplitSource(self.builder, self.name, f"{self.split}[{edges}]")
 
   @property
   def decoders(self) -> Dict[str, Any]:
-    """Leaves images encoded."""
+    """The TFDS decoders that leave images encoded."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
     return {"image": tfds.decode.SkipDecoding()}
 

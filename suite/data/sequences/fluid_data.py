@@ -22,7 +22,7 @@ _CHUNK = 2048
 
 
 class Encoded(NamedTuple):
-  """All N images of a data set as PNG or JPEG; int64 [N] labels; ids, each its own."""
+  """All N images of a data set as PNG or JPEG; int64 [N] labels; ids, all different."""
 
   images: List[bytes]
   labels: np.ndarray
@@ -57,25 +57,25 @@ def spec_of(spec: str) -> fluid_sequences.Spec:
 
 @functools.lru_cache(maxsize=2)
 def plan(name: str, spec: str, seed: int = 0, data_dir: Optional[str] = None
-         ) -> fluid_sequences.Plan:
-  """All that a spec and a seed make of a data set."""
+         ) -> fluid_sequences.SequencePlan:
+  """The pretraining set and the sequences of a data set, as a spec and a seed define them."""
   data = _encoded(name, data_dir)
   return fluid_sequences.make(data.ids, data.labels.tolist(), spec_of(spec), seed)
 
 
-def _stream(name: str, spec: str, stream: str, seed: int, data_dir: Optional[str]
-            ) -> fluid_sequences.Stream:
+def _planned(name: str, spec: str, part: str, seed: int, data_dir: Optional[str]
+            ) -> fluid_sequences.PlannedSequence:
   made = plan(name, spec, seed, data_dir)
-  if stream == ALTERNATING:
+  if part == ALTERNATING:
     return fluid_sequences.alternate(made.test, spec_of(spec).segment_length)
   found = {one.name: one for one in (*made.validation, *made.test)}
-  if stream not in found:
-    raise ValueError(f"Unknown stream {stream!r} of {name} as {spec!r}; allowed are "
+  if part not in found:
+    raise ValueError(f"Unknown sequence {part!r} of {name} as {spec!r}; allowed are "
                      f"{', '.join([*found, ALTERNATING])}.")
-  return found[stream]
+  return found[part]
 
 
-def sequence(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", stream: str = "test_0",
+def sequence(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str = "test_0",
              seed: int = 0, side: int = 64, channels: int = 3, data_dir: Optional[str] = None
              ) -> sequences.Sequence:
   """A sequence of a data set.
@@ -83,22 +83,22 @@ def sequence(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", stream: s
   Args:
     name: of the data set.
     spec: one of `fluid_sequences.SPECS`.
-    stream: "validation_0", "test_2", ..., or "alternating": the non-stationary one, of all test
+    part: "validation_0", "test_2", ..., or "alternating": the non-stationary one, of all test
       sequences in turn.
-    seed: of the plan. side, channels: of the images; other sizes are resized by nearest neighbour.
+    seed: of the plan. side, channels: of the images; other sizes are resized by nearest neighbor.
     data_dir: of TFDS.
   """
-  found = _stream(name, spec, stream, seed, data_dir)
+  found = _planned(name, spec, part, seed, data_dir)
   images = _decoded(name, found.index, side, channels, data_dir)
   return sequences.Sequence(images, found.labels, found.ids.tolist(), found.num_base,
                             num_classes=len(found.classes), segments=found.segments)
 
 
-def base(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", stream: str = "test_0",
+def base(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str = "test_0",
          seed: int = 0, side: int = 64, channels: int = 3, data_dir: Optional[str] = None
          ) -> image_set.ImageSet:
   """The images to pretrain on of a sequence's own base classes, with its labels; see `sequence`."""
-  found = _stream(name, spec, stream, seed, data_dir)
+  found = _planned(name, spec, part, seed, data_dir)
   classes = found.classes[:found.num_base]
   return _pretraining(name, spec, seed, side, channels, data_dir, classes, len(found.classes))
 

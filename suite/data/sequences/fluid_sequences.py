@@ -1,10 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sequences as FLUID makes them (Wallingford et al., 2020), from any labelled data set.
+"""Sequences like FLUID's (Wallingford et al., 2020), from any labeled data set.
 
-A sequence has R classes: base classes, which are also there to pretrain on, and novel ones. Classes
-are matched to ranks at random; the class of rank r has floor(a / (b + r)) samples (Zipf-Mandelbrot)
-or as many as there are; all samples are then shuffled. The paper's five sequences have R = 250 +
-750, a = 25,000 and b = 25 (measured on its published labels; the paper says "Zipf, s = 1").
+A sequence has R classes: base classes, which have other images for pretraining, and novel ones.
+Classes are matched to ranks at random; the class of rank r has floor(a / (b + r)) samples (Zipf-
+Mandelbrot) or as many as there are; all samples are then shuffled. The paper's five sequences have
+R = 250 + 750, a = 25,000 and b = 25 (measured on its published labels; the paper says "Zipf, s =
+1").
 
 A smaller sequence keeps the shape: with M images for the most frequent of R classes
 
@@ -13,7 +14,7 @@ A smaller sequence keeps the shape: with M images for the most frequent of R cla
 which gives the paper's 961, 24 and 50 for R = 1000 and its M. Updates come every n / 18 samples.
 
 `make` is a pure function of (ids, labels, spec, seed); the order of the data set does not matter.
-Images are held by index, so nothing here knows what they look like.
+Images are held by index only.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from suite.data.sequences import sequences
 
 VALIDATION = "validation"
 TEST = "test"
-_SHARE, _RANKS, _ORDER = 1, 2, 3  # What a random generator is for.
+_SHARE, _RANKS, _ORDER = 1, 2, 3  # Purposes of random generators.
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-  """What a family of sequences is made of.
+  """The parameters of a family of sequences.
 
   Attributes:
     num_base: base classes in a sequence.
@@ -43,13 +44,13 @@ class Spec:
     numerator: a in floor(a / (b + r)).
     offset: b.
     minimum: samples of the rarest classes, where the law gives fewer.
-    base_cap: images of a base class that may stand in sequences, at most half of them; the others
-      are to pretrain on. None: half.
+    base_cap: images of a base class that may be in sequences, at most half of them; the others are
+      for pretraining. None: half.
     update_interval: samples between two updates.
     num_validation: sequences to choose hyper-parameters on.
     num_test: sequences to report.
     disjoint: whether no two sequences share a novel class, nor a base class where there are enough;
-      else each is drawn anew from the same classes.
+      else each is drawn from the same classes.
     segment_length: of `alternate`.
   """
 
@@ -78,7 +79,7 @@ class Spec:
   def counts(self) -> np.ndarray:
     """Samples by rank, [R], where there are enough."""
     ranks = np.arange(1, self.num_classes + 1)
-    # Of a / (b + r) that is whole, floats may be a little less.
+    # Where a / (b + r) is an integer, its float may be a little less.
     exact = np.floor(self.numerator / (self.offset + ranks) + 1e-9).astype(np.int64)
     return np.maximum(exact, self.minimum)
 
@@ -91,7 +92,7 @@ def scaled(num_base: int, num_novel: int, most: int, **values) -> Spec:
 
 PAPER = Spec(250, 750, num_pretrain=1000, numerator=25_000, offset=25, disjoint=True)
 # Tiny ImageNet: pretraining on 250 images of each of 100 classes; about 7,600 samples, 18 updates.
-# All 100 other classes are novel in each of the sequences, which are draws anew.
+# All 100 other classes are novel in each of the sequences, each drawn independently.
 TINY = scaled(33, 100, 500, num_pretrain=100, base_cap=250, update_interval=425,
               segment_length=2_000)
 # The same with three sequences that share no class, for the non-stationary variant.
@@ -108,7 +109,7 @@ SPECS = {"paper": PAPER, "tiny": TINY, "tiny_disjoint": TINY_DISJOINT, "omniglot
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Stream:
+class PlannedSequence:
   """The samples of one sequence, in order.
 
   Attributes:
@@ -137,20 +138,20 @@ class Stream:
     return np.bincount(self.labels, minlength=len(self.classes))
 
   def digest(self) -> str:
-    """A sum of what is delivered and when: equal sums are equal sequences."""
+    """SHA-256 of samples, labels and their order: equal digests are equal sequences."""
     lines = "\n".join(f"{i}\t{label}\t{s}" for i, label, s in zip(self.ids, self.labels,
                                                                   self.segments))
     return hashlib.sha256(f"{self.num_base}\n{lines}".encode()).hexdigest()
 
   def sequence(self, images: np.ndarray) -> sequences.Sequence:
-    """For the protocol; images: those of the whole data set, in its order."""
+    """The sequence for the protocol; `images` are those of the whole data set, in its order."""
     return sequences.Sequence(images[self.index], self.labels, list(self.ids), self.num_base,
                               num_classes=len(self.classes), segments=self.segments)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Plan:
-  """All that a spec and a seed make of a data set.
+class SequencePlan:
+  """The pretraining set and the sequences of a data set.
 
   Attributes:
     pretrain_classes: the data set's own class ids, sorted.
@@ -163,39 +164,39 @@ class Plan:
   pretrain_classes: np.ndarray
   novel_classes: np.ndarray
   pretrain: np.ndarray
-  validation: Tuple[Stream, ...]
-  test: Tuple[Stream, ...]
+  validation: Tuple[PlannedSequence, ...]
+  test: Tuple[PlannedSequence, ...]
 
 
 def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
-         base: Optional[Sequence[int]] = None) -> Plan:
+         base: Optional[Sequence[int]] = None) -> SequencePlan:
   """Makes the pretraining set and all sequences.
 
   Args:
-    ids: [N], unique and stable; they alone say which image is which.
+    ids: [N], unique and stable; they identify the images.
     labels: [N], the class of each.
     spec: see `Spec`, and `SPECS` for those that are known.
     seed: any number >= 0; another gives other classes, ranks, images and orders.
-    base: classes to pretrain on, where the data set says which (Omniglot's background set);
+    base: classes to pretrain on, where the data set defines them (Omniglot's background set);
       otherwise `spec.num_pretrain` of all are drawn.
   """
   names, classes_of = np.asarray(ids, dtype=np.str_), np.asarray(labels, np.int64)
   num_different = len(np.unique(names))
   if len(names) != len(classes_of) or num_different != len(names):
     raise ValueError(f"Got {len(names)} ids, {num_different} of them different, and "
-                     f"{len(classes_of)} labels; give one id of its own for each label.")
+                     f"{len(classes_of)} labels; give each label a different id.")
   pretrain_classes, novel_classes = _divide(np.unique(classes_of), spec, seed, base)
-  shared, kept = _stream_images(names, classes_of, pretrain_classes, spec, seed)
+  shared, kept = _sequence_images(names, classes_of, pretrain_classes, spec, seed)
   for label in novel_classes:
     members = np.flatnonzero(classes_of == label)
     shared[int(label)] = members[np.argsort(names[members])]
   roles = ([f"{VALIDATION}_{i}" for i in range(spec.num_validation)]
            + [f"{TEST}_{i}" for i in range(spec.num_test)])
-  streams = [_stream(role, names, shared, *chosen, spec=spec, seed=[seed, number])
+  planned = [_planned(role, names, shared, *chosen, spec=spec, seed=[seed, number])
              for number, (role, chosen) in enumerate(zip(
                  roles, _choose(pretrain_classes, novel_classes, spec, seed, len(roles))))]
-  return Plan(pretrain_classes, novel_classes, kept, tuple(streams[:spec.num_validation]),
-              tuple(streams[spec.num_validation:]))
+  return SequencePlan(pretrain_classes, novel_classes, kept, tuple(planned[:spec.num_validation]),
+              tuple(planned[spec.num_validation:]))
 
 
 def _rng(*numbers: int) -> np.random.Generator:
@@ -220,9 +221,9 @@ def _divide(classes: np.ndarray, spec: Spec, seed: int, base: Optional[Sequence[
   return pretrain, novel
 
 
-def _stream_images(ids: np.ndarray, classes_of: np.ndarray, pretrain_classes: np.ndarray,
+def _sequence_images(ids: np.ndarray, classes_of: np.ndarray, pretrain_classes: np.ndarray,
                    spec: Spec, seed: int) -> Tuple[Dict[int, np.ndarray], np.ndarray]:
-  """Of the base classes: (images that may stand in sequences by class, images to pretrain on)."""
+  """(images of base classes that may be in sequences, by class; images to pretrain on)."""
   shared: Dict[int, np.ndarray] = {}
   kept: List[np.ndarray] = []
   for label in pretrain_classes:
@@ -236,21 +237,21 @@ def _stream_images(ids: np.ndarray, classes_of: np.ndarray, pretrain_classes: np
 
 
 def _choose(pretrain_classes: np.ndarray, novel_classes: np.ndarray, spec: Spec, seed: int,
-            num_streams: int) -> List[Tuple[np.ndarray, np.ndarray]]:
+            num_sequences: int) -> List[Tuple[np.ndarray, np.ndarray]]:
   """(base, novel) classes of each sequence, each sorted."""
   chosen: List[List[np.ndarray]] = []
   for pool, size in ((pretrain_classes, spec.num_base), (novel_classes, spec.num_novel)):
-    if spec.disjoint and size * num_streams <= len(pool):
+    if spec.disjoint and size * num_sequences <= len(pool):
       order = _rng(seed, _RANKS).permutation(pool)
-      parts = [order[i * size:(i + 1) * size] for i in range(num_streams)]
+      parts = [order[i * size:(i + 1) * size] for i in range(num_sequences)]
     else:
-      parts = [_rng(seed, _RANKS, i).permutation(pool)[:size] for i in range(num_streams)]
+      parts = [_rng(seed, _RANKS, i).permutation(pool)[:size] for i in range(num_sequences)]
     chosen.append([np.sort(part) for part in parts])
   return list(zip(chosen[0], chosen[1]))
 
 
-def _stream(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.ndarray,
-            novel: np.ndarray, *, spec: Spec, seed: Sequence[int]) -> Stream:
+def _planned(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.ndarray,
+            novel: np.ndarray, *, spec: Spec, seed: Sequence[int]) -> PlannedSequence:
   """One sequence: classes to ranks, images of each, and the shuffle."""
   rng = _rng(*seed, _ORDER)
   classes = np.concatenate([base, novel])
@@ -263,18 +264,19 @@ def _stream(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.
     labels.append(np.full(len(drawn), label))
   order = rng.permutation(sum(len(one) for one in index))
   chosen = np.concatenate(index)[order]
-  return Stream(name, classes, len(base), chosen, ids[chosen], np.concatenate(labels)[order],
-                np.zeros(len(chosen), np.int64))
+  return PlannedSequence(name, classes, len(base), chosen, ids[chosen],
+                         np.concatenate(labels)[order], np.zeros(len(chosen), np.int64))
 
 
-def alternate(streams: Sequence[Stream], segment_length: int, num_segments: int = 10) -> Stream:
+def alternate(planned: Sequence[PlannedSequence], segment_length: int, num_segments: int = 10
+              ) -> PlannedSequence:
   """The non-stationary variant (appendix Q): segments of several sequences in turn.
 
-  Each continues where it stopped; one that is at its end gives a shorter segment or none. The paper
-  does not say what the labels of the merged sequence are: here the base classes of all come first.
+  Each continues after its last segment; at its end a segment is shorter or empty. The paper does
+  not define the labels of the merged sequence: here the base classes of all come first.
   """
-  base = np.unique(np.concatenate([one.classes[:one.num_base] for one in streams]))
-  novel = np.unique(np.concatenate([one.classes[one.num_base:] for one in streams]))
+  base = np.unique(np.concatenate([one.classes[:one.num_base] for one in planned]))
+  novel = np.unique(np.concatenate([one.classes[one.num_base:] for one in planned]))
   both = np.intersect1d(base, novel)
   if len(both):
     raise ValueError(f"Class {both[0]} is base in one sequence and novel in another; sequences "
@@ -283,7 +285,7 @@ def alternate(streams: Sequence[Stream], segment_length: int, num_segments: int 
   label_of = {int(one): label for label, one in enumerate(classes)}
   index, ids, labels, segments = [], [], [], []
   for segment in range(num_segments):
-    one, start = streams[segment % len(streams)], segment // len(streams) * segment_length
+    one, start = planned[segment % len(planned)], segment // len(planned) * segment_length
     part = slice(start, start + segment_length)
     index.append(one.index[part])
     ids.append(one.ids[part])
@@ -291,16 +293,16 @@ def alternate(streams: Sequence[Stream], segment_length: int, num_segments: int 
     segments.append(np.full(len(one.index[part]), segment))
   all_ids = np.concatenate(ids)
   if len(np.unique(all_ids)) != len(all_ids):
-    raise ValueError(f"{len(all_ids) - len(np.unique(all_ids))} samples stand in more than one "
+    raise ValueError(f"{len(all_ids) - len(np.unique(all_ids))} samples are in more than one "
                      "segment. Merge sequences of a spec with disjoint=True.")
-  return Stream("alternating", classes, len(base), np.concatenate(index), all_ids,
+  return PlannedSequence("alternating", classes, len(base), np.concatenate(index), all_ids,
                 np.concatenate(labels).astype(np.int64), np.concatenate(segments))
 
 
-def sections(stream: Stream, head_above: int) -> Dict[str, np.ndarray]:
+def sections(planned: PlannedSequence, head_above: int) -> Dict[str, np.ndarray]:
   """The four cross-sections of classes, bool [R] each: head has more samples than `head_above`."""
-  counts = stream.class_counts()
-  is_base = np.arange(len(counts)) < stream.num_base
+  counts = planned.class_counts()
+  is_base = np.arange(len(counts)) < planned.num_base
   is_head = counts > head_above
   return {"pretrain_head": is_base & is_head, "pretrain_tail": is_base & ~is_head,
           "novel_head": ~is_base & is_head, "novel_tail": ~is_base & ~is_head}

@@ -2,7 +2,7 @@
 """Sequences of single samples (FLUID): x_t is delivered, a prediction is due, then y_t is revealed.
 
 Classes below `num_base_classes` are known from pretraining; the others are met in the sequence.
-Labels leave a sequence through `reveal` only, and only when they are due: after the answer to their
+Labels are given out by `reveal` only, and only when they are due: after the answer to their
 own sample, or some steps later where labels are delayed.
 """
 
@@ -14,7 +14,7 @@ from typing import Sequence as Strings
 import numpy as np
 
 
-class NotDeliveredError(LookupError):
+class LabelNotDueError(LookupError):
   """A label was asked for before it was due."""
 
 
@@ -67,7 +67,7 @@ class Sequence:
     names, counts = np.unique(self.ids, return_counts=True)
     if len(names) < len(self.ids):
       raise ValueError(f"Id {names[np.argmax(counts)]!r} stands {np.max(counts)} times in the "
-                       "sequence; each sample comes once and has an id of its own.")
+                       "sequence; each sample comes once and has a different id.")
     if np.min(delays) < 0 or len(self.segments) != len(self):
       raise ValueError(f"Got delays from {np.min(delays)} and {len(self.segments)} segments; a "
                        f"label comes 0 or more steps late, and {len(self)} samples have as many "
@@ -77,12 +77,12 @@ class Sequence:
     return len(self._images)
 
   def delayed(self, delays: Union[int, np.ndarray]) -> Sequence:
-    """The same sequence, nothing delivered yet, its labels so many steps late."""
+    """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
                     self.num_classes, segments=self.segments, delays=delays)
 
   def images(self, start: int, stop: int) -> np.ndarray:
-    """Samples start..stop-1, uint8 [B, H, W, 3], to be prepared ahead; none counts as delivered."""
+    """Samples start..stop-1, uint8 [B, H, W, 3], to prepare ahead; they are not delivered by it."""
     return self._images[start:stop]
 
   def deliver(self, t: int) -> np.ndarray:
@@ -93,14 +93,14 @@ class Sequence:
     return self._images[t]
 
   def rewind(self, num: int) -> None:
-    """Only the first `num` samples count as delivered: what was computed ahead of them is void."""
+    """Only the first `num` samples count as delivered; what was computed ahead is discarded."""
     self._num_delivered = min(self._num_delivered, num)
 
   def reveal(self, t: int) -> int:
     """The label of sample t, once that has been delivered and the delay is over."""
     if not 0 <= t < len(self) or self.due[t] >= self._num_delivered:
       late = self.due[t] - t if 0 <= t < len(self) else 0
-      raise NotDeliveredError(
+      raise LabelNotDueError(
           f"The label of sample {t} is revealed after the sample is delivered"
           f"{f', {late} steps later' if late else ''}; {self._num_delivered} samples have been "
           "delivered so far. Ask for it after the answer is given.")
@@ -118,21 +118,21 @@ class Sequence:
     return bool(np.all(self.due == np.arange(len(self))))
 
   def num_revealed(self, num_answered: int) -> int:
-    """How many labels have come when so many samples have been answered: order[:this]."""
+    """Number of labels revealed after `num_answered` answers: those of samples order[:this]."""
     return int(np.searchsorted(self._due, num_answered))
 
   def revealed_by(self, start: int, stop: int) -> np.ndarray:
-    """How many labels have come after each of the steps start..stop-1, int64 [B]."""
+    """Number of labels revealed after each of the steps start..stop-1, int64 [B]."""
     return np.searchsorted(self._due, np.arange(start + 1, stop + 1))
 
   def step_of(self, num_revealed: int) -> int:
-    """The step after which so many labels have come; beyond all if that is after the end."""
+    """The step after which `num_revealed` labels are revealed; len(self) if it is after the end."""
     return int(self._due[num_revealed - 1]) if num_revealed <= len(self) else len(self)
 
   def truth(self, start: int, stop: int) -> np.ndarray:
     """Labels of delivered samples, due or not, [B]; for scoring, not for learners."""
     if stop > self._num_delivered:
-      raise NotDeliveredError(f"Sample {stop - 1} cannot be scored yet; {self._num_delivered} "
+      raise LabelNotDueError(f"Sample {stop - 1} cannot be scored yet; {self._num_delivered} "
                               "samples have been delivered so far.")
     return self._labels[start:stop]
 
@@ -142,7 +142,7 @@ class Sequence:
 
 
 def delays(num: int, delay: Union[int, Tuple[int, int]], seed: Tuple[int, int]) -> np.ndarray:
-  """How many steps late each label comes, [num]: always `delay`, or drawn from (least, most)."""
+  """The delays of labels in steps, [num]: always `delay`, or drawn from (least, most)."""
   least, most = (delay, delay) if isinstance(delay, int) else delay
   if not 0 <= least <= most:
     raise ValueError(f"A label delay of {delay}; give a number of steps, 0 or more, or (least, "
@@ -166,7 +166,7 @@ def zipf_mandelbrot_counts(num_classes: int, total: int, *, offset: float = 2.0)
 
 
 def long_tailed(labels: np.ndarray, total: int, *, seed: int) -> np.ndarray:
-  """Indices of `total` labelled images, long-tailed and shuffled; which class is rare is random."""
+  """Indices of `total` labeled images, long-tailed and shuffled; rare classes are random."""
   rng = np.random.default_rng([seed, 300])
   classes = rng.permutation(np.unique(labels))
   chosen = []

@@ -1,21 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Domain-incremental series (CLEAR): the same classes in each bucket, images that drift in time."""
+"""Domain-incremental series (CLEAR): each bucket has the same classes, and images drift in time."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Tuple
+from typing import Iterator, Tuple
 
+from suite.contracts import examples
 from suite.contracts import tasks
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bucket:
-  """One period: a name such as "bucket_03" and its two image sets."""
+  """One period: a name such as "bucket_03", and its training and test set."""
 
   name: str
-  train: Any
-  test: Any
+  train: examples.ExampleSet
+  test: examples.ExampleSet
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Buckets:
   task: tasks.Task
   buckets: Tuple[Bucket, ...]
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     for bucket in self.buckets:
       for part in (bucket.train, bucket.test):
         if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):

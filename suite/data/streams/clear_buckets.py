@@ -27,7 +27,7 @@ _FEATURE = "feature"
 
 
 class _Records(NamedTuple):
-  """One split, read: inputs are encoded images, or features; is_test the released split's mask."""
+  """The records of a split: encoded images or features; is_test is the released split's mask."""
 
   inputs: Any
   labels: np.ndarray
@@ -43,7 +43,7 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
     name: "clear10/images", "clear10/moco_b0", "clear100/images", ...
     protocol: one of `PROTOCOLS`.
     seed: of the released iid split; the other protocols have none.
-    first: 1; 0 where bucket 0 is labelled, too.
+    first: 1; 0 where bucket 0 is labeled, too.
     test_name: "challenge" only: the data set of the test images, if it is another one.
     data_dir: of the prepared data sets.
   """
@@ -76,19 +76,19 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
 
 
 class _Splits:
-  """The splits of a prepared data set; an error if one of those wanted is missing or empty."""
+  """The splits of a prepared data set; an error if one of `wanted` is missing or empty."""
 
   def __init__(self, name: str, wanted: List[str], data_dir: Optional[str]):
     self.name = name
     self._source = tfds_source.open_split(name, "bucket_01", data_dir=data_dir)
     info = self._source.builder.info
-    lacking = [split for split in wanted
+    missing = [split for split in wanted
                if split not in info.splits or not info.splits[split].num_examples]
-    if lacking:
+    if missing:
       advice = ("No features of test images were published; give test_name, a data set that has "
-                "them." if all(split.startswith("test_") for split in lacking) else
+                "them." if all(split.startswith("test_") for split in missing) else
                 f"Build it again: suite data build {name}")
-      raise ValueError(f"Data set {name!r} has nothing of {', '.join(lacking)}; it has "
+      raise ValueError(f"Data set {name!r} has nothing of {', '.join(missing)}; it has "
                        f"{', '.join(sorted(info.splits))}. {advice}")
     self.num_classes = info.features["label"].num_classes
     self.class_names = list(info.features["label"].names)

@@ -1,16 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A series like CLEAR's made from any data set: disjoint buckets whose look drifts in time.
+"""A series like CLEAR's made from any data set: disjoint buckets whose images drift in time.
 
 Each image gets a time in [0, 1): with buckets 0..T of equal length, one of bucket b has the time
-(b + u) / (T + 1), where u in [0, 1) is drawn for it. Its look depends on nothing but its time, so
-the drift is smooth, within a bucket and from one to the next:
+(b + u) / (T + 1), where u in [0, 1) is drawn for it. The change of an image depends only on its
+time, so the drift is smooth, within a bucket and from one to the next:
 
   hue       turned by time * hue_turns, in the YIQ plane
-  contrast  scaled by 1 - time * fade, about the image's mean grey
+  contrast  scaled by 1 - time * fade, about the image's mean gray
   blur      Gaussian, standard deviation time * blur pixels
 
 Every class is dealt out evenly: m images to each of the buckets 1..T, in an order drawn from the
-seed, and what is left to bucket 0, which is for pretraining without labels.
+seed, and the others to bucket 0, which is for pretraining without labels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import tensorflow as tf
 
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
-from suite.data.images import colour_ops
+from suite.data.images import color_ops
 from suite.data.images import decoding
 from suite.data.images import image_headers
 from suite.data.images import image_set
@@ -38,16 +38,17 @@ _CHUNK = 2048
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-  """What a series is made of; equal series are equal image by image.
+  """The parameters of a series; equal series are equal image by image.
 
   Attributes:
     data: a prepared single-label data set whose images all have one shape.
-    splits: its splits that are pooled.
-    num_buckets: T. bucket_size: images of each, a multiple of the number of classes.
-    pretrain_size: of bucket 0, at most.
-    num_classes: only the first so many classes; all if not given.
-    hue_turns, fade, blur: at the end of time, see the module.
-    seed: of the deal and of the times.
+    splits: the splits that are pooled.
+    num_buckets: T.
+    bucket_size: images of each bucket, a multiple of the number of classes.
+    pretrain_size: greatest number of images of bucket 0.
+    num_classes: C, to use the first C classes only; None: all.
+    hue_turns, fade, blur: at time 1, see the module.
+    seed: of the assignment to buckets and of the times.
   """
 
   data: str = "nevis/cifar10"
@@ -61,7 +62,7 @@ class Series:
   blur: float = 1.0
   seed: int = 0
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.num_buckets < 1 or self.bucket_size < 1:
       raise ValueError(f"A series of {self.num_buckets} buckets of {self.bucket_size} images; both "
                        "numbers must be at least 1.")
@@ -115,7 +116,7 @@ def unlabelled(series: Union[str, Series] = "drifting/cifar10", *,
 
 def bucket(series: Union[str, Series], number: int, *, data_dir: Optional[str] = None
            ) -> image_set.ImageSet:
-  """All of one bucket; number 0 is that without labels."""
+  """All images of one bucket; number 0 has no labels."""
   series = find(series)
   if not 0 <= number <= series.num_buckets:
     raise ValueError(f"A series of {series.num_buckets} buckets has none of number {number}; "
@@ -125,7 +126,7 @@ def bucket(series: Union[str, Series], number: int, *, data_dir: Optional[str] =
 
 def every_bucket(series: Union[str, Series], *, data_dir: Optional[str] = None
                  ) -> List[Optional[image_set.ImageSet]]:
-  """All of each bucket, by number; None for a bucket 0 to which nothing is left."""
+  """All images of each bucket, by number; None for an empty bucket 0."""
   series = find(series)
   pool = _Pool(series, data_dir)
   return [pool.bucket(number) if len(pool.places(number)) else None
@@ -133,6 +134,7 @@ def every_bucket(series: Union[str, Series], *, data_dir: Optional[str] = None
 
 
 def name(number: int) -> str:
+  """The name of a bucket."""
   return f"bucket_{number:02d}"
 
 
@@ -160,7 +162,7 @@ def deal(labels: np.ndarray, series: Series) -> List[np.ndarray]:
 
 
 def drifted(images: np.ndarray, times: np.ndarray, series: Series) -> np.ndarray:
-  """Images uint8 [N, H, W, 3] as they look at times float64 [N] in [0, 1]."""
+  """Images uint8 [N, H, W, 3], changed as of times float64 [N] in [0, 1]."""
   with tf.device("CPU:0"):
     parts = [_changed(tf.constant(images[i:i + _CHUNK]), tf.constant(times[i:i + _CHUNK]), series)
              for i in range(0, len(images), _CHUNK)]
@@ -168,18 +170,18 @@ def drifted(images: np.ndarray, times: np.ndarray, series: Series) -> np.ndarray
 
 
 def _changed(images: tf.Tensor, times: tf.Tensor, series: Series) -> np.ndarray:
-  turned = colour_ops.hue(series.hue_turns * times)
-  means = colour_ops.transformed(turned, colour_ops.mean_colours(images))
-  faded = colour_ops.then(turned, colour_ops.contrast(1.0 - series.fade * times, means))
-  found = colour_ops.recoloured(images, faded)
+  turned = color_ops.hue(series.hue_turns * times)
+  means = color_ops.transformed(turned, color_ops.mean_colors(images))
+  faded = color_ops.then(turned, color_ops.contrast(1.0 - series.fade * times, means))
+  found = color_ops.recolored(images, faded)
   if series.blur:
     radius = min(max(1, math.ceil(3.0 * series.blur)), *images.shape[1:3])
-    found = colour_ops.blurred(found, series.blur * times, radius=radius)
+    found = color_ops.blurred(found, series.blur * times, radius=radius)
   return tf.cast(tf.round(found), tf.uint8).numpy()
 
 
 class _Pool:
-  """All images of the series' data, dealt out."""
+  """All images of the series' data, assigned to buckets."""
 
   def __init__(self, series: Series, data_dir: Optional[str]):
     self._series, self._data_dir = series, data_dir
@@ -204,7 +206,7 @@ class _Pool:
     self._times = seeds_lib.generator(series.seed, "times").random(len(kept))
 
   def places(self, number: int) -> np.ndarray:
-    """Of the images of a bucket, ascending."""
+    """Indices of the images of a bucket, ascending."""
     return self._hands[number]
 
   def bucket(self, number: int) -> image_set.ImageSet:

@@ -1,17 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Buckets of images turned into buckets of features that `suite data features` has written.
+"""Buckets of features that `suite data features` has written, in place of buckets of images.
 
-Names, splits, labels and ids are the images' own; a row of features is found by the id of its image
-among the features of the split that is called like the bucket.
+Names, splits, labels and ids are those of the images; the features of an image are found by its id
+in the split that has the name of the bucket.
 """
 
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Tuple
+from typing import Dict, Tuple
 
 import numpy as np
 
+from suite.contracts import examples
 from suite.data.images import feature_set
 from suite.data.images import feature_shards
 from suite.data.streams import buckets as buckets_lib
@@ -30,8 +31,9 @@ def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
   return buckets_lib.Buckets(buckets.task, tuple(found))
 
 
-def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path) -> Tuple[Any, Any]:
-  """(train, test); the same object twice if the images are."""
+def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
+           ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
+  """(train, test); the same object twice if the images are one object."""
   train = _with_features(bucket.train, bucket.name, folder)
   if bucket.test is bucket.train:
     return train, train
@@ -42,7 +44,8 @@ def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path) -> Tuple[Any, Any]:
   return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
 
 
-def _with_features(images: Any, split: str, folder: pathlib.Path) -> feature_set.FeatureSet:
+def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path
+                   ) -> feature_set.FeatureSet:
   stored = feature_shards.read_split(folder, split)
   places: Dict[str, int] = {name: place for place, name in enumerate(stored.ids)}
   missing = [name for name in images.ids if name not in places]

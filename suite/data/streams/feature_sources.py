@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What features can be written of: prepared data sets, and the series made from them.
+"""The sources of images to extract features from: prepared data sets, and series of them.
 
-A source gives its images part by part, without labels, each with an id that is its own within its
+A source gives its images part by part, without labels, each with an id that is unique within its
 split.
 """
 
@@ -19,8 +19,14 @@ from suite.data.images import tfds_source
 from suite.data.streams import drifting_buckets
 
 
-class Source(Protocol):
-  """Attributes: name; version, which tells apart sources of one name; splits {name: N}."""
+class FeatureSource(Protocol):
+  """Images by split.
+
+  Attributes:
+    name: of the data set or series.
+    version: differs between sources of one name.
+    splits: {name: N}.
+  """
 
   name: str
   version: str
@@ -30,7 +36,7 @@ class Source(Protocol):
     """Images first ... end - 1 of a split, in their stored order."""
 
 
-def find(name: str, *, data_dir: Optional[str] = None) -> Source:
+def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
   """A series by its name ("drifting/cifar10"), else a prepared data set."""
   if name in drifting_buckets.SERIES:
     return _Series(name, data_dir)
@@ -68,7 +74,7 @@ class _DataSet:
 
 
 class _Series:
-  """A drifting series; its buckets are the splits, bucket 0 too."""
+  """A drifting series; its buckets, bucket 0 included, are the splits."""
 
   def __init__(self, name: str, data_dir: Optional[str]):
     self.name, self._series = name, drifting_buckets.find(name)

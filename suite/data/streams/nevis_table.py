@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The table of the NEVIS'22 stream (tables/nevis_stream.csv) and what named streams take from it.
+"""The table of the NEVIS'22 stream (tables/nevis_stream.csv), and the streams that are parts of it.
 
 Columns: `position` 1..106 (paper and reference code agree on all of them); `name`, ours,
 "nevis/<name>" in TFDS; `title`, the paper's; `year`; `kind`; `role`, meta_test from 2019 on (79 and
@@ -22,13 +22,13 @@ from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 _PATH = pathlib.Path(__file__).with_name("tables") / "nevis_stream.csv"
 
-# Small data sets of different kinds, one of them met twice; the paper has no such stream.
+# Small data sets of different kinds, one of them repeated; the paper has no such stream.
 # Tiny ImageNet is its only meta-test task.
 TINY = ("olivetti_face", "mnist", "mnist@2", "cifar10", "semeion", "tiny_imagenet")
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class StreamLine:
   """One task of a stream; `occurrence` counts within that stream."""
 
   name: str
@@ -46,17 +46,17 @@ class Line:
 
 
 @functools.cache
-def full() -> Tuple[Line, ...]:
+def full() -> Tuple[StreamLine, ...]:
   """All 106 tasks, in order."""
   with open(_PATH, newline="", encoding="utf-8") as stream:
     rows = list(csv.DictReader(stream))
-  lines = [Line(row["name"], row["title"], int(row["year"]), row["kind"], row["role"],
+  lines = [StreamLine(row["name"], row["title"], int(row["year"]), row["kind"], row["role"],
                 short=((int(row["short_position"]), int(row["short_year"]))
                        if row["short_position"] else None)) for row in rows]
   return tuple(_counted(lines))
 
 
-def short() -> Tuple[Line, ...]:
+def short() -> Tuple[StreamLine, ...]:
   """The 29 tasks of SHORT in its own order, with its own years; roles follow those (24 and 5)."""
   placed = sorted((*line.short, line) for line in full() if line.short)  # Places are unique.
   return tuple(_counted(
@@ -64,7 +64,7 @@ def short() -> Tuple[Line, ...]:
       for _, year, line in placed))
 
 
-def select(variant: Union[str, Sequence[str]]) -> List[Line]:
+def select(variant: Union[str, Sequence[str]]) -> List[StreamLine]:
   """The lines of "full", "short", "tiny" or of a list of keys of the full stream."""
   if variant == "full":
     return list(full())
@@ -82,7 +82,7 @@ def select(variant: Union[str, Sequence[str]]) -> List[Line]:
   return _counted(known[key] for key in keys)
 
 
-def _counted(lines) -> List[Line]:
+def _counted(lines) -> List[StreamLine]:
   seen: Dict[str, int] = collections.Counter()
   counted = []
   for line in lines:

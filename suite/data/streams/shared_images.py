@@ -2,20 +2,21 @@
 """Images that one task trains on and another is tested on.
 
 Data sets of one stream overlap: Office-Caltech is cut from Caltech-256, Stanford Dogs from
-ImageNet. A learner that keeps what it was shown would meet test images before their test, so they
-leave the training and validation splits of all other tasks (the paper removes duplicates too).
-Builders leave digests of the stored bytes beside the records (`tfds_builders/content.py`): copies
-of one file are found, images that were encoded anew are not.
+ImageNet. A learner that stores its training images could have test images before their test, so
+they are removed from the training and validation splits of all other tasks (the paper removes
+duplicates, too). Builders write digests of the stored bytes beside the records
+(`tfds_builders/content.py`): copies of one file are found, images that were encoded again are not.
 """
 
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Dict, Iterable, Optional, Tuple
 
 from absl import logging
 import numpy as np
 
+from suite.contracts import examples
 from suite.data.images import image_set
 from suite.data.images import tfds_source
 
@@ -31,25 +32,26 @@ def digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.n
 
 
 class TestImages:
-  """The digests of all test images of a stream's data sets; read when first asked for."""
+  """The digests of all test images of a stream's data sets, read at the first access."""
 
-  __test__ = False  # Not a test case, whatever pytest thinks of its name.
+  __test__ = False  # Not a test case, in spite of its name.
 
   def __init__(self, datasets: Iterable[str], *, data_dir: Optional[str] = None):
     self._names, self._data_dir = tuple(dict.fromkeys(datasets)), data_dir
     self._tests: Optional[Dict[str, np.ndarray]] = None
 
   def of_others(self, dataset: str) -> np.ndarray:
-    """uint64, sorted: the test images of every data set but this one."""
+    """Digests of the test images of every other data set: uint64, sorted."""
     if self._tests is None:
       self._tests = {name: digests(name, "test", data_dir=self._data_dir) for name in self._names}
     others = [found for name, found in self._tests.items() if name != dataset]
     return np.unique(np.concatenate(others)) if others else np.zeros(0, np.uint64)
 
-  def drop_from(self, images: Any, dataset: str, split: str) -> Tuple[Any, Dict[str, int]]:
-    """(the images less those that other data sets are tested on, {"removed": how many}).
+  def drop_from(self, images: examples.ExampleSet, dataset: str, split: str
+                ) -> Tuple[examples.ExampleSet, Dict[str, int]]:
+    """(the images that no other data set is tested on, {"removed": number of the others}).
 
-    A set that is read from disk as it is used stays whole: then {"removed": 0, "kept": how many}.
+    A `StreamedSet` is returned unchanged, with {"removed": 0, "kept": number}.
     """
     shared = np.intersect1d(digests(dataset, split, data_dir=self._data_dir),
                             self.of_others(dataset))
@@ -67,7 +69,7 @@ class TestImages:
 
 
 def _holds(dataset: str, split: str, wanted: np.ndarray, data_dir: Optional[str]) -> np.ndarray:
-  """bool [N]: which stored images have one of the wanted digests."""
+  """Whether each stored image has one of the wanted digests: bool [N]."""
   from tfds_builders import content  # pylint: disable=import-outside-toplevel
   source = tfds_source.open_split(dataset, split, data_dir=data_dir)
   stored = source.examples().map(lambda example: example["image"]).batch(1024)

@@ -5,8 +5,8 @@
   train   predict     train   predict
   event 0 event 1     event 2 event 3
 
-A stream is built without reading any data. Data that is missing stops it before its first event,
-unless the stream was told to leave it out, and then `left_out` says so.
+A stream is built without reading data. Missing data is an error before the first event, unless the
+stream was built to leave it out; then `left_out` names it.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import dataclasses
 import functools
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
+from suite.contracts import event_kinds
+from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import tasks
-from suite.data.images import tfds_images
+from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
 from suite.data.streams import shared_images as shared_images_lib
 
-TRAIN = "train"
-PREDICT = "predict"
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 ROLES = (META_TRAIN, META_TEST)
 
-# Data sets kept in memory: the one at hand, and one that a learner looks back at.
+# Data sets kept in memory: the current one, and an earlier one.
 _NUM_LOADED = 2
 
 
 class MissingDataError(RuntimeError):
-  """Some data of a stream is not prepared; the message names all of it and what to run."""
+  """Data of a stream is not prepared; the message names all of it and the commands to run."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-  """A data set that is not there: why, and the command that prepares it ("" if none does)."""
+  """A data set that is missing: the reason, and the command that prepares it ("" for none)."""
 
   dataset: str
   reason: str
@@ -47,7 +47,7 @@ class Missing:
 
 
 @dataclasses.dataclass(frozen=True)
-class Event:
+class StreamEvent:
   """One event of a stream: kind "train" or "predict" of the entry `entry_index`."""
 
   index: int
@@ -60,13 +60,13 @@ class Event:
 class Splits:
   """The image sets of a task; `shared`: images left out because another task is tested on them."""
 
-  train: Any
-  validation: Any
-  test: Any
+  train: examples.ExampleSet
+  validation: examples.ExampleSet
+  test: examples.ExampleSet
   shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class Entry:
+class StreamEntry:
   """One task's place in a stream.
 
   Attributes:
@@ -82,7 +82,8 @@ class Entry:
                load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
                missing: Callable[[], Optional[Missing]] = lambda: None,
                version: Callable[[], Optional[str]] = lambda: None):
-    """`task` may be a function (then `key` is needed); `missing` says whether the data is there."""
+    """`task` may be a function (then `key` is needed); `missing` tells if and why data is missing.
+    """
     if role not in ROLES:
       raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
     self.key = task.key if isinstance(task, tasks.Task) else str(key)
@@ -92,13 +93,13 @@ class Entry:
 
   @property
   def task(self) -> tasks.Task:
-    """The task; its number of classes is looked up when first asked for."""
+    """The task; its number of classes is read at the first access."""
     if not isinstance(self._task, tasks.Task):
       self._task = self._task()
     return self._task
 
   def __repr__(self) -> str:
-    return f"Entry({self.key!r}, {self.year}, {self.role})"
+    return f"StreamEntry({self.key!r}, {self.year}, {self.role})"
 
 
 class Stream:
@@ -111,14 +112,14 @@ class Stream:
     expected: {role: number of tasks} that the stream has when nothing is left out, if known.
   """
 
-  def __init__(self, name: str, entries: Sequence[Entry],
+  def __init__(self, name: str, entries: Sequence[StreamEntry],
                expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = ()):
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
     self._check()
     self._loaded: collections.OrderedDict[str, Splits] = collections.OrderedDict()
 
-  def events(self) -> List[Event]:
+  def events(self) -> List[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
     missing = self.missing()
     if missing:
@@ -127,9 +128,9 @@ class Stream:
           + "\n".join(f"  {m.dataset}: {m.reason}{' Run: ' + m.command if m.command else ''}"
                       for m in missing)
           + "\nPrepare them, or ask for on_missing='leave_out'; all records then say what is out.")
-    return [Event(2 * place + offset, kind, place, entry.key)
+    return [StreamEvent(2 * place + offset, kind, place, entry.key)
             for place, entry in enumerate(self.entries)
-            for offset, kind in enumerate((TRAIN, PREDICT))]
+            for offset, kind in enumerate((event_kinds.TRAIN, event_kinds.PREDICT))]
 
   def missing(self) -> List[Missing]:
     """The data sets that are not prepared, each once."""
@@ -137,24 +138,24 @@ class Stream:
     results = (found[name]() for name in dict.fromkeys(e.dataset for e in self.entries))
     return [result for result in results if result is not None]
 
-  def deliver(self, event: Event) -> experience.Experience:
-    """What the learner is given with a Train event."""
-    if event.kind != TRAIN:
+  def deliver(self, event: StreamEvent) -> experience.Experience:
+    """The data of a Train event, for the learner."""
+    if event.kind != event_kinds.TRAIN:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
-                       f"only {TRAIN!r} events deliver data.")
+                       f"only {event_kinds.TRAIN!r} events deliver data.")
     delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
     return experience.History(delivered)[event.entry_index]
 
-  def test(self, event: Event) -> Any:
-    """The test split, for the protocol's eyes only."""
+  def test(self, event: StreamEvent) -> examples.ExampleSet:
+    """The test split, for the protocol only."""
     return self._splits(event.entry_index).test
 
-  def shared(self, event: Event) -> Mapping[str, Any]:
+  def shared(self, event: StreamEvent) -> Mapping[str, Any]:
     """Images left out of the splits of this task because another is tested on them, by split."""
     return self._splits(event.entry_index).shared
 
   def _delivered(self, place: int) -> experience.Delivered:
-    def load() -> Tuple[Any, Any]:
+    def load() -> Tuple[examples.ExampleSet, examples.ExampleSet]:
       splits = self._splits(place)
       return splits.train, splits.validation
     return experience.Delivered(self.entries[place].task, load)
@@ -201,7 +202,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
       on (see `shared_images`), or "keep".
 
   Returns:
-    The stream. With "leave_out" its `left_out` names the tasks that are out.
+    The stream. With "leave_out" its `left_out` names the missing tasks.
   """
   if on_missing not in ("stop", "leave_out"):
     raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
@@ -222,7 +223,8 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return Stream(name, entries, expected, left_out)
 
 
-def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -> Entry:
+def _nevis_entry(line: nevis_table.StreamLine, data_dir: Optional[str],
+                 tested: shared_images_lib.TestImages) -> StreamEntry:
   dataset = f"nevis/{line.name}"
 
   def task() -> tasks.Task:
@@ -233,11 +235,12 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    train, validation, test = (tfds_images.load(dataset, split, data_dir=data_dir)
-                               for split in ("train", "validation", "test"))
-    train, shared_train = tested.drop_from(train, dataset, "train")
-    validation, shared_validation = tested.drop_from(validation, dataset, "validation")
-    return Splits(train, validation, test, {"train": shared_train, "validation": shared_validation})
+    read = {split: prepared_sets.read(dataset, split, data_dir=data_dir)
+            for split in ("train", "validation", "test")}
+    train, shared_train = tested.drop_from(read["train"], dataset, "train")
+    validation, shared_validation = tested.drop_from(read["validation"], dataset, "validation")
+    return Splits(train, validation, read["test"],
+                  {"train": shared_train, "validation": shared_validation})
 
   def missing() -> Optional[Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
@@ -246,11 +249,11 @@ def _nevis_entry(line: nevis_table.Line, data_dir: Optional[str], tested: Any) -
   def version() -> Optional[str]:
     return tfds_source.version(dataset, data_dir=data_dir)
 
-  return Entry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
+  return StreamEntry(task, line.year, line.role, load, dataset, key=line.key, missing=missing,
                version=version)
 
 
-def _check_fits(task: tasks.Task, part: Any) -> None:
+def _check_fits(task: tasks.Task, part: examples.ExampleSet) -> None:
   got: Tuple[str, int] = (part.kind, part.num_classes)
   if got != (task.kind, task.num_classes):
     raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "

@@ -3,8 +3,9 @@
 
 Many episodes run in parallel in one graph, so embedding an image must not write variables.
 An embedding with batch norm therefore returns what it has seen (`train`), the protocol adds that up
-over all episodes of an update, and `absorb` puts it into the running statistics, once. Outside of
-training an image's features depend on no other image (`encode`), so they are computed once.
+over all episodes of an update, and `update_statistics` puts it into the running statistics, once.
+Outside of training an image's features depend on no other image (`encode`), so they are computed
+once.
 
 B images of H x W pixels and C channels; N norms of F_1 ... F_N channels, their sum is F.
 """
@@ -107,11 +108,11 @@ class Embedding(tf.Module):
 
     return self._features(images, by_running)
 
-  def nothing_seen(self) -> Seen:
+  def zero_statistics(self) -> Seen:
     """Moments of 0 images."""
     return _nothing(sum(self._sizes))
 
-  def absorb(self, seen: Seen) -> None:
+  def update_statistics(self, seen: Seen) -> None:
     """Moves the running statistics towards the mean moments of an update."""
     for running, total in ((self._mean, seen.mean), (self._variance, seen.variance)):
       running.assign(self._momentum * running + (1.0 - self._momentum) * total / seen.count)
@@ -159,11 +160,11 @@ class KerasEmbedding(tf.Module):
     """Features [B, D] of images [B, H, W, C]."""
     return self._model(images)
 
-  def nothing_seen(self) -> Seen:
+  def zero_statistics(self) -> Seen:
     """Moments of 0 images."""
     return _nothing(0)
 
-  def absorb(self, seen: Seen) -> None:
+  def update_statistics(self, seen: Seen) -> None:
     """Does nothing: the model has no running statistics."""
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What continual few-shot learning compiles: a meta-update, and the answers to many episodes."""
+"""The compiled functions of CFSL: a meta-update, and the answers to many episodes."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import graph_rewrites
+from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.data.episodes import episodes as episodes_lib
 
 
 class Graphs:
-  """Many episodes in one graph.
+  """Graphs of many episodes at once.
 
   A batch is an `Episode` of B: support images [B, S, N, H, W, C] and labels [B, S, N], target
   images [B, T, H, W, C] and labels [B, T].
 
   Args:
-    learner: a `learner.EpisodicLearner`; for `update` it needs `meta_loss` and an `optimizer`.
+    learner: it has begun; for `update` it must be a `learner.MetaLearner`.
     num_classes: W, of a whole task.
-    at_once: how many training episodes of a replica run side by side: each holds all that its
-      gradient needs.
+    at_once: number of training episodes that run side by side on a replica; each holds all
+      intermediate results of its gradient.
     distribution: its replicas share the episodes of an update; None: one device.
+
+  Attributes:
+    can: the learner and its optional parts.
   """
 
-  def __init__(self, learner: Any, num_classes: int, *, at_once: int = 2,
+  def __init__(self, learner: learner_lib.EpisodicLearner | learner_lib.MetaLearner,
+               num_classes: int, *, at_once: int = 2,
                distribution: Optional[distribution_lib.Distribution] = None):
-    self._learner, self._num_classes, self._at_once = learner, num_classes, at_once
+    self.can = capabilities.of_episodic_learner(learner)
+    self._learner, self._num_classes, self._at_once = self.can.learner, num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
     graph_rewrites.without_temporary_variables()  # Gradients of loops over many sets are large.
@@ -43,27 +50,27 @@ class Graphs:
     self._costs: Dict[str, flops.Cost] = {}
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
-    """Of one call of a graph above, on one device; counted once."""
+    """Cost of one call of a graph of this object, on one device; counted once."""
     key = f"{id(fn)} {spec}"
     if key not in self._costs:
       self._costs[key] = flops.count(fn.get_concrete_function(*spec))
     return self._costs[key]
 
   def load(self, arrays: Sequence[np.ndarray]) -> None:
-    """Puts a saved model in the place of the learner's."""
+    """Assigns a saved model to the learner's variables."""
     for variable, array in zip(self.model, arrays):
       variable.assign(array)
 
   @property
   def model(self) -> Sequence[tf.Variable]:
-    """All that meta-training changes but the optimizer's own: running statistics, too."""
-    optimizer = getattr(self._learner, "optimizer", None)
+    """The variables that meta-training changes, running statistics too, without the optimizer's."""
+    optimizer = self.can.optimizer
     others = {id(v) for v in optimizer.variables} if optimizer is not None else set()
     return [v for v in self._learner.variables if id(v) not in others]
 
   def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
     """Bytes of the state after all support sets over those of the support images as float32."""
-    encode = getattr(self._learner, "encode", tf.identity)
+    encode = self.can.encode or tf.identity
 
     def last_state(images: tf.Tensor, labels: tf.Tensor) -> Any:
       state = self._learner.initial_state(self._num_classes)
@@ -89,43 +96,47 @@ class Graphs:
     Each episode's gradient is taken where its loss is made: the intermediate results of only
     `at_once` episodes are held at once, and the loop itself is not differentiated.
     """
-    learner, size = self._learner, batch.target_labels.shape[0]
+    learner, size = self.can.meta, batch.target_labels.shape[0]
+    assert learner is not None
     variables = learner.trainable_variables
     if size == 1:
       loss, seen, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
     else:
       made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
-                                   (tf.constant(0.0), learner.nothing_seen(), list(variables)))
+                                   (tf.constant(0.0), learner.zero_statistics(), list(variables)))
       parts = tf.map_fn(self._gradients, batch, parallel_iterations=self._at_once,
                         fn_output_signature=made)
       loss, gradients = tf.nest.map_structure(
           lambda part: tf.reduce_mean(part, axis=0), (parts[0], parts[2]))
       seen = tf.nest.map_structure(lambda part: tf.reduce_sum(part, axis=0), parts[1])
     replicas = 1 if self._distribution is None else self._distribution.num_replicas
-    if replicas > 1:  # The optimizer adds up what the replicas hand in.
+    if replicas > 1:  # The optimizer sums over replicas.
       gradients = [gradient / replicas for gradient in gradients]
       together = tf.distribute.get_replica_context()
       seen = tf.nest.map_structure(
           lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
     learner.optimizer.apply_gradients(zip(gradients, variables))
-    learner.absorb(seen)
+    learner.update_statistics(seen)
     return loss
 
   def _gradients(self, episode: episodes_lib.Episode) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:
-    """One episode's meta-loss, what it saw, and a gradient for each variable; 0 where it has none.
+    """One episode's meta-loss, its statistics, and a gradient for each variable, 0 if unconnected.
     """
-    variables = self._learner.trainable_variables
+    learner = self.can.meta
+    assert learner is not None
+    variables = learner.trainable_variables
     with tf.GradientTape() as tape:
-      loss, seen = self._learner.meta_loss(episode)
+      loss, seen = learner.meta_loss(episode)
     gradients = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     return tf.cast(loss, tf.float32), seen, [tf.convert_to_tensor(g) for g in gradients]
 
   def _encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of stored images [B, H, W, C], each by itself."""
-    return self._learner.encode(self._learner.transform.evaluate(images))
+    assert self.can.encode is not None
+    return self.can.encode(self._learner.transform.evaluate(images))
 
   def _answer(self, batch: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Logits [B, T, W] for the targets' codes, whose labels are not even handed in."""
+    """Logits [B, T, W] for the targets' codes; the labels of targets are no argument."""
     return tf.map_fn(self._answer_one, batch, fn_output_signature=tf.float32,
                      parallel_iterations=batch[0].shape[0])
 
@@ -134,7 +145,7 @@ class Graphs:
     """The same from codes [U, ...] of many images.
 
     Args:
-      rows: int [B, S * N + T], which code stands where, support sets first.
+      rows: int [B, S * N + T], indices of codes, support sets first.
       support_labels: [B, S, N].
     """
     num = int(np.prod(support_labels.shape[1:]))
@@ -143,7 +154,7 @@ class Graphs:
                          tf.gather(codes, rows[:, num:])))
 
   def _answer_one(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Shows the support sets one after the other, each to the state that the others left."""
+    """Adapts to the support sets one after the other, then answers."""
     support_codes, support_labels, codes = episode
     num_sets = support_codes.shape[0]
 

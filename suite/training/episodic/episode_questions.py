@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The first N episodes of a source as questions to a learner: the same ones for every model.
+"""Evaluates models on the first N episodes of a source, the same ones for every model.
 
-Where a learner encodes images by themselves (`EpisodicLearner.encode`), each image that occurs is
-encoded once for a model, and episodes are put together from codes.
+Where a learner encodes images (`EncodingLearner.encode`), each image that occurs is encoded once
+for a model, and episodes are formed from codes.
 
 B episodes of a batch, S support sets of N images, T targets, W classes; U images that occur.
 """
@@ -16,27 +16,29 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
 _BATCH = 8  # Episodes of one call, which run at once.
-_ENCODED_BATCH = 50  # The same if images were encoded before: then they are small.
-_IMAGES = 256  # Encoded by one call.
+_ENCODED_BATCH = 50  # The same where images are encoded before: codes are small.
+_IMAGES = 256  # Images encoded by one call.
 
 
-class Questions:
-  """Asks for the answers to the targets of the first episodes.
+class EpisodeQuestions:
+  """The targets of the first episodes.
 
   Args:
-    graphs: of the learner. learner: an `EpisodicLearner`.
-    episodes: the source. num_episodes: how many count.
+    graphs: of the learner.
+    episodes: the source.
+    num_episodes: N.
   """
 
-  def __init__(self, graphs: episode_graphs.Graphs, learner: Any, episodes: episodes_lib.Episodes,
+  def __init__(self, graphs: episode_graphs.Graphs, episodes: episodes_lib.Episodes,
                num_episodes: int):
-    self._graphs, self._learner, self._episodes = graphs, learner, episodes
-    self._num, self._encodes = num_episodes, hasattr(learner, "encode")
+    self._graphs, self._episodes = graphs, episodes
+    self._num, self._encodes = num_episodes, graphs.can.encode is not None
     self._size = min(_ENCODED_BATCH if self._encodes else _BATCH, num_episodes)
     self._num_batches = -(-num_episodes // self._size)
     labels = np.tile(episodes.labels, [self._size, 1])
@@ -52,7 +54,7 @@ class Questions:
   def ask(self, context: context_lib.Context, phase: str) -> Tuple[np.ndarray, np.ndarray]:
     """Logits [N, T, W] and labels [N, T]; charged to the phase.
 
-    Episodes beyond the last one wanted are computed and paid for, too, and dropped.
+    The last batch is filled up with further episodes, which are computed, charged and dropped.
     """
     began = time.monotonic()
     answers = list(self._encoded() if self._encodes else self._plain())
@@ -64,9 +66,9 @@ class Questions:
     return np.concatenate(answers)[:self._num], self._labels
 
   def macs_per_task(self) -> Optional[float]:
-    """Of learning one task and answering it, meta-training apart; None if it cannot be counted.
+    """MACs of learning one task and answering it; None if they cannot be counted.
 
-    Of one task by itself: its images are encoded for it alone.
+    Meta-training is not included; the encoding of the task's own images is.
     """
     macs = self._answer_cost().macs
     if not self._encodes:
@@ -82,12 +84,12 @@ class Questions:
       yield self._graphs.answer(batch).numpy()
 
   def _batches(self) -> tf.data.Dataset:
-    """Of episodes without the labels of their targets."""
-    batches = prepared(self._episodes.batches(self._size), self._learner)
+    """Batches of episodes without the labels of their targets."""
+    batches = prepared(self._episodes.batches(self._size), self._graphs.can.learner.transform)
     return batches.map(lambda batch: tuple(batch[:3]))
 
   def _encoded(self) -> Iterator[np.ndarray]:
-    """The same from codes."""
+    """Logits [B, T, W], batch by batch, from codes."""
     images = self._episodes.images
     codes: List[tf.Tensor] = [
         self._graphs.encode(tf.gather(images, rows)) for rows in self._encoding_rows()]
@@ -96,7 +98,7 @@ class Questions:
       yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels).numpy()
 
   def _encoding_rows(self) -> np.ndarray:
-    """The images that occur, in batches; the last one is filled up."""
+    """Indices of the images that occur, in batches; the last one is filled up."""
     size = min(_IMAGES, len(self._used))
     return np.resize(self._used, [-(-len(self._used) // size), size])
 
@@ -122,11 +124,11 @@ class Questions:
     return tf.TensorSpec([num_images, *self._episodes.images.shape[1:]], tf.uint8)
 
 
-def prepared(batches: tf.data.Dataset, learner: Any) -> tf.data.Dataset:
-  """Batches of episodes with images as the learner wants them."""
+def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf.data.Dataset:
+  """Batches of episodes with images that the transform has prepared."""
   def prepare(images: tf.Tensor) -> tf.Tensor:
     shape = images.shape
-    flat = learner.transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
+    flat = transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
     return tf.reshape(flat, [*shape[:-3], *flat.shape[1:]])
 
   def prepare_both(episode: Any) -> Any:

@@ -1,50 +1,52 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Codes of a sequence's samples, made in batches and kept: what no update changes (FLUID)."""
+"""Codes of the samples of a sequence, computed in batches and kept (FLUID)."""
 
 from __future__ import annotations
 
 import collections
 from concurrent import futures
 import os
-from typing import Any, Deque, Optional
+from typing import Deque, Optional
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import graph_rewrites
+from suite.contracts import learner as learner_lib
+from suite.data.sequences import sequences
 
 # Batches encoded side by side. A network on small images keeps no more than one core busy with one.
 _AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
-AHEAD = 4 * _AT_ONCE  # Batches on their way at most: enough to do while records are written.
+AHEAD = 4 * _AT_ONCE  # Batches in progress at most: enough work while records are written.
 
 
-class StreamCodes:
-  """What a learner's `encode` makes of each sample of a sequence.
+class SequenceCodes:
+  """The output of a learner's `encode` for each sample of a sequence.
 
   Samples are encoded in batches of one size that begin at its multiples, the last one padded: a
   code depends on its position alone, not on where a run was stopped, and not on which batches are
-  encoded side by side. No label is looked at, so it makes no difference to any answer that codes
-  are there before their samples' turn.
+  encoded side by side. No label is used, so encoding ahead changes no answer.
 
   Args:
-    learner: a `StreamLearner` that has learned the base classes.
+    learner: it has learned the base classes.
     sequence: of n samples.
     batch_size: samples encoded at once.
   """
 
-  def __init__(self, learner: Any, sequence: Any, batch_size: int = 64):
+  def __init__(self, learner: learner_lib.SequenceLearner, sequence: sequences.Sequence,
+               batch_size: int = 64):
     self._learner, self._sequence = learner, sequence
     self._batch_size = min(batch_size, len(sequence))
     self._encode = tf.function(learner.encode)
     self._codes: Optional[np.ndarray] = None
-    self._num = 0  # Samples whose codes are there.
-    self._next = 0  # The first sample of the batch that is to set out next.
+    self._num = 0  # Samples that are encoded.
+    self._next = 0  # The first sample of the next batch to be submitted.
     self._coming: Deque[futures.Future[np.ndarray]] = collections.deque()
     self._workers = futures.ThreadPoolExecutor(
         _AT_ONCE, "encode", initializer=graph_rewrites.without_temporary_variables)
 
   def images(self, start: int, stop: int) -> tf.Tensor:
-    """Samples start..stop-1 as the learner wants them."""
+    """Samples start..stop-1 as the learner's transform prepares them."""
     return self._learner.transform.evaluate(self._sequence.images(start, stop))
 
   def __getitem__(self, part: slice) -> np.ndarray:
@@ -55,8 +57,8 @@ class StreamCodes:
     return self._codes[part]
 
   def _receive(self) -> None:
-    """Waits for the next batch; others set out behind it."""
-    if self._codes is None:  # In this thread, where what a trace has to say belongs.
+    """Waits for the next batch and submits others behind it."""
+    if self._codes is None:  # In this thread, so that errors of the trace are raised here.
       codes = self._batch(0)
       self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
       self._next = self._batch_size
@@ -73,7 +75,7 @@ class StreamCodes:
       self._next += self._batch_size
 
   def _batch(self, start: int) -> np.ndarray:
-    """Codes [batch_size, ...] from a sample on; after the last sample they are of no use."""
+    """Codes [batch_size, ...] from a sample on; rows after the last sample are padding."""
     stop = min(start + self._batch_size, len(self._sequence))
     images = self.images(start, stop)
     missing = self._batch_size - (stop - start)

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Asks an update strategy after every revealed label of a block, and stops at the first update.
 
-How far answers are tried ahead is a guess where the strategy cannot say that it will keep quiet.
+Where the strategy may update at any step, the number of steps that are tried ahead is a guess.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 
+from suite.contracts import capabilities
+from suite.data.sequences import sequences
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 
 _GUESS = 16  # Steps tried ahead at first where an update may come any time; doubled when right.
 
 
-class Outcome(NamedTuple):
-  """How far a block is right, and why.
+class BlockOutcome(NamedTuple):
+  """How many steps of a block to accept, and the decision at their end.
 
   Attributes:
-    num_steps: how many of its steps stand.
-    decision: the last one, None if no label came; it is an update only at the end of the last step
-      that stands.
+    num_steps: the number of steps to accept.
+    decision: the last one, None if no label came; it is an update only at the end of the last
+      accepted step.
     refused: updates that a budget forbade.
   """
 
@@ -36,18 +38,22 @@ class Outcome(NamedTuple):
     return bool(self.decision and self.decision.update)
 
 
-class StreamDecisions:
+class SequenceDecisions:
   """A strategy in the middle of a sequence.
 
   Args:
     strategy: it is copied.
     learner: one without `learn_stored` is never updated.
     sequence: of n samples and C classes.
+
+  Attributes:
+    can_update: whether the learner has offline phases.
   """
 
-  def __init__(self, strategy: update_strategies.Strategy, learner: Any, sequence: Any):
+  def __init__(self, strategy: update_strategies.Strategy,
+               learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence):
     self._learner, self._sequence = learner, sequence
-    self.can_update = hasattr(learner, "learn_stored")
+    self.can_update = learner.learn_stored is not None
     self.strategy = copy.deepcopy(strategy) if self.can_update else update_strategies.Never()
     quiet = self.strategy.quiet(0)
     if len(sequence) <= quiet < update_strategies.FOREVER // 2:
@@ -61,10 +67,10 @@ class StreamDecisions:
 
   def resume(self, state: Optional[Mapping[str, Any]], correct: np.ndarray, known: np.ndarray
              ) -> None:
-    """Goes on where a run is.
+    """Restores the decisions of a run that is resumed.
 
     Args:
-      state: what `state` gave then; None before the first step.
+      state: a value that `state` returned; None before the first step.
       correct: bool [t], whether the answers so far were right.
       known: bool [C], the classes known by now.
     """
@@ -73,11 +79,11 @@ class StreamDecisions:
     self._correct[:len(correct)], self._seen = correct, known.copy()
 
   def begin_event(self, spent_macs: Optional[int]) -> None:
-    """spent_macs: all that the run has cost so far, None if it is unknown."""
-    # Events begin where they begin however the run came there, so blocks are cut alike.
+    """Starts an event; spent_macs: MACs of the run so far, None if they are unknown."""
+    # The guess starts again with each event, so that a resumed run cuts the same blocks.
     self._spent, self._guess = spent_macs, _GUESS
 
-  def stop(self, steps: sequence_steps.StreamSteps, limit: int) -> int:
+  def stop(self, steps: sequence_steps.SequenceSteps, limit: int) -> int:
     """The step before which a block should end, at most `limit`."""
     quiet = self.strategy.quiet(steps.num_revealed)
     if quiet >= update_strategies.FOREVER // 2:
@@ -85,7 +91,7 @@ class StreamDecisions:
     sure = self._sequence.step_of(min(steps.num_revealed + quiet + 1, len(self._sequence))) + 1
     return min(limit, max(sure, steps.num_answered + self._guess))
 
-  def decide(self, steps: sequence_steps.StreamSteps, correct: np.ndarray) -> Outcome:
+  def decide(self, steps: sequence_steps.SequenceSteps, correct: np.ndarray) -> BlockOutcome:
     """Whether and where there is an update in a block that was tried.
 
     All labels of a step are looked at before its update, which comes after the last of them.
@@ -96,7 +102,7 @@ class StreamDecisions:
     """
     first, num = steps.num_answered, len(correct)
     if not self.can_update:
-      return Outcome(num, None, 0)
+      return BlockOutcome(num, None, 0)
     self._correct[first:first + num] = correct
     decision, refused = None, 0
     before = steps.num_revealed
@@ -117,17 +123,17 @@ class StreamDecisions:
     self._guess *= 2
     return self._outcome(steps, num, decision, refused, before)
 
-  def _outcome(self, steps: sequence_steps.StreamSteps, num: int,
+  def _outcome(self, steps: sequence_steps.SequenceSteps, num: int,
                decision: Optional[update_strategies.Decision], refused: int, revealed: int
-               ) -> Outcome:
+               ) -> BlockOutcome:
     if self._spent is not None:
       macs = steps.macs(num, revealed - steps.num_revealed)
       self._spent = None if macs is None else self._spent + macs
-    return Outcome(num, decision, refused)
+    return BlockOutcome(num, decision, refused)
 
-  def _observed(self, steps: sequence_steps.StreamSteps, t: int, place: int, label: int
+  def _observed(self, steps: sequence_steps.SequenceSteps, t: int, place: int, label: int
                 ) -> update_strategies.Observed:
-    """What is known when the place-th label has come, after the answer at step t."""
+    """The strategy's argument when the place-th label has come, after the answer at step t."""
     is_new = not self._seen[label]
     self._seen[label] = True
     macs, spent = self.update_macs(place + 1), None
@@ -138,13 +144,11 @@ class StreamDecisions:
         place + 1, bool(self._correct[self._sequence.order[place]]), bool(is_new), macs, spent)
 
   def update_macs(self, num_stored: int) -> Optional[int]:
-    """What an update would cost with so many labels, None if that is unknown."""
-    if not hasattr(self._learner, "stored_macs"):
-      return None
-    return self._learner.stored_macs(num_stored)
+    """MACs of an update with `num_stored` labels, None if they are unknown."""
+    return None if self._learner.stored_macs is None else self._learner.stored_macs(num_stored)
 
   def updated(self, num_revealed: int) -> None:
-    """An update was made."""
+    """Tells the strategy of an update that was made."""
     self.strategy.updated(num_revealed)
 
   def state(self) -> Dict[str, Any]:

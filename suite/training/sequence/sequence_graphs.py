@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The compiled functions of a FLUID run: answers to a block of samples, and what is read off them.
+"""The compiled functions of a FLUID run: answers to a block of samples, and readings of them.
 
 Letters: B samples of a block, C classes, M labels revealed during it.
 """
@@ -12,13 +12,14 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import capabilities
 from suite.training.sequence import split_batch
 
 FAR = 2**62  # A step that never comes.
 
 
 class Readings(NamedTuple):
-  """What is kept of the logits of B samples; arrays [B], or tensors inside a graph.
+  """The parts of the logits of B samples that are kept; arrays [B], or tensors inside a graph.
 
   Attributes:
     closed: int64, the best known class; -1 while there is none, or if a logit is NaN.
@@ -33,8 +34,8 @@ class Readings(NamedTuple):
   probability: Any
 
 
-class Costs(NamedTuple):
-  """Of one sample, taken alone."""
+class SampleCosts(NamedTuple):
+  """Costs of one sample, taken alone."""
 
   encode: flops.Cost
   answer: flops.Cost
@@ -42,9 +43,9 @@ class Costs(NamedTuple):
 
 
 class _Traced:
-  """A function of such tensors, traced when it is first called.
+  """A function of tensors, traced when it is first called.
 
-  Calls go to the trace itself, past `tf.function`, which looks at all arguments first.
+  Calls go to the trace itself: `tf.function` would inspect all arguments first.
   """
 
   def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
@@ -58,18 +59,19 @@ class _Traced:
     return self._trace(*arguments)
 
 
-class StreamGraphs:
-  """Compiled once for a learner.
+class SequenceGraphs:
+  """The graphs of one learner, each compiled once.
 
   Args:
-    learner: a `StreamLearner`.
+    learner: the learner and its optional methods.
     num_classes: C.
     images: one sample as the learner's transform makes it, [1, H, W, 3].
     code: its code, [1, ...].
   """
 
-  def __init__(self, learner: Any, num_classes: int, images: tf.Tensor, code: np.ndarray):
-    self._learner, self._num_classes = learner, num_classes
+  def __init__(self, learner: capabilities.SequenceCapabilities, num_classes: int,
+               images: tf.Tensor, code: np.ndarray):
+    self._can, self._learner, self._num_classes = learner, learner.learner, num_classes
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
     numbers = tf.TensorSpec([None], tf.int64)
     block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
@@ -77,10 +79,10 @@ class StreamGraphs:
     self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
     self.in_turn = _Traced(self._in_turn, block)
     self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
-    if hasattr(learner, "update"):
+    if learner.update is not None:
       self.update = _Traced(learner.update, [codes, numbers])
 
-  def _count(self, images: tf.Tensor, code: np.ndarray) -> Costs:
+  def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
     one = tf.TensorSpec(code.shape, tf.as_dtype(code.dtype))
     answer = tf.function(self._learner.answer).get_concrete_function(one)
     shape = answer.structured_outputs.shape
@@ -92,14 +94,14 @@ class StreamGraphs:
     encode = tf.function(self._learner.encode).get_concrete_function(
         tf.TensorSpec(images.shape, images.dtype))
     update = flops.ZERO
-    if hasattr(self._learner, "update"):
-      update = flops.count(tf.function(self._learner.update).get_concrete_function(
+    if self._can.update is not None:
+      update = flops.count(tf.function(self._can.update).get_concrete_function(
           one, tf.TensorSpec([1], tf.int64)))
-    return Costs(flops.count(encode), flops.count(answer), update)
+    return SampleCosts(flops.count(encode), flops.count(answer), update)
 
   def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
               truth: np.ndarray) -> Readings:
-    """For learners that labels do not change; truth int64 [B] is only read at the logits."""
+    """All answers at once, for learners that labels do not change; see `read`."""
     # A half of one sample would be empty, and oneDNN's convolutions refuse that.
     function = self._halves if len(steps) > 1 else self._whole
     return function(codes, known_from, steps, truth)
@@ -115,8 +117,9 @@ class StreamGraphs:
 
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
-    """Each label revealed right after its answer; the learner itself stays as it was."""
-    logits = self._learner.answer_in_turn(codes, truth)
+    """Each label revealed right after its answer; changes no variable."""
+    assert self._can.answer_in_turn is not None
+    logits = self._can.answer_in_turn(codes, truth)
     return _merged([read(logits[part], known_from, steps[part], truth[part])
                     for part in split_batch.parts(tf.size(steps))])
 
@@ -130,13 +133,15 @@ class StreamGraphs:
       revealed, labels: codes [M, ...] and labels int64 [M] in the order of their revelation.
       ends: int64 [B], how many of them have come after each answer.
     """
+    update = self._can.update
+    assert update is not None
     num = tf.size(steps)
     logits = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
     begin = tf.constant(0, tf.int64)
     for t in tf.range(num):
       logits = logits.write(t, tf.cast(self._learner.answer(codes[t:t + 1])[0], tf.float32))
       for i in tf.range(begin, ends[t]):
-        self._learner.update(revealed[i:i + 1], labels[i:i + 1])
+        update(revealed[i:i + 1], labels[i:i + 1])
       begin = ends[t]
     return read(logits.stack(), known_from, steps, truth)
 
@@ -146,7 +151,7 @@ def _merged(parts: List[Readings]) -> Readings:
 
 
 def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor) -> Readings:
-  """What is kept of logits [B, C].
+  """The readings of logits [B, C].
 
   Args:
     logits: [B, C].

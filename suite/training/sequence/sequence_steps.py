@@ -8,8 +8,8 @@ the learner's `update` (if it has one), and its class is known from then on. In 
     labels come at once, `answer_in_turn`      all answers at once, then all updates
     otherwise                                  a compiled loop
 
-A block is tried first: `answer` leaves everything as it was before. Whatever part of it turns out
-to be right is then made to have happened by `accept`. The rest is void, and nobody pays for it.
+A block is tried first: `answer` leaves everything as it was before. `accept(stop)` commits the
+steps before `stop`; the rest is discarded and not charged.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import capabilities
 from suite.contracts import stored_samples
+from suite.data.sequences import sequences
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_graphs
 
 
-class Block(NamedTuple):
-  """Steps first..first+B-1, tried.
+class TriedBlock(NamedTuple):
+  """The answers of steps first..first+B-1, not yet accepted.
 
   Attributes:
     first: the number of the first step.
@@ -41,33 +43,33 @@ class Block(NamedTuple):
   readings: sequence_graphs.Readings
 
 
-class StreamSteps:
+class SequenceSteps:
   """A learner in the middle of a sequence.
 
   Args:
-    learner: a `StreamLearner`, as it was after `num_answered` steps.
+    learner: the learner, as it was after `num_answered` steps, and its optional methods.
     sequence: of n samples and C classes.
     known: bool [C], the classes known before the first step.
     num_answered: steps made before.
     encode_batch: samples encoded at once.
 
   Attributes:
-    num_answered, num_revealed: how many samples were answered, and labels revealed.
+    num_answered, num_revealed: numbers of samples answered and of labels revealed.
     known: bool [C], as of now.
     codes: of the samples.
   """
 
-  def __init__(self, learner: Any, sequence: Any, known: np.ndarray, num_answered: int = 0,
-               encode_batch: int = 64):
-    self._learner, self._sequence = learner, sequence
-    self.codes = sequence_codes.StreamCodes(learner, sequence, encode_batch)
-    self._graphs = sequence_graphs.StreamGraphs(
+  def __init__(self, learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence,
+               known: np.ndarray, num_answered: int = 0, encode_batch: int = 64):
+    self._learner, self._sequence = learner.learner, sequence
+    self.codes = sequence_codes.SequenceCodes(learner.learner, sequence, encode_batch)
+    self._graphs = sequence_graphs.SequenceGraphs(
         learner, sequence.num_classes, self.codes.images(0, 1), self.codes[0:1])
     costs = self._graphs.costs
     self._macs = (costs.encode + costs.answer).macs, costs.update.macs
-    self._updates = hasattr(learner, "update")
+    self._updates = learner.update is not None
     self._is_loop = self._updates and not (
-        hasattr(learner, "answer_in_turn") and sequence.is_immediate)
+        learner.answer_in_turn is not None and sequence.is_immediate)
     self._tried = tf.constant(self.codes[0:0])  # Codes of the block that was tried last.
     self.known, self.num_answered, self.num_revealed = known.copy(), num_answered, 0
     if num_answered:
@@ -87,7 +89,7 @@ class StreamSteps:
       codes = codes[order]
     return stored_samples.Stored(codes[:len(order)], labels, self.known.copy(), num_old)
 
-  def answer(self, stop: int) -> Block:
+  def answer(self, stop: int) -> TriedBlock:
     """Tries the steps up to `stop`, exclusively; they count as delivered until `accept`."""
     first, sequence = self.num_answered, self._sequence
     sequence.deliver(stop - 1)
@@ -99,7 +101,7 @@ class StreamSteps:
       readings = self._one_by_one(arguments, stop)
     else:
       readings = (self._graphs.in_turn if self._updates else self._graphs.at_once)(*arguments)
-    return Block(first, truth, known_from[truth] > steps,
+    return TriedBlock(first, truth, known_from[truth] > steps,
                  sequence_graphs.Readings(*(r.numpy() for r in readings)))
 
   def _known_from(self, stop: int) -> np.ndarray:
@@ -111,7 +113,7 @@ class StreamSteps:
     return known_from
 
   def _one_by_one(self, arguments: List[Any], stop: int) -> sequence_graphs.Readings:
-    """The loop, after which the learner is put back to where it was."""
+    """Runs the loop and restores the learner's variables."""
     before = [v.read_value() for v in self._learner.variables]
     ends = self._sequence.revealed_by(self.num_answered, stop) - self.num_revealed
     readings = self._graphs.one_by_one(*arguments, *self._revealed(stop), ends)
@@ -120,7 +122,7 @@ class StreamSteps:
     return readings
 
   def _revealed(self, stop: int) -> Tuple[Any, np.ndarray]:
-    """Codes [M, ...] and labels [M] of what is revealed before step `stop` and was not yet."""
+    """Codes [M, ...] and labels [M] that are revealed between now and step `stop`."""
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
     if self._sequence.is_immediate:
@@ -128,9 +130,9 @@ class StreamSteps:
     return self.codes[0:stop][self._sequence.order[self.num_revealed:end]], labels
 
   def accept(self, stop: int) -> None:
-    """Makes the steps before `stop` happen: their labels are learned from, and no later ones.
+    """Commits the steps before `stop`: the learner learns from their labels, and no later ones.
 
-    What was tried beyond `stop` is void: to go on, `answer` again.
+    Answers from `stop` on are discarded; call `answer` again.
     """
     self._sequence.rewind(stop)
     if self._updates and self._sequence.num_revealed(stop) > self.num_revealed:
@@ -139,14 +141,14 @@ class StreamSteps:
     self._reveal_to(stop)
 
   def macs(self, num_answers: int, num_labels: int) -> ledger_lib.Number:
-    """MACs of so many answers and updates; None if that is unknown."""
+    """MACs of `num_answers` answers and `num_labels` updates; None if they are unknown."""
     if self._macs[0] is None or self._macs[1] is None:
       return None
     return self._macs[0] * num_answers + self._macs[1] * num_labels
 
   def charge(self, ledger: ledger_lib.Ledger, num_answers: int, num_labels: int, seconds: float
              ) -> None:
-    """What so many steps cost one at a time: answers to "predict", updates to "train"."""
+    """Charges steps as if taken one at a time: answers to "predict", updates to "train"."""
     costs = self._graphs.costs
     predict, train = (costs.encode + costs.answer) * num_answers, costs.update * num_labels
     ledger.charge("predict", flops=predict.flops, macs=predict.macs, examples=num_answers,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the records of a FLUID run say of its steps and offline phases."""
+"""The parts of FLUID's records that describe steps and offline phases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from suite.compute import mac_views
+from suite.contracts import capabilities
 from suite.metrics import classification
 from suite.metrics import sequence_log
 from suite.training.sequence import sequence_decisions
@@ -17,20 +18,20 @@ _COUNTED = ("seen", "correct", "closed_correct", "new")
 
 
 def of_steps(records: Records) -> List[Mapping[str, Any]]:
-  """Those of steps."""
+  """The records of steps."""
   return [r for r in records if "first_step" in r]
 
 
 def of_phases(records: Records) -> List[Mapping[str, Any]]:
-  """Those of offline phases; the base classes are none."""
+  """The records of offline phases; learning the base classes is not one."""
   return [r for r in records if "phase" in r]
 
 
 def steps(log: sequence_log.SequenceLog, num_classes: int, before: Records) -> Dict[str, Any]:
   """The scores of some steps, and running counts over all of the sequence.
 
-  Lists have a value a step; an answer of C is "new", -1 is none, from a diverged learner, or for
-  "closed" while no class is known.
+  Lists have one value per step. An answer of C is "new"; -1 is no answer, from a diverged learner,
+  or for "closed" while no class is known.
   """
   num, correct = len(log.labels), int(np.sum(log.correct(num_classes)))
   found: Dict[str, Any] = {
@@ -43,12 +44,12 @@ def steps(log: sequence_log.SequenceLog, num_classes: int, before: Records) -> D
 
 def predictions(log: sequence_log.SequenceLog, num_classes: int, probabilities: np.ndarray
                 ) -> Dict[str, Any]:
-  """What is saved of each step; "new" is a top-1 of C; probabilities float [n], of true classes."""
+  """Columns saved for each step; a top-1 of C is "new"; probabilities [n] are of true classes."""
   return dict(labels=log.labels, top1=log.answers, correct=log.correct(num_classes),
               true_class_probability=probabilities)
 
 
-def decision(outcomes: Sequence[sequence_decisions.Outcome], update_macs: Optional[int]
+def decision(outcomes: Sequence[sequence_decisions.BlockOutcome], update_macs: Optional[int]
              ) -> Dict[str, Any]:
   """How the decisions of some blocks ended: whether there is to be an update, and why."""
   made = [o.decision for o in outcomes if o.decision is not None]
@@ -57,9 +58,10 @@ def decision(outcomes: Sequence[sequence_decisions.Outcome], update_macs: Option
           "updates_refused": sum(o.refused for o in outcomes), "update_macs": update_macs}
 
 
-def views(learner: Any, num_answered: int, phases: Records) -> Dict[str, int]:
-  """MACs of the steps and phases so far in every view, where the learner tells its layers."""
-  if not hasattr(learner, "mac_layers"):
+def views(learner: capabilities.SequenceCapabilities, num_answered: int, phases: Records
+          ) -> Dict[str, int]:
+  """MACs of the steps and phases so far in every view; {} if the learner has no `mac_layers`."""
+  if learner.mac_layers is None:
     return {}
   return mac_views.views(
       *learner.mac_layers(), num_samples=num_answered,
@@ -68,6 +70,6 @@ def views(learner: Any, num_answered: int, phases: Records) -> Dict[str, int]:
 
 
 def spent(after: Mapping[str, Any], before: Mapping[str, Any]) -> Dict[str, Any]:
-  """What one event has cost, from the ledger's totals after and before it."""
+  """Costs of one event, from the ledger's totals after and before it."""
   pairs: List[Tuple[str, Any, Any]] = [(n, after[n], before[n]) for n in ("flops", "macs")]
   return {f"event_{name}": None if a is None or b is None else a - b for name, a, b in pairs}

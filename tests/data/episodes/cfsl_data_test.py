@@ -25,7 +25,7 @@ def omniglot(tmp_path_factory):
   return _build(name, catalog.find(name)[1], tmp_path_factory.mktemp("omniglot"), 2 * 1623)
 
 
-def test_omniglot_is_small_and_grey(omniglot):
+def test_omniglot_is_small_and_gray(omniglot):
   data = cfsl_data.load("cfsl_omniglot/images", "test", data_dir=omniglot)
   assert data.images.shape == (424, 28, 28, 1) and data.images.dtype == np.uint8
   assert len(np.unique(data.labels)) == 212 and len(set(data.ids)) == 424

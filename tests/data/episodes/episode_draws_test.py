@@ -65,7 +65,7 @@ def _slow(source, setting, convention, shared, index):
 def _source(rng, num_classes, least, most):
   counts = rng.integers(least, most, num_classes, endpoint=True).astype(np.int32)
   roots = rng.integers(0, WORD, 2, dtype=np.uint64, endpoint=True)
-  return episode_draws.Source(rng.permutation(counts.sum()).astype(np.int32),
+  return episode_draws.EpisodeSource(rng.permutation(counts.sum()).astype(np.int32),
                               (np.cumsum(counts) - counts).astype(np.int32), counts, *roots)
 
 

@@ -36,7 +36,7 @@ def test_any_setting_has_a_type_name(n, interval, overwrite, name):
     (dict(num_support_sets=True), "num_support_sets=True; allowed"),
     (dict(class_change_interval=0), "class_change_interval=0; allowed are integers from 1 on"),
     (dict(num_support_sets=5, class_change_interval=2),
-     "num_support_sets=5 is no multiple of class_change_interval=2.* Choose num_support_sets=4 or "
+     "num_support_sets=5 is not a multiple of class_change_interval=2.* num_support_sets=4 or "
      "6, or an interval that divides it"),
     (dict(num_support_sets=1, class_change_interval=2), "Choose num_support_sets=2, or"),
 ])
@@ -48,7 +48,7 @@ def test_bad_settings_are_refused(values, message):
 @pytest.mark.parametrize("name, n, message", [
     ("E", 1, "Unknown task type 'E'; allowed are FSL, A, B, C, D"),
     ("FSL", 3, "FSL has 1 support set, got num_support_sets=3"),
-    ("D", 3, "no multiple of class_change_interval=2"),
+    ("D", 3, "not a multiple of class_change_interval=2"),
     ("A", 0, "num_support_sets=0; allowed"),
 ])
 def test_bad_names_are_refused(name, n, message):

@@ -45,7 +45,7 @@ def test_a_square_of_the_right_size_is_only_mirrored():
   np.testing.assert_array_equal(found, image[:, :, ::-1])
 
 
-def test_evaluation_is_the_centre_square():
+def test_evaluation_is_the_center_square():
   image = rows(4, 8)
   found = clear_transform.Clear(4).evaluate(tf.constant(image)).numpy()
   np.testing.assert_array_equal(found, image[:, :, 2:6])

@@ -48,7 +48,7 @@ def test_views_of_an_image_differ_and_come_again():
 
 
 def test_without_any_change_the_crop_is_left():
-  plain = dataclasses.replace(VIEW, jitter_probability=0.0, grey_probability=0.0,
+  plain = dataclasses.replace(VIEW, jitter_probability=0.0, gray_probability=0.0,
                               blur_probability=0.0, area=(1.0, 1.0), aspect=(11 / 9, 11 / 9),
                               flip_probability=0.0)
   want = image_ops.resample(tf.constant(IMAGES), image_ops.whole_boxes(IMAGES), 8)
@@ -61,11 +61,11 @@ def test_shares_are_those_of_the_paper():
   seeds = sampling.row_seeds((7, 7), tf.range(num, dtype=tf.int64))
   images = np.tile(np.array([[[[250, 20, 20], [20, 20, 250]]]], np.uint8), (num, 1, 1, 1))
   still = dict(area=(1.0, 1.0), aspect=(2.0, 2.0), blur_probability=0.0)
-  greys = dataclasses.replace(VIEW, jitter_probability=0.0, flip_probability=0.0, **still)
-  got = greys.train(images, seeds).numpy().astype(int)
-  is_grey = (np.ptp(got, axis=3) <= 1).all(axis=(1, 2))
-  assert is_grey.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.2 * 0.8 / num))
-  jittered = dataclasses.replace(VIEW, grey_probability=0.0, flip_probability=0.0, **still)
+  grays = dataclasses.replace(VIEW, jitter_probability=0.0, flip_probability=0.0, **still)
+  got = grays.train(images, seeds).numpy().astype(int)
+  is_gray = (np.ptp(got, axis=3) <= 1).all(axis=(1, 2))
+  assert is_gray.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.2 * 0.8 / num))
+  jittered = dataclasses.replace(VIEW, gray_probability=0.0, flip_probability=0.0, **still)
   plain = dataclasses.replace(jittered, jitter_probability=0.0)
   changed = (jittered.train(images, seeds).numpy() != plain.train(images, seeds).numpy())
   assert changed.any(axis=(1, 2, 3)).mean() == pytest.approx(

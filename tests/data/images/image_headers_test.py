@@ -18,7 +18,7 @@ def test_shapes_of_png_and_jpeg(encode, channels):
   assert image_headers.shape(encode(image).numpy()) == (7, 300, channels)
 
 
-def test_transparent_images_count_as_colour():
+def test_transparent_images_count_as_color():
   assert image_headers.shape(tf.io.encode_png(np.zeros((4, 5, 4), np.uint8)).numpy()) == (4, 5, 3)
 
 

@@ -19,7 +19,7 @@ def _images(height, width, channels=3, num=16):
 
 
 def _oracle(image, box, size, flip=False):
-  """One image, pixel by pixel: half-pixel centres, edges repeated."""
+  """One image, pixel by pixel: half-pixel centers, edges repeated."""
   y, x, height, width = box
   out = np.zeros((size, size, image.shape[-1]))
   for i in range(size):
@@ -106,7 +106,7 @@ def test_evaluation_takes_the_central_square():
   assert out[0, :, :, 0].tolist() == [[10, 20], [10, 20]]
   tall = image_ops.Nevis(2).evaluate(image.transpose(0, 2, 1, 3)).numpy()
   assert tall[0, :, :, 0].tolist() == [[10, 10], [20, 20]]
-  # Twice as large: samples at columns .75 1.25 1.75 2.25, so the square's neighbours take part.
+  # Twice as large: samples at columns .75 1.25 1.75 2.25, so the square's neighbors take part.
   assert image_ops.Nevis(4).evaluate(2 * image).numpy()[0, 0, :, 0].tolist() == [15, 25, 35, 45]
 
 
@@ -123,7 +123,7 @@ def test_an_image_of_the_right_size_is_left_alone():
   np.testing.assert_array_equal(image_ops.Nevis(8).evaluate(images), images)
 
 
-def test_grey_is_repeated_and_other_channels_are_refused():
+def test_gray_is_repeated_and_other_channels_are_refused():
   images = _images(8, 8, 1)
   np.testing.assert_array_equal(image_ops.Plain(8).evaluate(images), np.repeat(images, 3, -1))
   with pytest.raises(ValueError, match="Images have 2 channels"):

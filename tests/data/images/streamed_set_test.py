@@ -9,16 +9,16 @@ import tensorflow as tf
 
 from suite.data.images import image_ops
 from suite.data.images import image_set
+from suite.data.images import prepared_sets
 from suite.data.images import streamed_set
-from suite.data.images import tfds_images
 
 NUM = 23
 TRANSFORM = image_ops.Nevis(5)
 
 
 def _read(data_dir, config="same_shape", limit=0, split="train"):
-  return tfds_images.load(f"suite_test_pictures/{config}", split, data_dir=data_dir,
-                                      memory_limit_bytes=limit)
+  return prepared_sets.read(f"suite_test_pictures/{config}", split, data_dir=data_dir,
+                            memory_limit_bytes=limit)
 
 
 def _list(batches, num=None):

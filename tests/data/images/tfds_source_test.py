@@ -11,14 +11,15 @@ import pytest
 
 from suite.data.images import image_ops
 from suite.data.images import image_store
-from suite.data.images import tfds_images
+from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 
 NUM = 23
 
 
 def _read(config, data_dir, split="train", **values):
-  return tfds_images.load(f"suite_test_pictures/{config}", split, data_dir=data_dir, **values)
+  return prepared_sets.read(f"suite_test_pictures/{config}", split, data_dir=data_dir,
+                            **values)
 
 
 @pytest.mark.parametrize("config, kind", [

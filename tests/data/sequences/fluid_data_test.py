@@ -10,7 +10,7 @@ import tensorflow as tf
 from suite.data.sequences import fluid_data
 from suite.data.sequences import fluid_sequences
 
-# 6 classes of 12 images, whose grey tells the class and the number; 2 + 2 of them in a sequence.
+# 6 classes of 12 images, whose gray tells the class and the number; 2 + 2 of them in a sequence.
 SPEC = fluid_sequences.Spec(2, 2, num_pretrain=3, numerator=10, offset=1, base_cap=4,
                             num_validation=1, num_test=2, segment_length=6)
 
@@ -18,8 +18,8 @@ SPEC = fluid_sequences.Spec(2, 2, num_pretrain=3, numerator=10, offset=1, base_c
 @pytest.fixture(name="data", autouse=True)
 def _data(monkeypatch):
   labels = np.repeat(np.arange(6), 12)
-  greys = [20 * label + i % 12 for i, label in enumerate(labels)]
-  encoded = [tf.io.encode_png(np.full([4, 4, 3], g, np.uint8)).numpy() for g in greys]
+  grays = [20 * label + i % 12 for i, label in enumerate(labels)]
+  encoded = [tf.io.encode_png(np.full([4, 4, 3], g, np.uint8)).numpy() for g in grays]
   made = fluid_data.Encoded(encoded, labels, [f"train/{i:02d}" for i in range(72)])
   monkeypatch.setattr(fluid_data, "_encoded", lambda name, data_dir: made)
   monkeypatch.setitem(fluid_sequences.SPECS, "small", SPEC)
@@ -28,7 +28,7 @@ def _data(monkeypatch):
   fluid_data.plan.cache_clear()
 
 
-def grey_of(image):
+def gray_of(image):
   assert len(np.unique(image)) == 1
   return int(image.flat[0])
 
@@ -42,20 +42,20 @@ def test_images_and_labels_of_a_sequence_belong_together():
   assert images.shape[1:] == (2, 2, 3)
   made.deliver(len(made) - 1)
   for t in range(len(made)):
-    assert grey_of(images[t]) // 20 == stream.classes[made.reveal(t)]
+    assert gray_of(images[t]) // 20 == stream.classes[made.reveal(t)]
   assert made.ids.tolist() == stream.ids.tolist()
 
 
 def test_base_classes_have_the_labels_of_the_sequence_and_no_image_of_it():
-  sequence = fluid_data.sequence("x", spec="small", stream="test_1")
-  base = fluid_data.base("x", spec="small", stream="test_1", side=4)
+  sequence = fluid_data.sequence("x", spec="small", part="test_1")
+  base = fluid_data.base("x", spec="small", part="test_1", side=4)
   stream = fluid_data.plan("x", "small").test[1]
   assert base.num_classes == 4 and sorted(set(base.labels)) == [0, 1]
   assert len(base.labels) == 2 * (12 - 4)
   assert not set(base.ids) & set(sequence.ids)
-  greys = [20 * stream.classes[label] for label in base.labels]
+  grays = [20 * stream.classes[label] for label in base.labels]
   numbers = [int(one.split("/")[1]) for one in base.ids]
-  assert [n // 12 * 20 for n in numbers] == greys
+  assert [n // 12 * 20 for n in numbers] == grays
 
 
 def test_a_backbone_is_pretrained_on_all_base_classes():
@@ -64,12 +64,12 @@ def test_a_backbone_is_pretrained_on_all_base_classes():
 
 
 def test_sequences_in_turn_tell_their_segments():
-  with pytest.raises(ValueError, match="stand in more than one segment. Merge sequences of a spec"):
-    fluid_data.sequence("x", spec="small", stream=fluid_data.ALTERNATING)
+  with pytest.raises(ValueError, match="are in more than one segment. Merge sequences of a spec"):
+    fluid_data.sequence("x", spec="small", part=fluid_data.ALTERNATING)
 
 
 def test_wrong_names_are_told():
   with pytest.raises(ValueError, match="spec 'big' of FLUID sequences; allowed are paper, tiny"):
     fluid_data.sequence("x", spec="big")
   with pytest.raises(ValueError, match="'test_7' of x as 'small'; allowed are validation_0"):
-    fluid_data.sequence("x", spec="small", stream="test_7")
+    fluid_data.sequence("x", spec="small", part="test_7")

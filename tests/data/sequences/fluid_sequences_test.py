@@ -152,7 +152,7 @@ def test_classes_with_too_few_images_give_what_they_have():
 
 def _stream(name, classes, num_base, labels, ids):
   labels = np.array(labels)
-  return fluid_sequences.Stream(name, np.array(classes), num_base, np.arange(len(labels)),
+  return fluid_sequences.PlannedSequence(name, np.array(classes), num_base, np.arange(len(labels)),
                                 np.array(ids), labels, np.zeros(len(labels), np.int64))
 
 
@@ -169,7 +169,7 @@ def test_segments_alternate_and_continue():
 
 def test_only_sequences_that_share_no_sample_and_agree_can_be_merged():
   one = _stream("a", [10, 20], 1, [0, 1], ["a0", "a1"])
-  with pytest.raises(ValueError, match="2 samples stand in more than one segment"):
+  with pytest.raises(ValueError, match="2 samples are in more than one segment"):
     fluid_sequences.alternate([one, one], 2)
   with pytest.raises(ValueError, match="Class 20 is base in one sequence and novel in another"):
     fluid_sequences.alternate([one, _stream("b", [20, 30], 1, [0], ["b0"])], 2)

@@ -17,13 +17,13 @@ def _sequence(**values):
 
 def test_a_label_is_revealed_after_its_sample_only():
   made = _sequence()
-  with pytest.raises(sequences.NotDeliveredError, match="label of sample 0 .* 0 samples have been"):
+  with pytest.raises(sequences.LabelNotDueError, match="label of sample 0 .* 0 samples have been"):
     made.reveal(0)
   assert made.deliver(0)[0, 0, 0] == 0 and made.reveal(0) == 0
-  with pytest.raises(sequences.NotDeliveredError, match="1 samples have been delivered so far"):
+  with pytest.raises(sequences.LabelNotDueError, match="1 samples have been delivered so far"):
     made.reveal(1)
   assert made.deliver(1)[0, 0, 0] == 1 and made.reveal(1) == 2 and made.reveal(0) == 0
-  with pytest.raises(sequences.NotDeliveredError):
+  with pytest.raises(sequences.LabelNotDueError):
     made.reveal(-1)
 
 
@@ -70,12 +70,12 @@ def test_labels_come_late_in_the_order_of_their_delays():
   assert made.revealed_by(1, 4).tolist() == [1, 2, 3]
   made.deliver(2)
   assert made.reveal_next(0, 2).tolist() == [2, 1]
-  with pytest.raises(sequences.NotDeliveredError, match="sample 0 is"):
+  with pytest.raises(sequences.LabelNotDueError, match="sample 0 is"):
     made.reveal_next(0, 3)
   assert made.reveal(1) == 2 and made.truth(0, 3).tolist() == [0, 2, 1]
-  with pytest.raises(sequences.NotDeliveredError, match="sample 0 is .*, 3 steps later; 3 samples"):
+  with pytest.raises(sequences.LabelNotDueError, match="sample 0 is .*, 3 steps later; 3 samples"):
     made.reveal(0)
-  with pytest.raises(sequences.NotDeliveredError, match="Sample 3 cannot be scored yet; 3 samples"):
+  with pytest.raises(sequences.LabelNotDueError, match="Sample 3 cannot be scored yet; 3 samples"):
     made.truth(0, 4)
   made.deliver(3)
   assert made.reveal(0) == 0
@@ -87,17 +87,17 @@ def test_what_was_tried_ahead_is_taken_back():
   made.deliver(4)
   made.rewind(2)
   assert made.reveal(1) == 2
-  with pytest.raises(sequences.NotDeliveredError):
+  with pytest.raises(sequences.LabelNotDueError):
     made.reveal(2)
   made.rewind(5)  # Nothing is delivered by it.
-  with pytest.raises(sequences.NotDeliveredError):
+  with pytest.raises(sequences.LabelNotDueError):
     made.reveal(2)
 
 
 def test_images_can_be_prepared_without_being_delivered():
   made = _sequence()
   assert made.images(1, 3)[:, 0, 0, 0].tolist() == [1, 2]
-  with pytest.raises(sequences.NotDeliveredError):
+  with pytest.raises(sequences.LabelNotDueError):
     made.reveal(1)
 
 
@@ -106,7 +106,7 @@ def test_the_same_sequence_with_late_labels_begins_anew():
   made.deliver(4)
   later = made.delayed(2)
   assert later.due.tolist() == [2, 3, 4, 5, 6] and later.segments.tolist() == [0, 0, 1, 1, 1]
-  with pytest.raises(sequences.NotDeliveredError, match="0 samples have been delivered"):
+  with pytest.raises(sequences.LabelNotDueError, match="0 samples have been delivered"):
     later.reveal(0)
 
 

@@ -56,8 +56,8 @@ def test_the_drift_is_nothing_at_first_and_grows_smoothly():
 
 def test_only_hue_by_hand():
   series = dataclasses.replace(SERIES, fade=0.0, blur=0.0)
-  grey = np.full([1, 4, 4, 3], 99, np.uint8)
-  np.testing.assert_array_equal(drifting_buckets.drifted(grey, np.ones(1), series), grey)
+  gray = np.full([1, 4, 4, 3], 99, np.uint8)
+  np.testing.assert_array_equal(drifting_buckets.drifted(gray, np.ones(1), series), gray)
   pink = np.full([1, 4, 4, 3], (120, 90, 100), np.uint8)  # Luma 100.11; half a turn mirrors it.
   assert drifting_buckets.drifted(pink, np.ones(1), series)[0, 0, 0].tolist() == [80, 110, 100]
 

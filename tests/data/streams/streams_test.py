@@ -19,7 +19,7 @@ def _entry(name="a", year=2000, role="meta_train", *, num_classes=2, occurrence=
         f"{name} {split}", np.zeros([3, 2, 2, 1], np.uint8), [0, 1, 0], kind="single_label",
         num_classes=2) for split in ("train", "validation", "test")))
   task = tasks.Task(name, "single_label", num_classes, occurrence)
-  return streams.Entry(task, year, role, load or splits, f"data/{name}",
+  return streams.StreamEntry(task, year, role, load or splits, f"data/{name}",
                        missing=missing or (lambda: None))
 
 
@@ -37,7 +37,7 @@ def test_an_entry_knows_the_version_of_its_data():
     asked.append(1)
     return "1.0.0"
   task = tasks.Task("a", "single_label", 2)
-  entry = streams.Entry(task, 2000, "meta_train", lambda: None, "data/a", version=version)
+  entry = streams.StreamEntry(task, 2000, "meta_train", lambda: None, "data/a", version=version)
   assert [entry.version(), entry.version()] == ["1.0.0", "1.0.0"] and len(asked) == 1
   assert _entry().version() is None
 
@@ -79,7 +79,7 @@ def test_data_is_loaded_late_and_only_a_little_is_kept():
 
 def test_a_function_gives_the_task_when_it_is_asked_for():
   task = lambda: tasks.Task("a", "single_label", 3)
-  entry = streams.Entry(task, 2000, "meta_test", None, "a", key="a")
+  entry = streams.StreamEntry(task, 2000, "meta_test", None, "a", key="a")
   assert entry.key == "a" and entry.task.num_classes == 3 and entry.task is entry.task
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suite.contracts import capabilities
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import update_combinations
@@ -22,7 +23,7 @@ class Learner:
 
 
 class Steps:
-  """As `sequence_steps.StreamSteps`; an answer costs 2 MACs, a label 1."""
+  """As `sequence_steps.SequenceSteps`; an answer costs 2 MACs, a label 1."""
 
   num_answered = num_revealed = 0
 
@@ -49,7 +50,8 @@ def decisions(strategy, labels=(0, 1, 1, 2, 0), delays=0, learner=None):
   sequence = sequences.Sequence(images, labels, list("abcdefghij")[:len(labels)], 1, 3,
                                 delays=delays)
   sequence.deliver(len(labels) - 1)
-  made = sequence_decisions.StreamDecisions(strategy, learner or Learner(), sequence)
+  made = sequence_decisions.SequenceDecisions(
+      strategy, capabilities.of_sequence_learner(learner or Learner()), sequence)
   made.resume(None, np.zeros(0, bool), np.array([True, False, False]))
   made.begin_event(100)
   return made
@@ -87,7 +89,8 @@ def test_a_right_guess_doubles_and_a_new_event_begins_anew():
   images = np.zeros([100, 1, 1, 3], np.uint8)
   sequence = sequences.Sequence(images, labels, [str(i) for i in range(100)], 1, 3)
   sequence.deliver(99)
-  made = sequence_decisions.StreamDecisions(Seen(90), Learner(), sequence)
+  made = sequence_decisions.SequenceDecisions(
+      Seen(90), capabilities.of_sequence_learner(Learner()), sequence)
   made.resume(None, np.zeros(0, bool), np.ones(3, bool))
   made.begin_event(0)
   assert made.stop(Steps(), 100) == 16
@@ -95,7 +98,8 @@ def test_a_right_guess_doubles_and_a_new_event_begins_anew():
   assert made.stop(Steps(), 100) == 32
   made.begin_event(0)
   assert made.stop(Steps(), 100) == 16
-  sure = sequence_decisions.StreamDecisions(update_strategies.Every(40), Learner(), sequence)
+  sure = sequence_decisions.SequenceDecisions(
+      update_strategies.Every(40), capabilities.of_sequence_learner(Learner()), sequence)
   assert sure.stop(Steps(), 100) == 40
 
 

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.contracts import capabilities
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_codes
@@ -50,8 +51,9 @@ def sequence_of(labels=(0, 1, 1, 2, 0), delays=0):
 
 
 def steps_of(learner, num_answered=0, **settings):
-  return sequence_steps.StreamSteps(
-      learner, sequence_of(**settings), np.array([True, False, False]), num_answered, 2)
+  return sequence_steps.SequenceSteps(
+      capabilities.of_sequence_learner(learner), sequence_of(**settings),
+      np.array([True, False, False]), num_answered, 2)
 
 
 def test_what_is_read_off_logits_by_hand():
@@ -88,7 +90,7 @@ def test_a_block_that_is_tried_changes_nothing_and_an_accepted_part_all(make):
   assert learner.counts.numpy().tolist() == [1, 2, 0]
   assert (steps.num_answered, steps.num_revealed) == (3, 3)
   assert steps.known.tolist() == [True, True, False]
-  with pytest.raises(sequences.NotDeliveredError):
+  with pytest.raises(sequences.LabelNotDueError):
     steps._sequence.reveal_next(3, 4)
   again = steps.answer(5)
   assert again.readings.closed.tolist() == [1, 1] and again.first == 3
@@ -100,7 +102,7 @@ def test_what_was_tried_beyond_the_accepted_part_is_void(make):
   steps = steps_of(learner)
   steps.answer(5)
   steps.accept(2)
-  with pytest.raises(sequences.NotDeliveredError, match="after the answer"):
+  with pytest.raises(sequences.LabelNotDueError, match="after the answer"):
     steps.accept(4)
   assert learner.counts.numpy().tolist() == [1, 1, 0] and steps.num_answered == 2
 
@@ -165,6 +167,6 @@ def test_codes_depend_on_the_place_alone():
     return encode(images)
 
   learner.encode = counted
-  codes = sequence_codes.StreamCodes(learner, sequence_of(), batch_size=2)
+  codes = sequence_codes.SequenceCodes(learner, sequence_of(), batch_size=2)
   assert codes[4:5][:, 0].tolist() == [4] and calls == [2]  # Traced once, for one shape.
   assert codes[0:5][:, 0].tolist() == [0, 1, 2, 3, 4]

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Changes of colour and sharpness, a different one for each image of a batch.
+"""Changes of color and sharpness, a different one for each image of a batch.
 
-Brightness, contrast, saturation, hue and greyness are all affine in a pixel's (r, g, b). A change
+Brightness, contrast, saturation, hue and grayness are all affine in a pixel's (r, g, b). A change
 is therefore three rows and an offset, `Affine`, tiny whatever the images' size; changes are joined
 into one before any pixel is touched. Two things follow from it: pixels are cut to 0..255 once, at
 the end, not after each change; and hue is turned in the YIQ plane, not in HSV's hexagon.
@@ -30,21 +30,21 @@ class Affine(NamedTuple):
 
 
 def nothing(num_rows: tf.Tensor) -> Affine:
-  """The change that changes nothing, B times."""
+  """The identity, B times."""
   return Affine(tf.eye(3, batch_shape=[num_rows], dtype=tf.float64),
                 tf.zeros([num_rows, 3], tf.float64))
 
 
 def then(first: Affine, second: Affine) -> Affine:
-  """Both in turn, as one."""
-  # Written out: a matrix product need not round a row alike in batches of any size.
+  """The change that applies `first`, then `second`."""
+  # Written out: a matrix product may round a row differently in batches of another size.
   matrix = sum(second.matrix[:, :, k, None] * first.matrix[:, None, k, :] for k in range(3))
   return Affine(matrix, transformed(second, first.offset))
 
 
-def transformed(change: Affine, colours: tf.Tensor) -> tf.Tensor:
-  """One colour an image: float64 [B, 3] -> [B, 3]."""
-  return sum(change.matrix[:, :, k] * colours[:, k, None] for k in range(3)) + change.offset
+def transformed(change: Affine, colors: tf.Tensor) -> tf.Tensor:
+  """The change of one color per image: float64 [B, 3] -> [B, 3]."""
+  return sum(change.matrix[:, :, k] * colors[:, k, None] for k in range(3)) + change.offset
 
 
 def chosen(condition: tf.Tensor, yes: Affine, no: Affine) -> Affine:
@@ -53,12 +53,12 @@ def chosen(condition: tf.Tensor, yes: Affine, no: Affine) -> Affine:
                 tf.where(condition[:, None], yes.offset, no.offset))
 
 
-def luma(colours: tf.Tensor) -> tf.Tensor:
-  """How light a colour looks: [B, 3] -> [B]."""
-  return sum(LUMA[k] * colours[:, k] for k in range(3))
+def luma(colors: tf.Tensor) -> tf.Tensor:
+  """The luminance of colors: [B, 3] -> [B]."""
+  return sum(LUMA[k] * colors[:, k] for k in range(3))
 
 
-def mean_colours(images: tf.Tensor) -> tf.Tensor:
+def mean_colors(images: tf.Tensor) -> tf.Tensor:
   """uint8 [B, H, W, 3] -> float64 [B, 3]; summed as integers, hence the same in any order."""
   total = tf.reduce_sum(tf.cast(images, tf.int64), axis=[1, 2])
   pixels = tf.shape(images)[1] * tf.shape(images)[2]
@@ -71,29 +71,29 @@ def brightness(factor: tf.Tensor) -> Affine:
 
 
 def contrast(factor: tf.Tensor, means: tf.Tensor) -> Affine:
-  """Away from, or for factor < 1 towards, the grey of the image's mean colour, float64 [B, 3]."""
+  """Away from, or for factor < 1 towards, the gray of the image's mean color, float64 [B, 3]."""
   offset = (1.0 - factor) * luma(means)
   return Affine(brightness(factor).matrix, tf.tile(offset[:, None], [1, 3]))
 
 
 def saturation(factor: tf.Tensor) -> Affine:
-  """Away from each pixel's grey, or for factor < 1 towards it; 0 makes the image grey."""
-  greys = tf.constant([LUMA] * 3, tf.float64)
-  matrix = brightness(factor).matrix + (1.0 - factor)[:, None, None] * greys
+  """Away from each pixel's gray, or for factor < 1 towards it; 0 makes the image gray."""
+  grays = tf.constant([LUMA] * 3, tf.float64)
+  matrix = brightness(factor).matrix + (1.0 - factor)[:, None, None] * grays
   return Affine(matrix, _zeros(factor))
 
 
 def hue(turns: tf.Tensor) -> Affine:
-  """Turned in the plane of I and Q by so many turns, float64 [B]; a pixel keeps its luma."""
+  """Turned in the plane of I and Q by `turns` turns, float64 [B]; a pixel keeps its luma."""
   angle = (turns * (2.0 * math.pi))[:, None, None]
-  # From YIQ after the turn after to YIQ, sorted by what the turn is made of.
+  # From YIQ after the turn after to YIQ, as the parts of 1, cos and sin.
   kept, cos, sin = (tf.constant(_FROM_YIQ @ part @ _TO_YIQ) for part in (
       np.diag([1.0, 0.0, 0.0]), np.diag([0.0, 1.0, 1.0]),
       np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])))
   return Affine(kept + tf.cos(angle) * cos + tf.sin(angle) * sin, _zeros(turns))
 
 
-def recoloured(images: tf.Tensor, change: Affine) -> tf.Tensor:
+def recolored(images: tf.Tensor, change: Affine) -> tf.Tensor:
   """uint8 [B, H, W, 3] -> float32 [B, H, W, 3], cut to 0..255."""
   pixels = tf.cast(images, tf.float32)
   matrix, offset = (tf.cast(part, tf.float32) for part in change)
@@ -107,8 +107,8 @@ def blurred(images: tf.Tensor, sigmas: tf.Tensor, *, radius: int) -> tf.Tensor:
   """Gaussian blur of float32 [B, H, W, C], edges mirrored.
 
   Args:
-    images: what to blur.
-    sigmas: float64 [B], in pixels; 0 leaves an image as it is.
+    images: the images to blur.
+    sigmas: float64 [B], in pixels; 0 leaves an image unchanged.
     radius: taps on either side, 3 sigma or more to be a Gaussian.
   """
   steps = tf.range(-radius, radius + 1, dtype=tf.float64)

@@ -1,0 +1,189 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Refuses what a protocol cannot run, before anything is trained.
+
+A protocol calls `check_learner` first, `check_task` for each task, and `check_predict` after the
+first `begin`. A learner refuses in `begin` what depends on its arguments.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Callable, Iterable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import deliveries
+from suite.contracts import examples
+from suite.contracts import learner as learner_lib
+from suite.contracts import tasks
+
+
+class RefusedError(ValueError):
+  """A learner, a method or data that the protocol cannot run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Requirement:
+  """The methods and attributes that a delivery needs.
+
+  Attributes:
+    contract: the class of `suite/contracts/learner.py` that documents them.
+    protocols: that deliver in this way.
+    shown: what is delivered, for messages.
+    names: of the methods and attributes.
+    example: a learner that has them.
+  """
+
+  contract: str
+  protocols: str
+  shown: str
+  names: tuple[str, ...]
+  example: str
+
+
+_WHOLE = ("transform", "begin", "learn", "predict")
+META = ("meta_loss", "zero_statistics", "update_statistics")
+REQUIREMENTS = {
+    deliveries.TASKS: Requirement("Learner", "nevis", "separate tasks", _WHOLE, "NearestMean"),
+    deliveries.BUCKETS: Requirement(
+        "Learner", "clear", "the buckets of one task", _WHOLE, "NearestMean"),
+    deliveries.SEQUENCE: Requirement(
+        "SequenceLearner", "fluid", "single samples", ("transform", "begin", "encode", "answer"),
+        "NearestMean"),
+    deliveries.EPISODES: Requirement(
+        "EpisodicLearner", "cfsl", "few-shot episodes",
+        ("transform", "begin", "initial_state", "adapt", "logits", "transductive"), "ProtoNet"),
+    deliveries.PORTIONS: Requirement(
+        "PretrainingLearner", "pretrain", "portions of a pretraining",
+        ("begin", "learn", "encoder", "name_of_pretext"), "Pretrainer"),
+}
+
+
+def check_learner(learner: object, delivery: str, *, also: Sequence[str] = ()) -> None:
+  """Refuses a learner without the methods that a delivery needs, or that does not accept it.
+
+  Args:
+    learner: any object.
+    delivery: one of `deliveries.DELIVERIES`.
+    also: names that are optional in general, but needed by this run.
+  """
+  need, name = REQUIREMENTS[delivery], type(learner).__name__
+  missing = [one for one in (*need.names, *also) if not _has(learner, one)]
+  if missing:
+    others = [r.protocols for r in _fitting(learner)]
+    instead = f"{name} runs under {' and '.join(others)}. " if others else ""
+    raise RefusedError(
+        f"{name} cannot be given {need.shown} ({need.protocols}): it has no {', '.join(missing)}. "
+        f"Needed are {', '.join((*need.names, *also))}. {instead}Take a learner that has them, for "
+        f"example {need.example}, or add them (see {need.contract} in suite/contracts/learner.py).")
+  accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
+  if delivery not in accepted:
+    allowed = [f"{REQUIREMENTS[one].shown} ({REQUIREMENTS[one].protocols})" for one in accepted]
+    raise RefusedError(
+        f"{name} cannot be given {need.shown} ({need.protocols}); it accepts "
+        f"{' and '.join(allowed)}. Run it there, or take another learner, for example "
+        f"{need.example}.")
+
+
+def check_method(method: object, names: Sequence[str], example: str) -> None:
+  """Refuses an object without the methods that a protocol calls."""
+  missing = [one for one in names if not _has(method, one)]
+  if missing:
+    raise RefusedError(
+        f"{type(method).__name__} cannot be run here: it has no {', '.join(missing)}. Needed are "
+        f"{', '.join(names)}. Take a method that has them, for example {example}.")
+
+
+def check_kinds(learner: object, kinds: Iterable[str]) -> None:
+  """Refuses a learner that cannot learn all the kinds of tasks that will be delivered."""
+  allowed = getattr(learner, "kinds", tasks.KINDS)
+  other = sorted(set(kinds) - set(allowed))
+  if other:
+    raise RefusedError(
+        f"{type(learner).__name__} learns {' and '.join(allowed)} tasks; the run has "
+        f"{' and '.join(other)} tasks, too. Leave those out, or take another learner, for example "
+        "NearestMean.")
+
+
+def limits_kinds(learner: object) -> bool:
+  """Whether there are kinds of tasks that the learner says it cannot learn."""
+  return set(getattr(learner, "kinds", tasks.KINDS)) < set(tasks.KINDS)
+
+
+def check_task(task: tasks.Task) -> None:
+  """Refuses a task of one class, which every answer gets right."""
+  if task.kind == tasks.SINGLE_LABEL and task.num_classes < 2:
+    raise RefusedError(
+        f"Task {task.key!r} has {task.num_classes} class; a {task.kind} task needs at least 2. "
+        "Declare all classes of the data set, or leave it out. (Images without labels are for "
+        "pretraining: pretrain.run.)")
+
+
+def check_labels(task: tasks.Task, parts: Iterable[examples.ExampleSet]) -> None:
+  """Refuses training data that all has the same label."""
+  if task.kind != tasks.SINGLE_LABEL:
+    return
+  found: set[int] = set()
+  for part in parts:
+    found.update(np.unique(part.labels).tolist())
+    if len(found) > 1:
+      return
+  raise RefusedError(
+      f"All training examples of {task.key!r} are of class {found.pop()}; there is nothing to tell "
+      "apart. Give data of at least 2 classes.")
+
+
+def check_predict(learner: learner_lib.Learner, task: tasks.Task, part: examples.ExampleSet
+                  ) -> bool:
+  """Refuses a learner whose `predict` does not return logits [B, C] for a task that has begun.
+
+  Args:
+    learner: it has begun the task.
+    task: of C classes.
+    part: examples of the task.
+
+  Returns:
+    False if the learner cannot predict before `learn`: then check again after it.
+  """
+  if len(learner.transform.shape) == 1:
+    spec = tf.TensorSpec([1, *learner.transform.shape], tf.float32)
+  else:
+    spec = part.eval_batches(1, transform=learner.transform).element_spec["image"]
+  try:
+    check_width(learner, task, learner.predict, spec)
+  except RuntimeError:
+    return False
+  return True
+
+
+def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor], tf.Tensor],
+                images: tf.TensorSpec) -> None:
+  """Refuses outputs other than [B, C], read from a graph of `predict` that is never run.
+
+  Args:
+    learner: it has begun the task.
+    task: of C classes.
+    predict: its method that returns logits.
+    images: one example as its transform prepares it, [1, ...].
+  """
+  outputs = tf.function(predict).get_concrete_function(images).structured_outputs
+  got = outputs.shape
+  if got.rank is None or got.is_compatible_with([1, task.num_classes]):
+    return
+  raise RefusedError(
+      f"{type(learner).__name__}.{getattr(predict, '__name__', 'predict')} returns logits "
+      f"{list(got)} for one image; expected [1, {task.num_classes}], one for each class of "
+      f"{task.key!r}. Make its last layer {task.num_classes} wide.")
+
+
+def _has(learner: object, name: str) -> bool:
+  # A property may need `begin` first, so the class is asked before the object.
+  return hasattr(type(learner), name) or hasattr(learner, name)
+
+
+def _fitting(learner: object) -> list[Requirement]:
+  """The requirements that the learner meets and accepts."""
+  accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
+  return [need for delivery, need in REQUIREMENTS.items()
+          if delivery in accepted and all(_has(learner, name) for name in need.names)]
