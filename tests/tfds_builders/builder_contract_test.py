@@ -40,7 +40,7 @@ class Built:
 
 @pytest.fixture(scope="module", name="built", params=_CASES,
                 ids=[f"{row.name}-{layout.files[0].name}" for row, layout in _CASES])
-def _built(request, tmp_path_factory):
+def _built(request, tmp_path_factory, read_splits):
   """One case, built from a fixture."""
   row, layout = request.param
   data_dir = tmp_path_factory.mktemp("data")
@@ -49,21 +49,8 @@ def _built(request, tmp_path_factory):
   with testing.installed(small, mirror_dir):
     tfds_builders.build(f"nevis/{row.name}", data_dir)
   builder = tfds.builder(f"nevis/{row.name}", data_dir=data_dir)
-  return Built(row, layout, counts, data_dir, builder, _records(builder))
-
-
-def _records(builder) -> Dict[str, List[Dict[str, Any]]]:
-  """Encoded examples of all splits, read as one data set: each further one costs its tracing."""
-  files = {path.name: split for split, info in builder.info.splits.items()
-           for path in info.filepaths}
-  dataset = builder.as_dataset(
-      split="+".join(builder.info.splits), decoders={"image": tfds.decode.SkipDecoding()},
-      read_config=tfds.ReadConfig(add_tfds_id=True, interleave_cycle_length=1))
-  records: Dict[str, List[Dict[str, Any]]] = {split: [] for split in builder.info.splits}
-  for record in tfds.as_numpy(dataset):
-    file, _ = record.pop("tfds_id").decode().split("__")
-    records[files[file]].append(record)
-  return records
+  records = read_splits(builder, decoders={"image": tfds.decode.SkipDecoding()})
+  return Built(row, layout, counts, data_dir, builder, records)
 
 
 def test_splits_share_no_example_and_lose_none(built):
