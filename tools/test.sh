@@ -18,7 +18,8 @@ for argument in "$@"; do
   esac
   arguments+=("$argument")
 done
-# Everything at once is shared out over the cores, whole files, since a file's tests share fixtures.
-if [ "$all" = yes ]; then arguments=(-n auto --maxprocesses 8 --dist loadfile ${arguments[@]+"${arguments[@]}"}); fi
+# All tests are divided among the cores in collection order, so that most files, whose tests share
+# fixtures, stay with one worker; a worker that is done takes half of what another has left.
+if [ "$all" = yes ]; then arguments=(-n auto --maxprocesses 8 --dist worksteal ${arguments[@]+"${arguments[@]}"}); fi
 cd "$ROOT"
 exec "$VENV/bin/python" -m pytest ${arguments[@]+"${arguments[@]}"}

@@ -236,20 +236,19 @@ def test_many_episodes_in_one_graph_lower_the_loss(critic_steps):
 
 
 def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
-  def train(learner, first, last):
-    compiled = _compiled(learner)
+  def train(learner, compiled, first, last):
     for i in range(first, last):
       _, gradients, seen = compiled(_episode(seed=i, sets=1))
       learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
       learner.update_statistics(seen)
 
-  whole, first, second = (
-      _learner(sets=1, steps=1, critic_steps=1, seed=s) for s in (0, 0, 7))
-  train(whole, 0, 3)
-  train(first, 0, 2)
-  path = tf.train.Checkpoint(learner=first).write(str(tmp_path / "learner"))
+  whole, second = (_learner(sets=1, steps=1, critic_steps=1, seed=s) for s in (0, 7))
+  compiled = _compiled(whole)
+  train(whole, compiled, 0, 2)
+  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "learner"))
+  train(whole, compiled, 2, 3)
   tf.train.Checkpoint(learner=second).read(path).assert_consumed()
-  train(second, 2, 3)
+  train(second, _compiled(second), 2, 3)
   for expected, got in zip(whole.variables, second.variables):
     np.testing.assert_array_equal(expected, got, err_msg=expected.name)
 

@@ -156,8 +156,8 @@ def test_all_support_sets_count_unless_only_the_last_shall():
     assert (moved == 0) if last_set_only else (moved > 1e-3)
 
 
-def _train(learner, updates, first=0):
-  compiled = _compiled(learner)
+def _train(learner, updates, first=0, compiled=None):
+  compiled = compiled or _compiled(learner)
   for i in range(first, first + updates):
     _, gradients = compiled(_episode(seed=i, sets=1))
     learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
@@ -167,10 +167,11 @@ def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
   settings = dict(training=dict(
       updates_per_epoch=1, epochs=4, end_rate=1e-4, weight_decay=1e-2, gradient_limit=10.0,
       multi_step_epochs=3))
-  whole, first, second = (_learner(**settings, sets=1, seed=s) for s in (0, 0, 7))
-  _train(whole, 4)
-  _train(first, 2)
-  path = tf.train.Checkpoint(learner=first).write(str(tmp_path / "learner"))
+  whole, second = (_learner(**settings, sets=1, seed=s) for s in (0, 7))
+  compiled = _compiled(whole)
+  _train(whole, 2, compiled=compiled)
+  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "learner"))
+  _train(whole, 2, first=2, compiled=compiled)
   tf.train.Checkpoint(learner=second).read(path).assert_consumed()
   _train(second, 2, first=2)
   assert int(second.optimizer.iterations) == 4

@@ -182,11 +182,19 @@ def test_a_learner_without_offline_phases_has_none(tmp_path):
   assert summary["flops_pretrain"] > 0 and summary["examples_pretrain"] == 344
 
 
+@pytest.fixture(name="whole", scope="module")
+def _whole(tmp_path_factory):
+  """The summary and the records of a run that nothing stops."""
+  folder = tmp_path_factory.mktemp("whole")
+  return _run(folder), _records(folder)
+
+
 @pytest.mark.parametrize("where", ["answer", "accept", "commit"])
 @pytest.mark.parametrize("call", [0, 2, 5])
-def test_stopped_anywhere_and_resumed_it_gives_the_same_records(tmp_path, monkeypatch, where, call):
+def test_stopped_anywhere_and_resumed_it_gives_the_same_records(
+    whole, tmp_path, monkeypatch, where, call):
   """Inside a block before it counts, between two blocks of one record, between events."""
-  summary, whole = _run(tmp_path / "whole"), _records(tmp_path / "whole")
+  summary, whole = whole
   owner = run_state.RunState if where == "commit" else sequence_steps.SequenceSteps
   calls = itertools.count()
   stopping = stopped_runs.stopping(getattr(owner, where), lambda *_: next(calls) == call)

@@ -76,26 +76,33 @@ def _everything(learner):
       *learner.loop.optimizer.variables])}
 
 
-def test_killed_and_resumed_is_the_same_bit_for_bit(tmp_path):
-  whole, resumed = _learner(), _learner()
-  summary = _run(tmp_path / "whole", whole)
+@pytest.fixture(name="whole", scope="module")
+def _whole(tmp_path_factory):
+  """The folder, the learner and the summary of a run that nothing disturbs."""
+  folder, learner = tmp_path_factory.mktemp("whole"), _learner()
+  return folder, learner, _run(folder, learner)
+
+
+def test_killed_and_resumed_is_the_same_bit_for_bit(whole, tmp_path):
+  folder, learner, summary = whole
+  resumed = _learner()
   with pytest.raises(stopped_runs.Stop):
     _run(tmp_path / "killed", stop_after=1)
   assert len(stopped_runs.records(tmp_path / "killed")) == 1
   assert _run(tmp_path / "killed", resumed) == summary
-  assert stopped_runs.records(tmp_path / "killed") == stopped_runs.records(tmp_path / "whole")
-  assert [r["updates"] for r in stopped_runs.records(tmp_path / "whole")] == [3, 6, 7]
-  wanted, found = _everything(whole), _everything(resumed)
+  assert stopped_runs.records(tmp_path / "killed") == stopped_runs.records(folder)
+  assert [r["updates"] for r in stopped_runs.records(folder)] == [3, 6, 7]
+  wanted, found = _everything(learner), _everything(resumed)
   for name, value in wanted.items():
     np.testing.assert_array_equal(found[name], value, err_msg=name)
-  weights = [encoder_file.load(tmp_path / name).weights for name in ("whole", "killed")]
+  weights = [encoder_file.load(path).weights for path in (folder, tmp_path / "killed")]
   for one, other in zip(*weights):
     np.testing.assert_array_equal(one, other)
   assert summary["steps_pretrain"] == 7 and summary["flops_pretrain"] > 0
   assert summary["examples_pretrain"] == 7 * BATCH
 
 
-def test_labels_never_reach_a_learner_that_is_not_to_have_them(tmp_path):
+def test_labels_never_reach_a_learner_that_is_not_to_have_them(whole, tmp_path):
   learner = _learner()
   asked = []
   learn = learner.learn
@@ -105,11 +112,9 @@ def test_labels_never_reach_a_learner_that_is_not_to_have_them(tmp_path):
                   sorted(next(iter(portion.images.train_batches(4, seed=(0, 0), transform=VIEW))))))
     return learn(portion, context)
   learner.learn = spying
-  _run(tmp_path / "a", learner, updates=2)
+  _run(tmp_path, learner, images=_set(np.roll(LABELS, 1)), updates_per_event=7)
   assert asked == [(False, False, ["image", "mask"])]
-  other = _learner()
-  _run(tmp_path / "b", other, images=_set(np.roll(LABELS, 1)), updates=2)
-  for v, w in zip(learner.encoder.get_weights(), other.encoder.get_weights()):
+  for v, w in zip(learner.encoder.get_weights(), whole[1].encoder.get_weights()):
     np.testing.assert_array_equal(v, w)
 
 
@@ -175,8 +180,7 @@ t._run(pathlib.Path(sys.argv[2]), learner)
 """
 
 
-def test_two_replicas_do_what_one_device_does(tmp_path):
-  _run(tmp_path / "one")
+def test_two_replicas_do_what_one_device_does(whole, tmp_path):
   command = [sys.executable, "-c", TWO_REPLICAS, str(pathlib.Path(__file__).parent),
              str(tmp_path / "two")]
   path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]),
@@ -184,7 +188,7 @@ def test_two_replicas_do_what_one_device_does(tmp_path):
   done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
                         env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
   assert done.returncode == 0, done.stderr[-3000:]
-  one, two = (stopped_runs.records(tmp_path / name) for name in ("one", "two"))
+  one, two = (stopped_runs.records(folder) for folder in (whole[0], tmp_path / "two"))
   assert len(one) == len(two) == 3
   for a, b in zip(one, two):
     assert b["train_loss"] == pytest.approx(a["train_loss"], rel=1e-4)

@@ -40,7 +40,7 @@ class Built:
 
 @pytest.fixture(scope="module", name="built", params=_CASES,
                 ids=[f"{row.name}-{layout.files[0].name}" for row, layout in _CASES])
-def _built(request, tmp_path_factory):
+def _built(request, tmp_path_factory, read_splits):
   """One case, built from a fixture."""
   row, layout = request.param
   data_dir = tmp_path_factory.mktemp("data")
@@ -49,9 +49,7 @@ def _built(request, tmp_path_factory):
   with testing.installed(small, mirror_dir):
     tfds_builders.build(f"nevis/{row.name}", data_dir)
   builder = tfds.builder(f"nevis/{row.name}", data_dir=data_dir)
-  decoders = {"image": tfds.decode.SkipDecoding()}
-  records = {split: list(tfds.as_numpy(builder.as_dataset(split=split, decoders=decoders)))
-             for split in builder.info.splits}
+  records = read_splits(builder, decoders={"image": tfds.decode.SkipDecoding()})
   return Built(row, layout, counts, data_dir, builder, records)
 
 

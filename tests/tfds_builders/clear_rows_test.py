@@ -2,6 +2,7 @@
 """CLEAR-10 and CLEAR-100: every layout, built from a tiny archive of its edition."""
 
 import dataclasses
+import functools
 import json
 import zipfile
 
@@ -26,20 +27,25 @@ _CASES = [(family, row, layout) for family in ("clear10", "clear100")
 _TRAIN = [f"bucket_{number:02d}" for number in range(1, 11)]
 
 
-def _built(family, row, layout, tmp_path):
+@pytest.fixture(name="built")
+def _built(read_splits, tmp_path):
+  """A function: a layout of a row to its builder, its counts and its examples by split."""
+  return functools.partial(_build, read_splits, tmp_path)
+
+
+def _build(read_splits, tmp_path, family, row, layout):
   row = dataclasses.replace(row, num_classes=3)
   small, counts = testing.write(row, layout, tmp_path / "mirror")
   with testing.installed(small, tmp_path / "mirror", family=family):
     tfds_builders.build(f"{family}/{row.name}", tmp_path / "data")
     builder = tfds.builder(f"{family}/{row.name}", data_dir=tmp_path / "data")
-    return builder, counts, {split: list(tfds.as_numpy(builder.as_dataset(split=split)))
-                             for split in builder.info.splits}
+    return builder, counts, read_splits(builder)
 
 
 @pytest.mark.parametrize("family, row, layout", _CASES, ids=[
     f"{family}-{row.name}-{layout.files[-1].name}" for family, row, layout in _CASES])
-def test_every_layout_builds(family, row, layout, tmp_path):
-  builder, counts, records = _built(family, row, layout, tmp_path)
+def test_every_layout_builds(family, row, layout, built):
+  builder, counts, records = built(family, row, layout)
   assert {split: len(found) for split, found in records.items()} == counts
   assert set(_TRAIN) <= set(records)
   assert ("test_bucket_01" in records) == ("tests" in layout.args)
@@ -62,9 +68,9 @@ def test_every_layout_builds(family, row, layout, tmp_path):
     assert "image" not in first
 
 
-def test_unlabeled_images_of_bucket_0_have_no_label(tmp_path):
+def test_unlabeled_images_of_bucket_0_have_no_label(built):
   row = catalog.find("clear10/images")[1]
-  _, _, records = _built("clear10", row, row.layouts[0], tmp_path)
+  _, _, records = built("clear10", row, row.layouts[0])
   assert [int(record["label"]) for record in records["bucket_00"]] == [-1] * 3
   assert not any(record["iid_test_0"] for record in records["bucket_00"])
 

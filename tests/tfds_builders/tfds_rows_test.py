@@ -19,7 +19,7 @@ _ROWS = [row for row in catalog.FAMILIES["nevis"] if row.tfds]
 
 
 @pytest.fixture(scope="module", name="built", params=_ROWS, ids=lambda row: row.name)
-def _built(request, tmp_path_factory):
+def _built(request, tmp_path_factory, read_splits):
   """(row, examples by source split, builder, records by split)."""
   row = request.param
   data_dir = tmp_path_factory.mktemp("data")
@@ -29,10 +29,8 @@ def _built(request, tmp_path_factory):
       dataclasses.replace(layout, num_examples={}) for layout in row.layouts))
   with testing.installed(small):
     builder = tfds_builders.build(f"nevis/{row.name}", data_dir)
-  decoders = {"image": tfds.decode.SkipDecoding()}
-  return row, counts, builder, {
-      split: list(tfds.as_numpy(builder.as_dataset(split=split, decoders=decoders)))
-      for split in builder.info.splits}
+  return row, counts, builder, read_splits(
+      builder, decoders={"image": tfds.decode.SkipDecoding()})
 
 
 def test_every_example_is_in_one_split(built):

@@ -40,20 +40,34 @@ def stream(seed, num=200):
   return (centres[labels] + rng.normal(size=[num, NUM_FEATURES])).astype(np.float32), labels
 
 
-def in_blocks(features, labels, size, similarity, normalize):
-  centroids = running_centroids.RunningCentroids(
-      NUM_CLASSES, NUM_FEATURES, similarity, normalize)
-  step = tf.function(centroids.answer_and_add, input_signature=[
-      tf.TensorSpec([None, NUM_FEATURES]), tf.TensorSpec([None], tf.int64)])
-  found = [step(features[i:i + size], labels[i:i + size]).numpy()
-           for i in range(0, len(labels), size)]
-  return np.concatenate(found), centroids
+@pytest.fixture(name="in_blocks", scope="module")
+def _in_blocks():
+  """A function: a stream to its logits in blocks and the centroids after it.
+
+  What it compiles is shared by all tests, and so are the centroids: they are valid until its next
+  call.
+  """
+  compiled = {}
+
+  def in_blocks(features, labels, size, similarity, normalize):
+    if (similarity, normalize) not in compiled:
+      made = running_centroids.RunningCentroids(NUM_CLASSES, NUM_FEATURES, similarity, normalize)
+      compiled[similarity, normalize] = made, tf.function(made.answer_and_add, input_signature=[
+          tf.TensorSpec([None, NUM_FEATURES]), tf.TensorSpec([None], tf.int64)])
+    centroids, step = compiled[similarity, normalize]
+    for variable in centroids.variables:
+      variable.assign(tf.zeros_like(variable))
+    found = [step(features[i:i + size], labels[i:i + size]).numpy()
+             for i in range(0, len(labels), size)]
+    return np.concatenate(found), centroids
+
+  return in_blocks
 
 
 @pytest.mark.parametrize("similarity", running_centroids.SIMILARITIES)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 64, 200])
-def test_blocks_are_the_loop(similarity, normalize, size):
+def test_blocks_are_the_loop(in_blocks, similarity, normalize, size):
   features, labels = stream(size)
   expected = literal(features, labels, similarity, normalize)
   found, _ = in_blocks(features, labels, size, similarity, normalize)
@@ -64,7 +78,7 @@ def test_blocks_are_the_loop(similarity, normalize, size):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_random_streams_have_the_same_answers(seed):
+def test_random_streams_have_the_same_answers(in_blocks, seed):
   rng = np.random.default_rng([seed, 1])
   features, labels = stream(seed, num=int(rng.integers(1, 400)))
   similarity = running_centroids.SIMILARITIES[seed % 3]
@@ -96,7 +110,7 @@ def test_cosine_and_directions_by_hand():
   np.testing.assert_allclose(dot.answer_and_add(x, y).numpy()[1:, 0], [1.6, 1.5], rtol=1e-6)
 
 
-def test_answer_adds_nothing_and_agrees_with_the_block():
+def test_answer_adds_nothing_and_agrees_with_the_block(in_blocks):
   features, labels = stream(0)
   for similarity in running_centroids.SIMILARITIES:
     _, centroids = in_blocks(features, labels, 50, similarity, False)
@@ -107,7 +121,7 @@ def test_answer_adds_nothing_and_agrees_with_the_block():
         found, centroids.answer_and_add(features[:1], labels[:1]), rtol=1e-5, atol=1e-5)
 
 
-def test_sums_do_not_depend_on_the_blocks():
+def test_sums_do_not_depend_on_the_blocks(in_blocks):
   features, labels = stream(1)
   sums = [in_blocks(features, labels, size, "euclidean", False)[1].sums.numpy()
           for size in (1, 33, 200)]
