@@ -120,13 +120,13 @@ class EmbeddedMaml(tf.Module):
     values = (adapted.parameters(), own, support_codes, codes)
     return training.choose(epoch, values, loss), seen
 
-  def nothing_seen(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the embedding's norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)
 
   def _embedded(self, support_images: tf.Tensor, images: tf.Tensor
                 ) -> Tuple[tf.Tensor, tf.Tensor, embedding_lib.Seen]:

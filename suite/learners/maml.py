@@ -91,11 +91,11 @@ class Maml(tf.Module):
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 
-  def nothing_seen(self) -> Tuple[()]:
+  def zero_statistics(self) -> Tuple[()]:
     """As `meta_loss` returns it."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
+  def update_statistics(self, seen: Tuple[()]) -> None:
     """Nothing: the norms keep no running statistics."""
 
   def _prepared(self, images: tf.Tensor) -> tf.Tensor:

@@ -85,10 +85,10 @@ class MetaBaseline(tf.Module):
     return episode_loss.of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
-  def nothing_seen(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding_lib.Seen:
     """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)

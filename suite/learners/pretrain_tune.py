@@ -92,11 +92,11 @@ class PretrainTune(tf.Module):
                                      self._prepared(images))
     return inner_loop.cross_entropy(classes, logits), ()
 
-  def nothing_seen(self) -> Tuple[()]:
+  def zero_statistics(self) -> Tuple[()]:
     """As `meta_loss` returns it."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
+  def update_statistics(self, seen: Tuple[()]) -> None:
     """Nothing: the norms keep no running statistics."""
 
   def _prepared(self, images: tf.Tensor) -> tf.Tensor:

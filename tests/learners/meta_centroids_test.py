@@ -74,12 +74,12 @@ class Identity:
     return tf.reshape(tf.cast(images, tf.float32), [-1, 3])
 
   def train(self, images):
-    return self.encode(images), self.nothing_seen()
+    return self.encode(images), self.zero_statistics()
 
-  def nothing_seen(self):
+  def zero_statistics(self):
     return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
 
-  def absorb(self, seen):
+  def update_statistics(self, seen):
     pass
 
 

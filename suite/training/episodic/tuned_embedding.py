@@ -36,15 +36,15 @@ class TunedEmbedding(tf.Module):
 
   def train(self, images: tf.Tensor) -> Tuple[tf.Tensor, embedding.Seen]:
     """Features [B, D]; the statistics stay, so nothing was seen."""
-    return self.encode(images), self.nothing_seen()
+    return self.encode(images), self.zero_statistics()
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Features [B, D] of images [B, S, S, 3]."""
     return self.model(tf.cast(images, tf.float32), training=False)
 
-  def nothing_seen(self) -> embedding.Seen:
+  def zero_statistics(self) -> embedding.Seen:
     """Of no image."""
     return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
 
-  def absorb(self, seen: embedding.Seen) -> None:
+  def update_statistics(self, seen: embedding.Seen) -> None:
     """Nothing: the statistics stay."""
