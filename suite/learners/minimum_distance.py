@@ -160,7 +160,7 @@ class MinimumDistance(tf.Module):
       raise ValueError(
           f"MinimumDistance was given task {experience.task.key!r} to train on; it answers single "
           "samples of a sequence with \"new\" and learns only the base classes before it. Run it "
-          f"under the protocol fluid, or take the learner inside it, {type(self.learner).__name__}.")
+          f"under the protocol fluid, or take the learner inside, {type(self.learner).__name__}.")
     record = self.learner.learn(experience, context)
     outputs = scoring.extract(self.encode, experience.validation, transform=self.transform,
                               batch_size=_BATCH, context=context)

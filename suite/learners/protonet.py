@@ -92,16 +92,16 @@ class ProtoNet(tf.Module):
     """Returns features [B, D] of images [B, H, W, C]."""
     return self._embedding.encode(images)
 
-  def initial_state(self, num_classes: int) -> class_means.State:
+  def initial_state(self, num_classes: int) -> class_means.MeansState:
     """Returns sums [W, D] and counts [W] of features by class, all 0."""
     return class_means.zeros(num_classes, self._features)
 
-  def adapt(self, state: class_means.State, codes: tf.Tensor, labels: tf.Tensor
-            ) -> class_means.State:
+  def adapt(self, state: class_means.MeansState, codes: tf.Tensor, labels: tf.Tensor
+            ) -> class_means.MeansState:
     """Returns the state after one more support set, features [B, D] and labels [B]."""
     return class_means.add(state, codes, labels, last_set_only=self._last_set_only)
 
-  def logits(self, state: class_means.State, codes: tf.Tensor) -> tf.Tensor:
+  def logits(self, state: class_means.MeansState, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of features [B, D]."""
     return class_means.logits(state, codes, self.similarity, self.scale)
 

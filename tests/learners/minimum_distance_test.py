@@ -43,7 +43,8 @@ def tuning():
 
 def finetune():
   return stream_tuner.StreamTuner(
-      transform=TRANSFORM, network=trainable_parts.HeadOnly(frozen_backbone.pixels), learning_rate=0.01)
+      transform=TRANSFORM, network=trainable_parts.HeadOnly(frozen_backbone.pixels),
+      learning_rate=0.01)
 
 
 def run(folder, learner, num=120):

@@ -234,7 +234,8 @@ def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match=r"shape \(1, 2, 2, 3\); a function to \[B, D\]"):
     _learner(features=tf.identity).begin(TASK, here)
   backbone = frozen_backbone.FrozenBackbone(
-      lambda image_shape: tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=image_shape)]), 2)
+      lambda image_shape: tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=image_shape)]),
+      2)
   with pytest.raises(ValueError, match=r"takes images.*was given \(1, 7\).*features to None"):
     _learner(features=backbone, transform=feature_set.Features(7)).begin(TASK, here)
 

@@ -145,7 +145,8 @@ def test_segments_have_their_own_accuracies(tmp_path):
 
 def _exemplar_tuning():
   return exemplar_tuning.ExemplarTuning(
-      transform=image_ops.Plain(8), features=frozen_backbone.pixels, learning_rate=0.01, batch_size=16)
+      transform=image_ops.Plain(8), features=frozen_backbone.pixels, learning_rate=0.01,
+      batch_size=16)
 
 
 def _update():

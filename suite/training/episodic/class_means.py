@@ -8,7 +8,7 @@ import tensorflow as tf
 SIMILARITIES = ("euclidean", "cosine", "dot")
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
 
-State = dict[str, tf.Tensor]  # {"sums": float32 [W, D], "counts": float32 [W]}
+MeansState = dict[str, tf.Tensor]  # {"sums": float32 [W, D], "counts": float32 [W]}
 
 
 def check(similarity: str, owner: str) -> None:
@@ -18,13 +18,13 @@ def check(similarity: str, owner: str) -> None:
                      f"{', '.join(SIMILARITIES)}.")
 
 
-def zeros(num_classes: int, num_features: int) -> State:
+def zeros(num_classes: int, num_features: int) -> MeansState:
   """Returns the state before the first sample."""
   return {"sums": tf.zeros([num_classes, num_features]), "counts": tf.zeros([num_classes])}
 
 
-def add(state: State, features: tf.Tensor, labels: tf.Tensor, *, last_set_only: bool = False
-        ) -> State:
+def add(state: MeansState, features: tf.Tensor, labels: tf.Tensor, *, last_set_only: bool = False
+        ) -> MeansState:
   """Returns the state after a support set.
 
   Args:
@@ -42,7 +42,7 @@ def add(state: State, features: tf.Tensor, labels: tf.Tensor, *, last_set_only: 
   return {"sums": state["sums"] + sums, "counts": counts}
 
 
-def logits(state: State, features: tf.Tensor, similarity: str,
+def logits(state: MeansState, features: tf.Tensor, similarity: str,
            scale: tf.Tensor | None = None) -> tf.Tensor:
   """Returns logits [B, W] of features [B, D]; `NOT_SHOWN` for classes without a sample.
 
