@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Tuning within an episode: gradient steps on each support set, with or without replay or a penalty.
+"""Tuning within an episode: gradient steps on each support set, also with replay or a penalty.
 
 Fine-tuning, ER, EWC and LwF are options of `SetTuning`. What is tuned is a linear head on features
 that never change, or a whole small net. Nothing is meta-trained: run it with

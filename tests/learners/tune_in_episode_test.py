@@ -30,7 +30,8 @@ OPTIONS = {"finetune": {}, "er": dict(memory=8), "ewc": dict(ewc=10.0), "lwf": d
 
 def make(net=None, steps=5, rate=0.05, **options):
   return tune_in_episode.TuneInEpisode(
-      set_tuning.SetTuning(steps=steps, rate=rate, **options), transform=image_ops.Plain(8), net=net)
+      set_tuning.SetTuning(steps=steps, rate=rate, **options), transform=image_ops.Plain(8),
+      net=net)
 
 
 def context():

@@ -10,7 +10,7 @@ Each set takes n steps of gradient descent, from the weights after the set befor
 The memory holds the last M rows of earlier sets (Chaudhry et al., 2019). w* are the weights before
 the set, and F is the sum over earlier sets of their Fisher diagonals, the mean squares of the rows'
 gradients of the cross-entropy at the weights after that set (Kirkpatrick et al., 2017). "old" are
-the logits before the set, of the classes shown before it; there is no factor T^2 (Li & Hoiem, 2016).
+the logits before the set, of the classes shown before it (Li & Hoiem, 2016, without a factor T^2).
 
 B rows of a set, M rows of memory, W classes, P weight tensors by name.
 """
