@@ -270,7 +270,7 @@ def test_the_papers_across_task_memory(sets, omniglot, slimagenet):
 
 def test_what_does_not_fit_is_refused():
   learner = _learner()
-  with pytest.raises(ValueError, match="task of 6 classes, but the head was made for 4"):
+  with pytest.raises(ValueError, match="task has 6 classes, but the head was made for 4"):
     learner.initial_state(6)
   message = r"Images have 3 channels, the net was made for 1. Set EmbeddedMaml.channels = 3"
   with pytest.raises(ValueError, match=message):

@@ -16,7 +16,6 @@ from suite.compute import seeds
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
-from suite.learners import nearest_mean
 from suite.learners import stream_replay
 from suite.models import conv4
 from suite.state import context
@@ -26,6 +25,7 @@ from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.sequence import frozen_backbone
 from suite.training.sequence import objectives
 from suite.training.sequence import replay_loop
 from suite.training.sequence import update_strategies
@@ -138,7 +138,7 @@ def test_macs_of_a_teacher(tmp_path):
 
 
 def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
-  learner = begun(tmp_path, loss=objectives.Lwf(), features=nearest_mean.pixels)
+  learner = begun(tmp_path, loss=objectives.Lwf(), features=frozen_backbone.pixels)
   now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
   record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
   assert (record["passes"], record["teacher_passes"]) == (40, 40)

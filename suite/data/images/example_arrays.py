@@ -45,16 +45,20 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> np.ndarray:
-  features = part if isinstance(part, feature_set.FeatureSet) else None
-  wants_features = len(shape(transform)) == 1
-  if (features is not None) != wants_features:
-    given, wanted = ("images", "features") if wants_features else ("features", "images")
+def check_form(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> None:
+  """Raises an error if a set holds features and the transform is of images, or vice versa."""
+  is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
+  if is_features != wants_features:
+    given, wanted = ("features", "images") if is_features else ("images", "features")
     raise ValueError(f"{part.name!r} holds {given}, but the learner's transform is of {wanted}. "
                      f"Give it a transform of {given}.")
-  if features is not None:
-    features.check_width(transform)
-    return features.features
+
+
+def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> np.ndarray:
+  check_form(part, transform)
+  if isinstance(part, feature_set.FeatureSet):
+    part.check_width(transform)
+    return part.features
   found: List[np.ndarray] = []
   for batch in part.eval_batches(min(_BATCH, part.size), transform=transform):
     images = batch["image"].numpy()

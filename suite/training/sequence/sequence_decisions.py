@@ -55,7 +55,7 @@ class SequenceDecisions:
     self._learner, self._sequence = learner, sequence
     self.can_update = learner.learn_stored is not None
     self.strategy = copy.deepcopy(strategy) if self.can_update else update_strategies.Never()
-    quiet = self.strategy.quiet(0)
+    quiet = self.strategy.steps_until_possible_update(0)
     if len(sequence) <= quiet < update_strategies.FOREVER // 2:
       raise ValueError(
           f"{type(strategy).__name__} cannot update before sample {quiet + 1}, and the sequence "
@@ -85,7 +85,7 @@ class SequenceDecisions:
 
   def stop(self, steps: sequence_steps.SequenceSteps, limit: int) -> int:
     """The step before which a block should end, at most `limit`."""
-    quiet = self.strategy.quiet(steps.num_revealed)
+    quiet = self.strategy.steps_until_possible_update(steps.num_revealed)
     if quiet >= update_strategies.FOREVER // 2:
       return limit
     sure = self._sequence.step_of(min(steps.num_revealed + quiet + 1, len(self._sequence))) + 1
