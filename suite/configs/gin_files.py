@@ -14,7 +14,7 @@ import os
 import pathlib
 import re
 import tokenize
-from typing import Any, Dict, Iterable, List, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from gin import config_parser
 
@@ -122,7 +122,8 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
   for binding in bindings:
     _scan_binding(binding, found)
   _check_macros(found)
-  _check_readers(found)
+  check_readers(found, [unread for unread in gin_bindings.unread(found.history)
+                        if unread.setting.text in set(found.macros) - set(found.used)])
   return found
 
 
@@ -242,9 +243,13 @@ def _check_macros(found: Scan) -> None:
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
 
 
-def _check_readers(found: Scan) -> None:
-  """Refuses what the user sets and nothing reads; files that others include may set more."""
-  unread = gin_bindings.unread(found.history)
+def check_readers(found: Scan, unread: Optional[Sequence[gin_bindings.Unread]] = None) -> None:
+  """Refuses what the user sets and nothing reads; files that others include may set more.
+
+  `scan` does so for macros that no binding mentions. For all bindings it has to wait until gin has
+  parsed them, which finds misspelled names and says so.
+  """
+  unread = gin_bindings.unread(found.history) if unread is None else unread
   if unread:
     raise ConfigError("Nothing in this run reads" + "".join(
         f"\n  {setting.text}  (set by {setting.where}). {reason}" for setting, reason in unread)

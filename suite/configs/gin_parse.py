@@ -37,6 +37,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> gin_fi
         gin.parse_config([*found.header(), binding])
     with _explained(found):
       gin.finalize()
+  gin_files.check_readers(found)
   return found
 
 
