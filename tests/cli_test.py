@@ -36,7 +36,8 @@ def runs(tmp_path, monkeypatch):
   notes = types.SimpleNamespace(calls=[], raises=None)
 
   def run(*, protocol, seed=0, workdir, data_dir, mirror, strategy, devices, profile, config_text,
-          command):
+          command, find_unused):
+    assert find_unused("", ()) is not None
     assert data_dir == os.environ.get("TFDS_DATA_DIR")
     assert mirror == os.environ.get("LIFELONG_MIRROR")
     notes.calls.append(locals())

@@ -154,9 +154,6 @@ def _settings(cell: Cell) -> str:
   """All settings of a cell's gin files and bindings except the seed, one line each."""
   with error_context(cell), without_warnings():
     found = gin_files.scan(cell.files(), cell.params)
-    for param in cell.own:
-      if key(param) in found.macros and key(param) not in found.used:
-        raise gin_files.ConfigError(f"The table sets {param}, which nothing in this run reads.")
   seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
   values = {**found.macros, **found.parameters}
   lines = [f"{name} = {setting.value!r}" for name, setting in sorted(values.items())
