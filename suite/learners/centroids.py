@@ -15,8 +15,8 @@ import tensorflow as tf
 from suite.compute import mac_views
 from suite.contracts import tasks
 from suite.state import context as context_lib
+from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
-from suite.training.sequence import frozen_backbone
 from suite.training.sequence import running_centroids
 
 

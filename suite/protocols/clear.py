@@ -27,6 +27,7 @@ from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import streams
 from suite.metrics import matrix
 from suite.protocols import run_state
+from suite.state import context as context_lib
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -59,6 +60,7 @@ def run(
     eval_batch_size: examples that are predicted at once; None: 256 images, or a whole test set of
       features up to 4096.
   """
+  state.delivery = context_lib.BUCKETS
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform)
   batch_size = eval_batch_size or _eval_batch_size(buckets)

@@ -34,6 +34,7 @@ from suite.data.sequences import sequences
 from suite.data.streams import streams
 from suite.metrics import sequence_log
 from suite.protocols import run_state
+from suite.state import context as context_lib
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import step_records
@@ -78,6 +79,7 @@ def run(
     head_above, head_is: classes with > (or >=) so many samples in the sequence are head.
     window: steps; see `sequence_log.summary`.
   """
+  state.delivery = context_lib.SEQUENCE
   novelty = sequence_log.Novelty(novelty_score, new_below)
   _check(learner, sequence, base, record_every, block_size)
   if label_delay:

@@ -80,6 +80,7 @@ class RunState:
     if self._scratch is not None:
       _copy_state(self.folder, target)
     self._learner: Optional[Any] = None
+    self.delivery = context_lib.TASKS  # A protocol that delivers otherwise says so.
     self._open()
 
   def _open(self) -> None:
@@ -110,6 +111,7 @@ class RunState:
         journal=journal_lib.Journal(self.done, self.ledger, self._progress),
         report=self._writer.report,
         phase=phase,
+        delivery=self.delivery,
     )
 
   def resume(self, learner: tf.Module, begin: Sequence[Any] = ()) -> None:

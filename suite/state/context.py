@@ -12,6 +12,8 @@ from suite.compute import seeds as seeds_lib
 from suite.state import journal as journal_lib
 from suite.state import weight_store
 
+TASKS, BUCKETS, SEQUENCE, EPISODES = "tasks", "buckets", "sequence", "episodes"
+
 
 def _silent(**values: Any) -> None:
   del values
@@ -31,6 +33,8 @@ class Context:
     report: report(**values) shows progress on the terminal and live in TensorBoard; never recorded.
     phase: the ledger's phase for the training of this event: "train", or "pretrain" for what is
       learned before the stream begins.
+    delivery: what the learner is given: "tasks", each with classes of its own; "buckets" of one
+      task; a "sequence" of single samples with offline phases, after base classes; "episodes".
   """
 
   event: int
@@ -41,3 +45,4 @@ class Context:
   journal: journal_lib.Journal
   report: Callable[..., None] = _silent
   phase: str = "train"
+  delivery: str = TASKS

@@ -18,7 +18,7 @@ from suite.learners import nearest_mean
 from suite.learners import stream_tuner
 from suite.models import conv4
 from suite.protocols import fluid
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies
 include 'gin/learners/fluid_exemplar_tuning.gin'

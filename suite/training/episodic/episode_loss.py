@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Tuple
 import tensorflow as tf
 
 from suite.models.episodic import embedding as embedding_lib
-from suite.training.gradient import losses
+from suite.training.objectives import losses
 
 State = Dict[str, tf.Tensor]
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 import tensorflow as tf
 
 from suite.models.episodic import embedding
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 
 class TunedEmbedding(tf.Module):
