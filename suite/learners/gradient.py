@@ -28,6 +28,7 @@ shown to it after a phase. Validation splits are trained on otherwise: nothing i
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any, Tuple
 
 from absl import logging

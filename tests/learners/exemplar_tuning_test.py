@@ -112,7 +112,8 @@ def test_an_epoch_of_batches_takes_each_sample_once(tmp_path):
   again = make(tmp_path, epochs=1, learning_rate=1e-12, batch_size=50)
   again.head.centroids.add(codes, labels)
   assert tune(again, codes, labels, tmp_path)[0]["train_loss"] == pytest.approx(loss)
-  assert np.linalg.norm(learner.head.residuals) > 2 * np.linalg.norm(one.head.residuals)  # Four steps.
+  # Four steps.
+  assert np.linalg.norm(learner.head.residuals) > 2 * np.linalg.norm(one.head.residuals)
 
 
 @pytest.mark.parametrize("size", [1, 13, 60])
@@ -201,4 +202,5 @@ def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="nothing to train on"):
     tune(make(tmp_path), np.zeros([0, 2], np.float32), np.zeros(0, np.int64), tmp_path)
   with pytest.raises(ValueError, match="multi_label; GradientLearner has one class"):
-    make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
+    exemplar_tuning.ExemplarTuning(features=first_two, transform=image_ops.Plain(2)).begin(
+        tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
