@@ -142,8 +142,10 @@ class ArrayLoop:
     for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
       if num and rows:
         self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
-        cost += self._count(("observe", rows), self._observed, *_specs(rows, images, labels),
-                            *(tf.TensorSpec(m.shape, tf.bool) for m in masks)) * num
+        counted = 1 if self.step.objective.observes_each else rows
+        cost += self._count(("observe", counted), self._observed, *_specs(counted, images, labels),
+                            *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
+                            ) * (num * rows // counted)
     return cost
 
   def _observe(self, rows: int) -> Callable[..., Any]:

@@ -50,6 +50,7 @@ class Ewc(objective.Objective):
       raise ValueError(f"Ewc.anchor is {anchor!r}; allowed are {', '.join(ANCHORS)}.")
     self.strength, self.decay, self.fisher = strength, decay, fisher
     self.anchor, self.share = anchor, share
+    self.observes_each = fisher == "example"
     self.observes = objective.VALIDATION if anchor == "first" else objective.TRAINING
 
   def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,

@@ -27,6 +27,10 @@ def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
   Returns:
     One tensor for each variable, of its shape.
   """
+  if images.shape[0] == 1:
+    with tf.GradientTape() as tape:
+      value = tf.reduce_sum(tf.where(mask, values_of(images, labels), 0.0))
+    return [function(g) for g in gradient(tape, value, variables)]
   size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
   if images.shape[0] is not None and images.shape[0] * size <= _MAX_BYTES:
     with tf.GradientTape() as tape:

@@ -24,6 +24,7 @@ class Mas(objective.Objective):
   """
 
   observes = objective.TRAINING
+  observes_each = True
 
   def __init__(self, strength: float = 1.0, decay: float = 1.0):
     super().__init__()

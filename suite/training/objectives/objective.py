@@ -144,6 +144,8 @@ class Objective(tf.Module):
   Attributes:
     observes: examples that `observe` is shown after each phase: "training", the rows trained on;
       "validation", the validation split of the first phase; "": none.
+    observes_each: whether it looks at gradients of single examples, so that the cost of an
+      observation is that of one example times their number.
     has_teacher: whether each row goes through a second network, too.
     reads_logits: whether the memory stores logits for it.
     candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
@@ -153,7 +155,7 @@ class Objective(tf.Module):
   """
 
   observes = ""
-  has_teacher = reads_logits = needs_memory = needs_same_classes = False
+  observes_each = has_teacher = reads_logits = needs_memory = needs_same_classes = False
   candidates = 0
 
   def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
