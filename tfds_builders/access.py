@@ -1,14 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How the files of a row are had: who publishes them, what is needed, what to do by hand."""
+"""Access to the files of a row: source, credentials, and instructions for manual downloads."""
 
 from __future__ import annotations
 
 import re
-from typing import List, Optional
 
 from tfds_builders.rows import row as row_lib
 
-# What a URL contains -> kind of source, the first that fits.
+# Part of a URL -> kind of source; the first match counts.
 _KINDS = (("kaggle:", "Kaggle"), ("drive.google.com", "Google Drive"),
           ("sharepoint.com", "SharePoint"), ("web.archive.org", "Internet Archive"))
 _ACCOUNTS = {"Kaggle": "Kaggle account"}
@@ -16,23 +15,23 @@ _BY_HAND = ("Google Drive", "SharePoint")
 
 
 def file_kind(file: row_lib.File) -> str:
-  """ "web", "Kaggle", "Google Drive", "SharePoint", "Internet Archive" or "manual"."""
+  """Returns "web", "Kaggle", "Google Drive", "SharePoint", "Internet Archive" or "manual"."""
   if file.url is None:
     return "manual"
   return next((kind for part, kind in _KINDS if part in file.url), "web")
 
 
 def kind(row: row_lib.Row) -> str:
-  """Where the first layout comes from; "TFDS" for what TFDS builds itself."""
+  """Returns the source of the first layout; "TFDS" for data sets that TFDS builds itself."""
   if row.tfds is not None and not row.layouts:
     return "manual, then TFDS" if row.tfds.manual else "TFDS"
-  kinds: List[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
+  kinds: list[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
   rar = ", RAR" if any(file.name.endswith(".rar") for file in row.layouts[0].files) else ""
   return " and ".join(kinds) + rar
 
 
 def credentials(row: row_lib.Row) -> str:
-  """What a user must have an account for; "" if nothing."""
+  """Returns the accounts that a user needs; "" if none."""
   if row.tfds is not None and row.tfds.manual:
     return "account of the publisher"
   if row.public_layout or (row.tfds is not None):
@@ -42,7 +41,7 @@ def credentials(row: row_lib.Row) -> str:
 
 
 def how_to_get(file: row_lib.File) -> str:
-  """One line: the command or the page that brings the file into a mirror folder DIR."""
+  """Returns one line: the command or the page that puts the file into a mirror folder DIR."""
   source = file_kind(file)
   if source == "Kaggle":
     name = str(file.url)[len("kaggle:"):]
@@ -60,8 +59,8 @@ def downloadable(file: row_lib.File) -> bool:
   return bool(file.url and re.match("https?://", file.url)) and file_kind(file) not in _BY_HAND
 
 
-def instructions(layout: row_lib.Layout, name: Optional[str] = None) -> str:
-  """What to do by hand for one layout, a line a file."""
+def instructions(layout: row_lib.Layout, name: str | None = None) -> str:
+  """Returns the manual steps for one layout, one line per file."""
   lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
   if len(layout.files) > 8:
     lines.append(f"  ... and {len(layout.files) - 8} more files like these")

@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Building on Apache Beam (extra `beam`): for sets that one machine would take days to prepare.
+"""Building on Apache Beam (extra `beam`), for data sets that take days on one machine.
 
   part of the source -> parse -> check images and labels -> split by the hash of the key
                      -> of equal images the last split keeps one -> records
 
 A part is a file if the layout's files can be read alone (`Layout.separate_files`), else the whole
-source: then one worker parses it, and all share the rest. The records are those of a build without
-Beam. What needs the order of the whole source (the reference's draw) is not to be had here.
+source: then one worker parses it, and all share the rest. Records equal those of a build without
+Beam. Draws that need the order of the whole source (the reference's) are not supported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
 import numpy as np
@@ -31,14 +31,14 @@ from tfds_builders.rows import row as row_lib
 
 Part = Callable[[], Iterator[example.Example]]
 # Key, digest, split, labels, extra, image.
-Checked = Tuple[str, int, str, List[example.Label], Mapping[str, Any], bytes]
+Checked = tuple[str, int, str, list[example.Label], Mapping[str, Any], bytes]
 
 
 class Build:
-  """The pipeline of one row; `split(name)` is what TFDS takes for a split.
+  """The pipeline of one row; `split(name)` returns what TFDS expects for a split.
 
-  Facts that are known only in the end are written by the pipeline to `facts_path`, and the digests
-  of the images beside it.
+  The pipeline writes facts that are known only at its end to `facts_path`, and the digests of the
+  images beside it.
   """
 
   def __init__(self, row: row_lib.Row, parts: Sequence[Part], expected: Mapping[str, int],
@@ -51,14 +51,14 @@ class Build:
                              "options.")
     self.row, self._parts, self._expected = row, tuple(parts), dict(expected)
     self._path = os.fspath(facts_path)
-    self._shared: Dict[int, Tuple[Any, Any]] = {}
+    self._shared: dict[int, tuple[Any, Any]] = {}
 
   def split(self, name: str, finish: Callable[[row_lib.Row, spool.Record], Any]) -> beam.PTransform:
-    """What `finish` makes of the records of one split."""
+    """Returns the records of one split, each converted by `finish`."""
     return _Split(self, name, finish)
 
-  def records(self, pipeline: Any) -> Tuple[Any, Any]:
-    """(kept examples, facts) of a pipeline; made once, whatever number of splits asks."""
+  def records(self, pipeline: Any) -> tuple[Any, Any]:
+    """Returns (kept examples, facts) of a pipeline; they are shared by all splits."""
     if id(pipeline) not in self._shared:
       row, expected, path = self.row, self._expected, self._path
       checked = (
@@ -92,7 +92,7 @@ class _Split(beam.PTransform):
   def expand(self, pipeline):
     kept, facts = self._build.records(pipeline.pipeline)
     row, name, finish = self._build.row, self._name, self._finish
-    # The facts are a side input, so nothing is written of a source that is not what it should be.
+    # The facts are a side input: nothing is written if the source fails its checks.
     return (kept | beam.Filter(lambda one: one[2] == name)
             | beam.Map(lambda one, found: finish(row, _record(row, one, found)),
                        beam.pvalue.AsSingleton(facts)))
@@ -112,8 +112,8 @@ def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any
       yield one.key, content.digest(one.image), split, found, one.extra or {}, one.image
 
 
-def _kept(row: row_lib.Row, copies: List[Checked]) -> Iterator[Checked]:
-  """Of copies of one image, those of the last split that has one."""
+def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Checked]:
+  """Yields the copies of one image that are in the last of their splits."""
   if not row.unique:
     if len(copies) > 1:
       raise errors.DataError(f"{len(copies)} examples of {row.name} have the key {copies[0][0]!r}.")
@@ -125,7 +125,7 @@ def _kept(row: row_lib.Row, copies: List[Checked]) -> Iterator[Checked]:
 
 
 class _Tally(beam.CombineFn):
-  """(counts by source split, unreadable ones, class names)."""
+  """Combines (counts by source split, unreadable images, class names)."""
 
   def create_accumulator(self):
     return {}, [], set()
@@ -138,8 +138,8 @@ class _Tally(beam.CombineFn):
     return counts, broken + ([why] if why else []), names
 
   def merge_accumulators(self, accumulators):
-    counts: Dict[str, int] = {}
-    broken: List[str] = []
+    counts: dict[str, int] = {}
+    broken: list[str] = []
     names: set = set()
     for one_counts, one_broken, one_names in accumulators:
       for split, count in one_counts.items():
@@ -152,21 +152,21 @@ class _Tally(beam.CombineFn):
     return accumulator
 
 
-def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> Dict[str, Any]:
+def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> dict[str, Any]:
   counts, broken, names = tally
   completeness.check(row, counts, expected, broken, set() if row.class_names else names)
   return {"counts": counts, "unreadable": sorted(broken),
           "class_names": list(row.class_names or sorted(names))}
 
 
-def _write(path: str, found: Dict[str, Any]) -> Dict[str, Any]:
+def _write(path: str, found: dict[str, Any]) -> dict[str, Any]:
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   with tf.io.gfile.GFile(path, "w") as file:
     file.write(json.dumps(found))
   return found
 
 
-def _save(row: row_lib.Row, directory: str, found: Sequence[Tuple[str, int]]) -> None:
+def _save(row: row_lib.Row, directory: str, found: Sequence[tuple[str, int]]) -> None:
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   arrays = {name: np.unique(np.array([one for split, one in found if split == name], np.uint64))
             for name in row.split_names}

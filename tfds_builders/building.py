@@ -8,7 +8,7 @@ import errno
 import fcntl
 import pathlib
 import shutil
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 from absl import logging
 
@@ -17,10 +17,10 @@ from tfds_builders import errors
 from tfds_builders import status
 
 
-def build(name: str, data_dir: status.DataDir = None, *, beam_runner: Optional[str] = None) -> Any:
+def build(name: str, data_dir: status.DataDir = None, *, beam_runner: str | None = None) -> Any:
   """Prepares `name` unless it is prepared; returns the TFDS builder, ready for `as_dataset`.
 
-  Of two processes that build one data set, the second waits for the first and finds it prepared.
+  If two processes build one data set, the second waits for the first and finds it prepared.
 
   Args:
     name: "nevis/mnist".
@@ -28,8 +28,8 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_runner: Optional[s
     beam_runner: an Apache Beam runner, such as "DirectRunner", to build with (extra `beam`).
 
   Raises:
-    errors.DataError: the name is unknown, the files cannot be found, or they are not what they
-      should be, or the disk is full. Nothing half prepared is left behind.
+    errors.DataError: the name is unknown, the files are missing or do not match the row, or the
+      disk is full. No partially prepared data are left behind.
   """
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   catalog.find(name)
@@ -54,7 +54,7 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_runner: Optional[s
 
 @contextlib.contextmanager
 def _only_builder(directory: pathlib.Path, name: str) -> Iterator[None]:
-  """A lock of this data set in this folder; the system frees it when its process dies."""
+  """Holds the lock of this data set in this folder; the system frees it when the process ends."""
   path = directory / f".{name.replace('/', '.')}.lock"
   path.parent.mkdir(parents=True, exist_ok=True)
   with open(path, "a", encoding="ascii") as lock:
@@ -67,9 +67,9 @@ def _only_builder(directory: pathlib.Path, name: str) -> Iterator[None]:
 
 
 def _sweep(folder: pathlib.Path) -> None:
-  """Removes what killed builds have left: TFDS's incomplete folders, which nobody reads."""
+  """Removes the incomplete folders that interrupted builds have left."""
   for left in sorted(folder.glob("incomplete.*")) if folder.is_dir() else ():
-    logging.info("removing %s, left by a build that did not end", left)
+    logging.info("removing %s, left by an interrupted build", left)
     shutil.rmtree(left, ignore_errors=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from typing import Dict, Iterator, List, Tuple
+from typing import Iterator
 
 from tfds_builders import errors
 from tfds_builders.rows import cfsl
@@ -15,29 +15,29 @@ from tfds_builders.rows import lifelong
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
 
-FAMILIES: Dict[str, Tuple[row_lib.Row, ...]] = {
+FAMILIES: dict[str, tuple[row_lib.Row, ...]] = {
     "nevis": nevis.ROWS, "clear10": clear.CLEAR10_ROWS, "clear100": clear.CLEAR100_ROWS,
     "cfsl_omniglot": cfsl.OMNIGLOT_ROWS, "slimagenet64": cfsl.SLIMAGENET_ROWS,
     "fluid": fluid.ROWS, "lifelong_cifar10": lifelong.CIFAR10_ROWS,
     "lifelong_imagenet": lifelong.IMAGENET_ROWS}
-_STAND_INS: Dict[str, row_lib.Row] = {}
+_STAND_INS: dict[str, row_lib.Row] = {}
 
 
-def names(variants: bool = False) -> List[str]:
-  """All names, sorted: "nevis/cifar10", ...; with `variants` also "nevis/cifar10_paper", ..."""
+def names(variants: bool = False) -> list[str]:
+  """Returns all names, sorted; with `variants`, "nevis/cifar10_paper" and the like, too."""
   return sorted(f"{family}/{row.name}" for family in FAMILIES
                 for row in (rows(family) if variants else FAMILIES[family]))
 
 
-def rows(family: str) -> Tuple[row_lib.Row, ...]:
-  """The rows of a family, each with its variants: the configurations of its TFDS builder."""
+def rows(family: str) -> tuple[row_lib.Row, ...]:
+  """Returns the rows of a family with their variants: the configurations of its TFDS builder."""
   return tuple(_STAND_INS.get(f"{family}/{one.name}", one)
                for row in FAMILIES[family] for one in row_lib.variants(row))
 
 
 @contextlib.contextmanager
 def stand_in(family: str, row: row_lib.Row) -> Iterator[None]:
-  """Puts `row` in the place of the one of its name, for tests."""
+  """Replaces the row of the same name by `row`, for tests."""
   before = dict(_STAND_INS)
   _STAND_INS[f"{family}/{row.name}"] = row
   try:
@@ -47,8 +47,8 @@ def stand_in(family: str, row: row_lib.Row) -> Iterator[None]:
     _STAND_INS.update(before)
 
 
-def find(name: str) -> Tuple[str, row_lib.Row]:
-  """The family and the row of "nevis/mnist"; DataError with the nearest names if there is none."""
+def find(name: str) -> tuple[str, row_lib.Row]:
+  """Returns the family and the row of "nevis/mnist"; DataError with similar names if none."""
   for family in FAMILIES:
     for row in rows(family):
       if name == f"{family}/{row.name}":

@@ -1,11 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Checksums of files and of what they hold."""
+"""Checksums of files and of their decompressed content."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from typing import Dict, Tuple
 
 from absl import logging
 
@@ -16,8 +15,8 @@ from tfds_builders.rows import row as row_lib
 _BLOCK = 1 << 20
 
 
-def compute(path: os.PathLike, *, content: bool = False) -> Dict[str, str]:
-  """{"sha256": ..., "md5": ...} of the file, or of what it holds once decompressed."""
+def compute(path: os.PathLike, *, content: bool = False) -> dict[str, str]:
+  """Returns {"sha256": ..., "md5": ...} of the file, or of its decompressed content."""
   hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5()}
   with (archives.open_content(path) if content else open(path, "rb")) as stream, \
       archives.named_errors(path):
@@ -28,12 +27,12 @@ def compute(path: os.PathLike, *, content: bool = False) -> Dict[str, str]:
 
 
 def verify(file: row_lib.File, path: os.PathLike, *, trust: bool) -> str:
-  """Raises DataError if the row knows checksums of this file and it has none of them.
+  """Raises DataError if the row lists checksums of this file and none of them matches.
 
   Args:
     file: the facts.
     path: where the file is.
-    trust: accept an unknown file with a warning, unless its *content* is known to be wrong.
+    trust: accept a file with another checksum, with a warning, unless its content is wrong.
 
   Returns:
     The file's sha256.
@@ -59,5 +58,5 @@ def verify(file: row_lib.File, path: os.PathLike, *, trust: bool) -> str:
   return got["sha256"]
 
 
-def _known(got: Dict[str, str], accepted: Tuple[str, ...]) -> bool:
+def _known(got: dict[str, str], accepted: tuple[str, ...]) -> bool:
   return any(f"{name}:{value}" in accepted for name, value in got.items())

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A family whose rows are domains: within a build, copies of an image are kept once."""
+"""A family whose rows are domains; a build keeps one copy of each image."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Iterator
 
 from tfds_builders import content
 from tfds_builders import errors
@@ -11,19 +11,19 @@ from tfds_builders import row_builder
 
 
 class DomainBuilder(row_builder.RowBuilder, skip_registration=True):  # type: ignore[call-arg]
-  """Keeps of equal images (by the digest of their bytes) the one with the least id.
+  """Keeps one of several equal images (by the digest of their bytes), that with the least id.
 
-  How many are left out is in the metadata, "duplicates_removed".
+  The metadata "duplicates_removed" holds the number of images left out.
   """
 
-  def _split_generators(self, dl_manager) -> Dict[str, Any]:
+  def _split_generators(self, dl_manager) -> dict[str, Any]:
     if self._on_beam:
       raise errors.DataError(f"{self.name} removes copies across the whole build, which is not "
                              "done on Beam; build it without Beam options.")
     return super()._split_generators(dl_manager)
 
-  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
-    least: Dict[int, str] = {}
+  def _generate_examples(self, spool, split) -> Iterator[tuple[str, dict[str, Any]]]:
+    least: dict[int, str] = {}
     num_seen = 0
     for one in spool.read(split):
       digest = content.digest(one.image)

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a record holds for a network to take: an image, a vector, or nothing at all."""
+"""The input of a record: an image, a vector, or none."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from tfds_builders.rows import row as row_lib
 
 
 def name(row: row_lib.Row) -> str:
-  """The feature's name: "image", "feature", or "" if there is none."""
+  """Returns the name of the input feature: "image", "feature", or "" if there is none."""
   return "image" if row.holds_images else "feature" if row.feature_size > 0 else ""
 
 
-def features(row: row_lib.Row) -> Dict[str, Any]:
-  """The feature as TFDS declares it, by its name."""
+def features(row: row_lib.Row) -> dict[str, Any]:
+  """Returns the TFDS declaration of the input feature, by its name."""
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   if row.holds_images:
     return {"image": tfds.features.Image(shape=(None, None, row.channels))}
@@ -28,15 +28,15 @@ def features(row: row_lib.Row) -> Dict[str, Any]:
   return {}
 
 
-def in_record(row: row_lib.Row, data: bytes) -> Dict[str, Any]:
-  """An example's bytes as they stand in its record."""
+def in_record(row: row_lib.Row, data: bytes) -> dict[str, Any]:
+  """Returns the input feature of a record, made of an example's bytes."""
   if row.holds_images:
     return {"image": data}
   return {"feature": np.frombuffer(data, np.float32)} if row.feature_size > 0 else {}
 
 
-def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> Dict[int, str]:
-  """Those of the examples that cannot be used, {index: where and why}."""
+def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> dict[int, str]:
+  """Returns the examples that cannot be used, {index: location and reason}."""
   if row.holds_images:
     return images.unreadable([(one.image, one.where) for one in examples], row.channels)
   problems = {index: _problem(row.feature_size, one.image)
@@ -45,9 +45,9 @@ def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> Dict[in
 
 
 def _problem(size: int, data: bytes) -> str:
-  """What is wrong with the bytes of a vector [size]; "" if nothing is."""
+  """Returns what is wrong with the bytes of a vector [size]; "" if nothing is."""
   if len(data) != 4 * size:
     return f"has {len(data) / 4:g} values; {size} were expected"
   if not np.all(np.isfinite(np.frombuffer(data, np.float32))):
-    return "has values that are no finite numbers"
+    return "has values that are not finite"
   return ""

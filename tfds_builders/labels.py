@@ -1,19 +1,19 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The labels of an example: whether its row knows them, and how they stand in a record."""
+"""Labels of examples: validation, and conversion to those of a record."""
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import example
 from tfds_builders.rows import row as row_lib
 
 
-def checked(row: row_lib.Row, one: example.Example) -> List[example.Label]:
-  """The example's labels as a list, [] for none; DataError if the row does not know one of them.
+def checked(row: row_lib.Row, one: example.Example) -> list[example.Label]:
+  """Returns the example's labels as a list; DataError if the row has no such label.
 
-  Where the row leaves the names of its classes to the source, any name is accepted.
+  Any name is accepted if the row takes the class names from the source.
   """
   labels = ([] if one.label is None else
             list(one.label) if isinstance(one.label, tuple) else [one.label])
@@ -29,6 +29,6 @@ def checked(row: row_lib.Row, one: example.Example) -> List[example.Label]:
 
 
 def in_record(row: row_lib.Row, found: Sequence[example.Label], ids: Mapping[str, int]) -> Any:
-  """Class names and ids, mixed -> an id, -1 without a label, a list of ids in multi-label."""
+  """Converts class names and ids to an id (-1: no label), or to a list of ids in multi-label."""
   numbers = [ids[label] if isinstance(label, str) else label for label in found]
   return numbers if row.kind == row_lib.MULTI_LABEL else numbers[0] if numbers else -1

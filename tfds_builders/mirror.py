@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Mirror: folders searched by file name before anything is downloaded.
+"""The mirror: folders that are searched by file name before anything is downloaded.
 
 `LIFELONG_MIRROR` names one folder, or several separated as in PATH; `use(directory)` overrides it
 for this process. Folders are searched with their subfolders, in sorted order.
@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Dict, Iterable, List, Optional, Tuple, Union
+from typing import Iterable, Optional
 
 VARIABLE = "LIFELONG_MIRROR"
 
-# The folders given to `use` (None: what the environment says), and whether they are trusted.
-_State = Tuple[Optional[Tuple[pathlib.Path, ...]], bool]
+# The folders given to `use` (None: those of the environment), and whether they are trusted.
+_State = tuple[Optional[tuple[pathlib.Path, ...]], bool]
 _current: _State = (None, False)
 
 
-def use(directory: Union[str, os.PathLike, None], *, trust: bool = False) -> None:
-  """Searches `directory` from now on; None goes back to what LIFELONG_MIRROR says.
+def use(directory: str | os.PathLike | None, *, trust: bool = False) -> None:
+  """Searches `directory` from now on; None restores the folders of LIFELONG_MIRROR.
 
   Args:
     directory: an existing folder.
     trust: accept files whose checksums the rows do not know, with one warning each, where they
-      would be refused otherwise: for copies that somebody packed again.
+      would be refused otherwise: for archives that were repacked.
   """
   if directory is not None and not pathlib.Path(directory).expanduser().is_dir():
     raise NotADirectoryError(f"The mirror {os.fspath(directory)!r} is not a folder that exists. "
@@ -33,7 +33,7 @@ def use(directory: Union[str, os.PathLike, None], *, trust: bool = False) -> Non
 
 
 def state() -> _State:
-  """What `restore` takes, for code that changes the mirror for a while."""
+  """Returns the state for `restore`, for code that changes the mirror temporarily."""
   return _current
 
 
@@ -46,8 +46,8 @@ def trusted() -> bool:
   return _current[1]
 
 
-def directories() -> Tuple[pathlib.Path, ...]:
-  """The folders that are searched, whether they exist or not."""
+def directories() -> tuple[pathlib.Path, ...]:
+  """Returns the folders that are searched; some may not exist."""
   if _current[0] is not None:
     return _current[0]
   listed = os.environ.get(VARIABLE, "").split(os.pathsep)
@@ -55,23 +55,23 @@ def directories() -> Tuple[pathlib.Path, ...]:
 
 
 def describe() -> str:
-  """Where a search looks, for messages."""
+  """Returns a description of the folders that are searched, for messages."""
   if not directories():
     return f"no mirror (neither --mirror nor {VARIABLE} is set)"
   return "mirror " + ", ".join(
       f"{one}" if one.is_dir() else f"{one} (no such folder)" for one in directories())
 
 
-def find(names: Iterable[str], prefer: str = "") -> Dict[str, List[pathlib.Path]]:
-  """All files with these names, best first: {name: [path, ...]}, [] where there is none.
+def find(names: Iterable[str], prefer: str = "") -> dict[str, list[pathlib.Path]]:
+  """Returns all files with these names, best first: {name: [path, ...]}.
 
-  Several data sets use the same file names (MNIST and its many imitations do), so files under a
+  Several data sets use the same file names (MNIST and its successors), so files under a
   folder whose name begins with a word of `prefer` (a data set's name) come first.
   """
   names = tuple(names)
-  found: Dict[str, List[pathlib.Path]] = {name: [] for name in names}
+  found: dict[str, list[pathlib.Path]] = {name: [] for name in names}
   for directory in directories():
-    paths: List[pathlib.Path] = []
+    paths: list[pathlib.Path] = []
     for folder, subfolders, files in os.walk(directory):
       subfolders.sort()
       paths += [pathlib.Path(folder, name) for name in sorted(set(files) & set(names))]
@@ -82,7 +82,7 @@ def find(names: Iterable[str], prefer: str = "") -> Dict[str, List[pathlib.Path]
   return found
 
 
-def _distance(path: pathlib.PurePath, prefer: str) -> Tuple[int, int]:
+def _distance(path: pathlib.PurePath, prefer: str) -> tuple[int, int]:
   folders = path.parts[:-1]
   alike = prefer in folders, any(prefer and prefer.split("_")[0] == part for part in folders)
   return (0 if alike[0] else 1 if alike[1] else 2, len(folders))

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The draws by which the NEVIS'22 reference divides what it enumerates.
+"""The random splits of the NEVIS'22 reference.
 
-They go by position, so they are only as stable as the order of the archive; our own splits go by a
-hash of the key (`splits.py`). They exist to compare with published numbers.
+They depend on the position of an example in its archive, while our splits depend on a hash of its
+key (`splits.py`). They exist for comparison with published numbers.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Mapping, Tuple
+from typing import Mapping
 
 PREFIX = "paper_"
 NAMES = ("train", "dev", "dev_test", "test")
@@ -16,12 +16,12 @@ NAMES = ("train", "dev", "dev_test", "test")
 
 @dataclasses.dataclass(frozen=True)
 class Multinomial:
-  """The i-th example goes where the i-th draw of `RandomState(0).multinomial(1, p)` says."""
+  """Assigns the i-th example by the i-th draw of `RandomState(0).multinomial(1, p)`."""
 
-  shares: Tuple[Tuple[str, float], ...]
+  shares: tuple[tuple[str, float], ...]
 
-  def assign(self, num_examples: int) -> List[str]:
-    """The part of each of the examples, in the order in which they are enumerated."""
+  def assign(self, num_examples: int) -> list[str]:
+    """Returns the part of each example, in the order of enumeration."""
     import numpy as np  # pylint: disable=g-import-not-at-top
     random = np.random.RandomState(0)  # The generator itself is what is reproduced.
     names = sorted(name for name, _ in self.shares)
@@ -29,38 +29,38 @@ class Multinomial:
     return [names[random.multinomial(1, shares).argmax()] for _ in range(num_examples)]
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.shares)
 
 
 @dataclasses.dataclass(frozen=True)
 class Slices:
-  """Consecutive ranges of what is enumerated, as of TFDS's own data sets in their stored order.
+  """Consecutive ranges of the enumerated examples, such as TFDS's stored order.
 
-  A range holds its share of the examples, rounded down; the last holds what is left.
+  A range holds its share of the examples, rounded down; the last holds the rest.
   """
 
-  shares: Tuple[Tuple[str, float], ...]
+  shares: tuple[tuple[str, float], ...]
 
-  def assign(self, num_examples: int) -> List[str]:
-    """The part of each of the examples, in the order in which they are enumerated."""
-    found: List[str] = []
+  def assign(self, num_examples: int) -> list[str]:
+    """Returns the part of each example, in the order of enumeration."""
+    found: list[str] = []
     for name, share in self.shares[:-1]:
       found += [name] * int(num_examples * share)
     return found + [self.shares[-1][0]] * (num_examples - len(found))
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.shares)
 
 
 def multinomial(shares: Mapping[str, float]) -> Multinomial:
-  """Shares by part ("train", "dev", "dev_test", "test"); the order in which they stand is free."""
+  """Returns the draw with these shares of "train", "dev", "dev_test", "test", in any order."""
   return Multinomial(tuple(sorted(_checked(shares).items())))
 
 
 def slices(shares: Mapping[str, float]) -> Slices:
-  """Shares by part, in the order of the ranges."""
+  """Returns ranges with these shares by part, in their order."""
   return Slices(tuple(_checked(shares).items()))
 
 
@@ -72,7 +72,7 @@ def _checked(shares: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def whole(part: str) -> Multinomial:
-  """All of a source split in one part."""
+  """Returns the draw that puts a source split into one part."""
   return multinomial({part: 1.0})
 
 

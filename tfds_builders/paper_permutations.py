@@ -1,24 +1,23 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The draw by which the NEVIS'22 reference divides the training images of two counting sets.
+"""The split of the NEVIS'22 reference for the training images of two counting data sets.
 
-Like those of `paper_draws.py` it goes by position; unlike them, its parts have exact sizes.
+Like those of `paper_draws.py` it depends on positions; unlike them, its parts have exact sizes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Tuple
 
 
 @dataclasses.dataclass(frozen=True)
 class Permuted:
   """A permutation by `default_rng(seed)`, cut at fractions of its length, rounded down."""
 
-  cuts: Tuple[Tuple[str, float], ...]
+  cuts: tuple[tuple[str, float], ...]
   seed: int = 1
 
-  def assign(self, num_examples: int) -> List[str]:
-    """The part of each of the examples, in the order in which they are enumerated."""
+  def assign(self, num_examples: int) -> list[str]:
+    """Returns the part of each example, in the order of enumeration."""
     import numpy as np  # pylint: disable=g-import-not-at-top
     order = np.random.default_rng(self.seed).permutation(num_examples)
     parts = [""] * num_examples
@@ -31,7 +30,7 @@ class Permuted:
     return parts
 
   @property
-  def parts(self) -> Tuple[str, ...]:
+  def parts(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.cuts)
 
 

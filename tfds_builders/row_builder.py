@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A TFDS builder that is made of rows: one configuration a row."""
+"""A TFDS builder with one configuration per row."""
 
 from __future__ import annotations
 
 import functools
 import json
 import pathlib
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Iterator
 
 from absl import logging
 import numpy as np
@@ -23,18 +23,18 @@ _FEATURES = {"text": tfds.features.Text, "int64": lambda: tfds.features.Scalar(n
              "bool": lambda: tfds.features.Scalar(np.bool_)}
 
 
-_BEAM_FACTS = "beam_facts.json"  # Written by the pipeline, which is the first to know them.
+_BEAM_FACTS = "beam_facts.json"  # Written by the pipeline.
 
 
 def configs(family: str) -> list:
-  """One TFDS configuration for each row of a family and each of its variants."""
+  """Returns one TFDS configuration for each row of a family and each of its variants."""
   return [tfds.core.BuilderConfig(name=row.name, version=row.version, description=row.title)
           for row in catalog.rows(family)]
 
 
 class RowBuilder(
     tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg]
-  """Builds `family/row`; a family is a subclass with a name and configurations, and nothing else.
+  """Builds `family/row`; a family is a subclass that defines only its configurations.
 
   Records are in the order of a hash of their keys (TFDS's default): archives that hold the same
   files in another order give the same records, and a prefix of a split is a fair sample of it.
@@ -50,7 +50,7 @@ class RowBuilder(
 
   def _info(self) -> tfds.core.DatasetInfo:
     row = self.row
-    features: Dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
+    features: dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
     features.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
     if row.kind == row_lib.MULTI_LABEL:
       features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
@@ -69,13 +69,13 @@ class RowBuilder(
         metadata=tfds.core.MetadataDict())
 
   def _download_and_prepare(self, dl_manager, download_config) -> None:
-    # Beam is used where TFDS is told how to run it (`--beam_pipeline_options` of its command).
+    # Beam is used if the download configuration has Beam options (`--beam_pipeline_options`).
     self._on_beam = bool(download_config.beam_runner or download_config.beam_options)
     super()._download_and_prepare(dl_manager, download_config)
     if self._on_beam:
       self._take_beam_facts()
 
-  def _split_generators(self, dl_manager) -> Dict[str, Any]:
+  def _split_generators(self, dl_manager) -> dict[str, Any]:
     row = self.row
     source = sources.locate(f"{self.name}/{row.name}", row, dl_manager,
                             pathlib.Path(self.data_dir_root))
@@ -86,7 +86,7 @@ class RowBuilder(
       build = beam_build.Build(row, source.parts, source.num_examples,
                                pathlib.Path(self.data_dir) / _BEAM_FACTS)
       return {split: build.split(split, _keyed_record) for split in row.split_names}
-    # While it is being prepared, self.data_dir is TFDS's incomplete folder: it goes if this fails.
+    # During preparation self.data_dir is TFDS's incomplete folder, which is removed on failure.
     spool = spool_lib.Spool(row, self.data_dir)
     spool.fill(source.examples, source.num_examples)
     self._take_facts(spool.counts, spool.unreadable, spool.class_names or list(source.class_names),
@@ -95,7 +95,7 @@ class RowBuilder(
       spool.digests.save(self.data_dir, spool.split_names)
     return {split: self._generate_examples(spool, split) for split in spool.split_names}
 
-  def _generate_examples(self, spool, split) -> Iterator[Tuple[str, Dict[str, Any]]]:
+  def _generate_examples(self, spool, split) -> Iterator[tuple[str, dict[str, Any]]]:
     for one in spool.read(split):
       yield _keyed_record(self.row, one)
 
@@ -106,7 +106,7 @@ class RowBuilder(
     self._take_facts(facts["counts"], facts["unreadable"], facts["class_names"], {})
 
   def _take_facts(self, counts, unreadable, class_names, removed) -> None:
-    """What is known once the source was read, into the data set's own metadata and the log."""
+    """Writes the facts that are known after the source was read to the metadata and the log."""
     row = self.row
     if row.class_names is None and class_names and row.kind == row_lib.SINGLE_LABEL:
       self.info.features["label"].names = class_names
@@ -120,8 +120,8 @@ class RowBuilder(
                    row.name, removed)
 
 
-def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> Tuple[str, Dict[str, Any]]:
-  """(key, features)."""
+def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> tuple[str, dict[str, Any]]:
+  """Returns (key, features)."""
   record = {**inputs.in_record(row, one.image), "id": one.key, **one.extra}
   if row.kind == row_lib.MULTI_LABEL:
     record["labels"] = np.zeros(row.num_classes, np.uint8)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Where the files of a row come from: the mirror, TFDS's own copy, or a download, in this order."""
+"""Search for the files of a row: in the mirror, then TFDS's own copy, then by download."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import itertools
 import pathlib
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Iterator, Mapping
 
 from absl import logging
 
@@ -19,7 +19,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import tfds_copy
 from tfds_builders.rows import row as row_lib
 
-Candidates = Dict[str, List[pathlib.Path]]
+Candidates = dict[str, list[pathlib.Path]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,17 +28,17 @@ class Source:
 
   Attributes:
     origin: "mirror", "download" or "tfds".
-    sha256: by file name; of TFDS's copy its full name and version, with no sum.
-    num_examples: what the source must hold, by source split.
-    class_names: in the order of ids, where the source has them apart from its labels.
-    parts: each call gives examples anew; all parts together give all of them.
+    sha256: by file name; for TFDS's copy, its full name and version with an empty sum.
+    num_examples: expected number of examples by source split.
+    class_names: in the order of ids, if the source lists them separately.
+    parts: functions that return an iterator over a part of the examples; together, over all.
   """
 
   origin: str
   sha256: Mapping[str, str]
   num_examples: Mapping[str, int]
-  parts: Tuple[Callable[[], Iterator[example.Example]], ...]
-  class_names: Tuple[str, ...] = ()
+  parts: tuple[Callable[[], Iterator[example.Example]], ...]
+  class_names: tuple[str, ...] = ()
 
   @property
   def examples(self) -> Iterator[example.Example]:
@@ -46,8 +46,8 @@ class Source:
     return itertools.chain.from_iterable(part() for part in self.parts)
 
 
-def in_mirror(row: row_lib.Row) -> Optional[Tuple[row_lib.Layout, Candidates]]:
-  """The first layout of which the mirror has all files, with every place of each."""
+def in_mirror(row: row_lib.Row) -> tuple[row_lib.Layout, Candidates] | None:
+  """Returns the first layout whose files are all in the mirror, with all paths of each file."""
   found = mirror.find([file.name for layout in row.layouts for file in layout.files], row.name)
   for layout in row.layouts:
     if all(found[file.name] for file in layout.files):
@@ -56,7 +56,7 @@ def in_mirror(row: row_lib.Row) -> Optional[Tuple[row_lib.Layout, Candidates]]:
 
 
 def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path) -> Source:
-  """Finds and verifies what the row needs; DataError names all that was tried.
+  """Finds and verifies what the row needs; DataError names all sources that were tried.
 
   Args:
     full_name: "nevis/mnist".
@@ -80,7 +80,7 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
       return _download(public, dl_manager)
   except errors.DataError:
     raise
-  except Exception as error:  # Whatever a network does.  pylint: disable=broad-except
+  except Exception as error:  # Any error of a network.  pylint: disable=broad-except
     raise errors.DataError(
         f"{not_found(full_name, row)}\nThe download failed: {type(error).__name__}: {error}"
     ) from error
@@ -88,7 +88,7 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
 
 
 def not_found(full_name: str, row: row_lib.Row) -> str:
-  """What is lacking, where it was looked for, and what to do."""
+  """Returns which files are missing, where they were searched for, and what to do."""
   wanted = [row.tfds.manual] if row.tfds and row.tfds.manual else []
   for layout in row.layouts:
     wanted.append(" and ".join(
@@ -98,8 +98,8 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
           f"file(s) into a folder and run: suite data build {full_name} --mirror DIR{by_hand}")
 
 
-def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib.Path, str]:
-  """The first path that verifies, and its sha256; the first one's error if none does."""
+def _first_valid(file: row_lib.File, paths: list[pathlib.Path]) -> tuple[pathlib.Path, str]:
+  """Returns the first path that verifies and its sha256; raises the first error if none does."""
   failures = []
   for path in paths:
     try:
@@ -109,8 +109,8 @@ def _first_valid(file: row_lib.File, paths: List[pathlib.Path]) -> Tuple[pathlib
   raise failures[0]
 
 
-def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> Tuple[Any, ...]:
-  """One part a file where files can be read alone, else one in all."""
+def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> tuple[Any, ...]:
+  """Returns one part per file if files can be read separately, else a single part."""
   pieces = ([{name: path} for name, path in paths.items()] if layout.separate_files else
             [dict(paths)])
   return tuple(functools.partial(layout.parser.parse, piece, **layout.args) for piece in pieces)
@@ -124,7 +124,7 @@ def _download(layout: row_lib.Layout, dl_manager) -> Source:
 
 
 def _verified(file: row_lib.File, path: pathlib.Path) -> str:
-  """The sum of a download. A wrong one is put aside, so that the next build downloads it again."""
+  """Returns the sum of a download. A wrong file is renamed: the next build downloads it again."""
   try:
     return checksums.verify(file, path, trust=False)
   except errors.DataError as error:
@@ -134,7 +134,7 @@ def _verified(file: row_lib.File, path: pathlib.Path) -> str:
                            "downloads it again.") from error
 
 
-def _from_tfds(wanted: row_lib.TfdsSet, layout: Optional[row_lib.Layout], data_dir: pathlib.Path,
+def _from_tfds(wanted: row_lib.TfdsSet, layout: row_lib.Layout | None, data_dir: pathlib.Path,
                dl_manager) -> Source:
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   builders = {name: tfds.builder(name, data_dir=data_dir) for name in wanted.names}

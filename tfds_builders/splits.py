@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Which split an example belongs to: a stable hash of its key, never its position.
+"""Splits by a stable hash of each example's key, independent of its position.
 
 A rule maps each split of the source to the parts it is divided into. The position of an example in
-an archive changes when somebody packs it again, and with it every positional draw; its key (its
-name in the source, or a digest of its pixels) does not, so every machine draws the same splits.
+an archive changes when the archive is repacked, and with it every draw by position; its key (its
+name in the source, or a digest of its pixels) does not, so all machines draw the same splits.
 The draw is not stratified.
 
-How the four splits of the NEVIS'22 reference (train, dev, dev-test, test) become three here: the
-"Size" of a task in the paper (appendix L) counts train + dev, which is what a learner may fit on,
+The NEVIS'22 reference has four splits (train, dev, dev-test, test), this package three. The "Size"
+of a task in the paper (appendix L) counts train + dev, the examples that a learner may fit on,
 so `train` = train + dev, `validation` = dev-test and `test` = test:
 
   source has       reference                                     here
@@ -25,23 +25,24 @@ VALIDATION = "validation"
 TEST = "test"
 NAMES = (TRAIN, VALIDATION, TEST)
 
-POOL = "all"  # What a parser calls the only split of a source that has none.
+POOL = "all"  # The only split of a source without splits.
 
 Rule = Mapping[str, Mapping[str, float]]
 
 TRAIN_TEST: Rule = {TRAIN: {TRAIN: 0.85, VALIDATION: 0.15}, TEST: {TEST: 1.0}}
 POOLED: Rule = {POOL: {TRAIN: 0.68, VALIDATION: 0.12, TEST: 0.20}}
+OFFICIAL: Rule = {name: {name: 1.0} for name in NAMES}  # The splits of the source.
 
 
 def unit_hash(dataset: str, key: str) -> float:
-  """A number in [0, 1) that depends on the data set's name and the example's key alone."""
+  """Returns a number in [0, 1) that depends only on the data set's name and the example's key."""
   digest = hashlib.sha256(f"{dataset}/{key}".encode()).digest()
   # 53 bits: every value is exact as a float, so no value rounds up to 1.
   return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
 def draw(dataset: str, key: str, parts: Mapping[str, float]) -> str:
-  """The part of `parts` (name -> proportion, in order) that the key falls into."""
+  """Returns the part of `parts` (name -> proportion, in order) that the key falls into."""
   position = unit_hash(dataset, key)
   edge = 0.0
   for name, proportion in parts.items():
@@ -52,7 +53,7 @@ def draw(dataset: str, key: str, parts: Mapping[str, float]) -> str:
 
 
 def check(rule: Rule) -> None:
-  """Raises unless every part is a known split and every source split is divided whole."""
+  """Raises ValueError unless all parts are known splits and their proportions sum to 1."""
   for source, parts in rule.items():
     unknown = sorted(set(parts) - set(NAMES))
     if unknown:

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One pass over a source, its splits out of it.
+"""Reading a source in one pass and dividing it into splits.
 
-TFDS asks for one generator a split, which would read an archive once for each. Here it is read
-once; its examples wait in temporary files, in memory up to a bound and on disk beyond it.
+TFDS takes one generator per split, which would read an archive once for each. Here it is read once;
+its examples are kept in temporary files, in memory up to a limit and on disk beyond it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import struct
 import tempfile
-from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Union
+from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple
 
 from tfds_builders import completeness
 from tfds_builders import content
@@ -24,13 +24,13 @@ from tfds_builders import splits
 from tfds_builders.parsers import example
 from tfds_builders.rows import row as row_lib
 
-_MEMORY_BYTES = 64 << 20  # A temporary file; TFDS keeps up to 1 GB of its own.
+_MEMORY_BYTES = 64 << 20  # Per temporary file; TFDS's shuffler keeps up to 1 GB.
 _CHECKED_AT_ONCE = 256
 _LENGTHS = struct.Struct(">II")
 
 
 class Record(NamedTuple):
-  """What becomes a record of TFDS; `label`: an id, -1 without a label, a list in multi-label."""
+  """The content of a TFDS record; `label`: an id, -1 without a label, a list in multi-label."""
 
   key: str
   label: Any
@@ -43,31 +43,31 @@ class Spool:
 
   Attributes:
     counts: examples of the source by source split, unreadable ones included.
-    unreadable: what was left out because it does not decode, with the reason.
-    digests: who holds which images; tells duplicates.
+    unreadable: the images that do not decode and are left out, with the reason.
+    digests: the images of each split, for finding duplicates.
   """
 
-  def __init__(self, row: row_lib.Row, directory: Union[str, os.PathLike]):
+  def __init__(self, row: row_lib.Row, directory: str | os.PathLike):
     self._row = row
     self._directory = os.fspath(directory)
-    self._files: Dict[str, IO[bytes]] = {}
-    self._keys: Set[str] = set()
-    self._found_names: Set[str] = set()
-    self._order: Dict[str, List[str]] = collections.defaultdict(list)
-    self._part: Dict[str, str] = {}
-    self.counts: Dict[str, int] = collections.Counter()
-    self.unreadable: List[str] = []
+    self._files: dict[str, IO[bytes]] = {}
+    self._keys: set[str] = set()
+    self._found_names: set[str] = set()
+    self._order: dict[str, list[str]] = collections.defaultdict(list)
+    self._part: dict[str, str] = {}
+    self.counts: dict[str, int] = collections.Counter()
+    self.unreadable: list[str] = []
     self.digests = content.Digests(list(row.split_names))
 
   @property
-  def split_names(self) -> List[str]:
-    """The splits of the data set, by which `read` is asked; optional ones if they are there."""
+  def split_names(self) -> list[str]:
+    """The splits of the data set; optional ones only if they have examples."""
     return [name for name in self._row.split_names
             if name not in self._row.optional or name in self._files]
 
   def fill(self, examples: Iterable[example.Example], expected: Mapping[str, int]) -> None:
-    """Takes all examples in; raises DataError if they are not what the row says."""
-    waiting: List[example.Example] = []
+    """Adds all examples; raises DataError if they do not match the row."""
+    waiting: list[example.Example] = []
     for one in examples:
       waiting.append(one)
       if len(waiting) == _CHECKED_AT_ONCE:
@@ -79,12 +79,12 @@ class Spool:
       self._draw()
 
   @property
-  def class_names(self) -> List[str]:
-    """In the order of ids; [] if the source has only numbers."""
+  def class_names(self) -> list[str]:
+    """The class names in the order of ids; [] if the source has only numbers."""
     return list(self._row.class_names or sorted(self._found_names))
 
   def read(self, split: str) -> Iterator[Record]:
-    """Yields the records of one split, less the images that a later split holds too."""
+    """Yields the records of one split without the images that a later split holds, too."""
     ids = {name: index for index, name in enumerate(self.class_names)}
     for place, file in self._files.items():
       if not self._row.drawn_as_in_paper and place != split:
@@ -104,7 +104,7 @@ class Spool:
           continue
         yield Record(key, labels.in_record(self._row, found, ids), extra, image)
 
-  def _add_readable(self, waiting: List[example.Example]) -> None:
+  def _add_readable(self, waiting: list[example.Example]) -> None:
     broken = inputs.unreadable(self._row, waiting)
     for index, one in enumerate(waiting):
       if index in broken:
@@ -142,7 +142,7 @@ class Spool:
     file.write(image)
 
   def _draw(self) -> None:
-    """The reference's draw, which goes by position."""
+    """Draws the splits of the reference, by position."""
     for split, keys in self._order.items():
       keys = sorted(keys) if self._row.paper_order == row_lib.SORTED else keys
       parts = self._row.paper[split].assign(len(keys))

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What state a data set is in on this machine: cheap, and it never raises for what is missing."""
+"""The state of a data set on this machine; fast, and missing data are not an error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
-from typing import Optional, Union
+from typing import Union
 
 from tfds_builders import access
 from tfds_builders import catalog
@@ -23,59 +23,59 @@ CREDENTIALS = "credentials"
 MANUAL = "manual"
 UNKNOWN = "unknown"
 
-_IMAGE_BYTES = 64 * 64 * 3  # What the suite keeps in memory of an image, at its usual size.
+_IMAGE_BYTES = 64 * 64 * 3  # An image in memory, at the usual size.
 
 DataDir = Union[str, os.PathLike, None]
 
 
 @dataclasses.dataclass(frozen=True)
 class Status:
-  """One data set on this machine.
+  """The state of one data set on this machine.
 
   Attributes:
-    name: as it was asked for.
+    name: the requested name.
     state: PREPARED, MIRRORED, DOWNLOADABLE, CREDENTIALS, MANUAL or UNKNOWN.
-    size_bytes: on disk if prepared or mirrored, to download if that is known; else None.
-    reason: one line for people.
-    command: what to run next; "" if nothing is to be done or nothing helps.
-    disk_bytes: what building it takes at most: the download, and as much again for the records;
-      0 if it is prepared. None: not known.
-    memory_bytes: of all its images as 64 x 64 x 3 bytes, or of all its vectors. None: not known.
+    size_bytes: on disk if prepared or mirrored, else of the download; None if unknown.
+    reason: one line that explains the state.
+    command: the command to run next; "" if there is none.
+    disk_bytes: upper bound of what a build takes: the download, and the same again for the records;
+      0 if it is prepared. None: unknown.
+    memory_bytes: size of all images as 64 x 64 x 3 bytes, or of all vectors. None: unknown.
   """
 
   name: str
   state: str
-  size_bytes: Optional[int]
+  size_bytes: int | None
   reason: str
   command: str
-  disk_bytes: Optional[int] = None
-  memory_bytes: Optional[int] = None
+  disk_bytes: int | None = None
+  memory_bytes: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-  """What is known of a data set before it is on this machine; `num_examples` None: not known."""
+  """Facts of a data set that need none of its files; `num_examples` is None if unknown."""
 
   title: str
   num_classes: int
-  num_examples: Optional[int]
+  num_examples: int | None
   source: str
 
 
 def facts(dataset_name: str) -> Facts:
-  """Facts of "nevis/mnist"; DataError if there is no such data set."""
+  """Returns the facts of "nevis/mnist"; DataError if there is no such data set."""
   _, row = catalog.find(dataset_name)
   return Facts(row.title, row.num_classes, _num_examples(row), access.kind(row))
 
 
 def data_directory(data_dir: DataDir = None) -> pathlib.Path:
-  """The folder of prepared data sets: the given one, else TFDS's default."""
+  """Returns the folder of prepared data sets: the given one, else TFDS's default."""
   chosen = data_dir or os.environ.get("TFDS_DATA_DIR") or "~/tensorflow_datasets"
   return pathlib.Path(chosen).expanduser()
 
 
 def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
-  """Says whether "nevis/mnist" is prepared, or how it can be."""
+  """Returns whether "nevis/mnist" is prepared, or how it can be prepared."""
   try:
     family, row = catalog.find(dataset_name)
   except errors.DataError as error:
@@ -124,8 +124,8 @@ def _with_mirror(command: str) -> str:
   return " ".join([command] + [f"--mirror {directory}" for directory in mirror.directories()[:1]])
 
 
-def _num_examples(row: row_lib.Row) -> Optional[int]:
-  """As the row's facts promise."""
+def _num_examples(row: row_lib.Row) -> int | None:
+  """Returns the number of examples that the row lists; None if it lists none."""
   counts = next((one.num_examples for one in row.layouts if one.num_examples), None)
   return sum(counts.values()) if counts else None
 
@@ -135,13 +135,13 @@ def _num_prepared(folder: pathlib.Path) -> int:
   return sum(int(count) for split in info["splits"] for count in split["shardLengths"])
 
 
-def _memory(row: row_lib.Row, num_examples: Optional[int]) -> Optional[int]:
+def _memory(row: row_lib.Row, num_examples: int | None) -> int | None:
   each = _IMAGE_BYTES if row.holds_images else 4 * max(row.feature_size, 0)
   return None if num_examples is None else num_examples * each
 
 
 def _problem(folder: pathlib.Path) -> str:
-  """Why a folder is no prepared data set; "" if it is one."""
+  """Returns why a folder is not a prepared data set; "" if it is one."""
   try:
     info = json.loads((folder / "dataset_info.json").read_text())
     num_shards = sum(len(split["shardLengths"]) for split in info["splits"])

@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Tiny data sets in real layouts, for tests here and in whatever uses these builders."""
+"""Tiny data sets in real layouts, for the tests of this package and of its users."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import pathlib
-from typing import Iterator, Mapping, Optional, Tuple
+from typing import Iterator, Mapping
 
 from tfds_builders import catalog
 from tfds_builders import mirror
@@ -14,12 +14,12 @@ from tfds_builders.rows import row as row_lib
 
 
 def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
-          num_examples: int = 80) -> Tuple[row_lib.Row, Mapping[str, int]]:
+          num_examples: int = 80) -> tuple[row_lib.Row, Mapping[str, int]]:
   """Writes fixture files of one layout of a row into `directory`.
 
   Returns:
-    The row with this layout only, less the sums and counts of the real files; and the number of
-    examples by source split, about `num_examples` or one for each class if that is more.
+    The row with this layout only, without the sums and counts of the real files; and the number of
+    examples by source split, about `num_examples` in all and at least one per class.
   """
   directory.mkdir(parents=True, exist_ok=True)
   class_names = row.class_names or tuple(str(index) for index in range(row.num_classes))
@@ -33,10 +33,9 @@ def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
 
 
 @contextlib.contextmanager
-def installed(row: row_lib.Row, directory: Optional[pathlib.Path] = None,
+def installed(row: row_lib.Row, directory: pathlib.Path | None = None,
               family: str = "nevis") -> Iterator[None]:
-  """Puts `row` in the place of the row of its name, and `directory` (None: nothing) in the place
-  of the mirror, whatever LIFELONG_MIRROR says."""
+  """Replaces the row of the same name by `row`, and the mirror by `directory` (None: no mirror)."""
   mirror_before = mirror.state()
   mirror.restore(((directory,) if directory else (), False))
   try:

@@ -32,16 +32,16 @@ says what is prepared, what can be downloaded and what needs credentials or a ma
 machine.
 
 **Tried on**: *real* means that the published archive (or a copy of it with the same content) was
-built; *small* means that only an archive made in its image was: names, folders, tables and formats
-as they are documented, a few small pictures in it. A *small* row may meet a surprise in the real
-archive; it will then stop with a message that names the file, and not guess.
+built; *small* means that only a small archive of the documented layout was, with its names,
+folders, tables and formats and a few small pictures. A *small* row may not fit the real archive in
+some detail; the build then stops with a message that names the file.
 
-**Train**: the size that the row's facts promise for our `train` split (the published count times
-the share that the rule of splits gives it); **paper**: "Size" in appendix L of the NEVIS'22 paper.
-A dash: not known before the archive is read.
+**Train**: expected size of our `train` split (the published count times its share by the rule of
+splits); **paper**: "Size" in appendix L of the NEVIS'22 paper. A dash: unknown before the archive
+is read.
 """
 
-_COLUMNS = ("name", "years", "classes", "train", "paper", "source", "credentials", "licence",
+_COLUMNS = ("name", "years", "classes", "train", "paper", "source", "credentials", "license",
             "variants", "tried on")
 
 
@@ -57,7 +57,7 @@ def page() -> str:
       parts.append("Differences and defects:\n\n" + "\n".join(notes) + "\n")
     kept = [f"- **{row.name}_paper_compat**: {row.compat.notes}" for row in rows if row.compat]
     if kept:
-      parts.append("Defects of the reference that can be had back:\n\n" + "\n".join(kept) + "\n")
+      parts.append("Defects of the reference that can be restored:\n\n" + "\n".join(kept) + "\n")
   return "\n".join(parts)
 
 
@@ -80,7 +80,7 @@ def _cells(family: str, row: row_lib.Row) -> Dict[str, str]:
       "paper": f"{row.paper_size:,}" if row.paper_size else "-",
       "source": access.kind(row),
       "credentials": access.credentials(row) or "-",
-      "licence": row.licence or "-",
+      "license": row.license or "-",
       "variants": ", ".join(variants) or "-",
       "tried on": "real" if any(layout.built_from_real for layout in row.layouts) else "small"}
 

@@ -14,7 +14,8 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.o import olivetti_face
+from tfds_builders.rows.nevis.s import semeion
 
 pytest.importorskip("apache_beam", reason="needs the extra: pip install lifelong-suite[beam]")
 
@@ -34,7 +35,7 @@ class _Parser:
 def _row(**args):
   layout = row_lib.Layout(_Parser, (row_lib.File("a"), row_lib.File("b")), args=args,
                           num_examples={"all": 120}, separate_files=True)
-  return dataclasses.replace(first.OLIVETTI_FACE, layouts=(layout,), num_classes=4,
+  return dataclasses.replace(olivetti_face.ROW, layouts=(layout,), num_classes=4,
                              class_names=None)
 
 
@@ -69,7 +70,7 @@ def test_same_records_names_and_facts_as_without_beam(tmp_path):
     assert all(np.array_equal(one[split], two[split]) for split in ("train", "validation", "test"))
 
 
-def test_a_source_that_is_not_what_it_should_be_leaves_nothing(tmp_path):
+def test_a_source_that_fails_its_checks_leaves_nothing(tmp_path):
   with pytest.raises(Exception, match="2 of 120 images of olivetti_face cannot be decoded"):
     _build(tmp_path, _row(broken=True), "data", runner="DirectRunner")
   assert not list((tmp_path / "data").rglob("*record*"))
@@ -77,6 +78,6 @@ def test_a_source_that_is_not_what_it_should_be_leaves_nothing(tmp_path):
 
 def test_a_draw_by_position_is_refused(tmp_path):
   from tfds_builders import beam_build  # pylint: disable=g-import-not-at-top
-  row = dataclasses.replace(_row(), paper=first.SEMEION.paper)
+  row = dataclasses.replace(_row(), paper=semeion.ROW.paper)
   with pytest.raises(ValueError, match="olivetti_face_paper is drawn by position"):
     beam_build.Build(row_lib.variants(row)[1], (), {}, tmp_path / "x")

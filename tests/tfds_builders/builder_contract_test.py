@@ -1,9 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The contract of every layout of every row and variant, on tiny archives of the real shape."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Mapping
 
 import pytest
 import tensorflow as tf
@@ -28,8 +30,8 @@ class Built:
   counts: Mapping[str, int]
   data_dir: Any
   builder: Any
-  records: Dict[str, List[Dict[str, Any]]]  # Encoded, by split.
-  status_when_built: Optional[Any] = None
+  records: dict[str, list[dict[str, Any]]]  # Encoded, by split.
+  status_when_built: Any = None
 
   @property
   def name(self) -> str:
@@ -75,7 +77,7 @@ def test_labels_are_in_range_and_every_class_occurs(built):
 
 
 # Class ids that the published data leave empty.
-_WITHOUT_IMAGES: Dict[str, Any] = {"landsat": (5,)}
+_WITHOUT_IMAGES: dict[str, Any] = {"landsat": (5,)}
 
 
 def test_images_are_jpeg_or_png_and_decode(built):

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Two builders at once, builds that were killed, and disks that are full."""
+"""Concurrent builds, interrupted builds and full disks."""
 
 import errno
 import fcntl
@@ -13,12 +13,12 @@ import tfds_builders
 from tfds_builders import errors
 from tfds_builders import row_builder
 from tfds_builders import testing
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.s import semeion
 
 
 @pytest.fixture(name="row")
 def _row(tmp_path):
-  return testing.write(first.SEMEION, first.SEMEION.layouts[0], tmp_path / "mirror")[0]
+  return testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")[0]
 
 
 def test_the_second_of_two_builds_waits_for_the_first(tmp_path, row):
@@ -40,7 +40,7 @@ def test_the_second_of_two_builds_waits_for_the_first(tmp_path, row):
     fcntl.flock(free, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_leftovers_of_a_killed_build_are_swept_by_the_next(tmp_path, row):
+def test_the_next_build_removes_what_an_interrupted_one_left(tmp_path, row):
   left = tmp_path / "data" / "nevis" / "semeion" / "incomplete.ABC_1.0.0"
   left.mkdir(parents=True)
   (left / "nevis-train.tfrecord").write_text("half")

@@ -1,5 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Names, and the facts that every row must have."""
+"""Names of data sets, and the facts that every row must have."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+import re
 
 import pytest
 
@@ -9,13 +15,18 @@ from tfds_builders import errors
 from tfds_builders import splits
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.c import cifar10
+from tfds_builders.rows.nevis.m import mnist
+
+NEVIS = pathlib.Path(nevis.__file__).parent
+NEVIS_FILES = [path for path in sorted(NEVIS.rglob("*.py"))
+               if path.stem != "__init__" and path.parent.name != "shared"]
 
 
 def test_names_are_sorted_and_found():
   assert tfds_builders.names() == sorted(tfds_builders.names())
   assert "nevis/olivetti_face" in tfds_builders.names()
-  assert catalog.find("nevis/mnist") == ("nevis", first.MNIST)
+  assert catalog.find("nevis/mnist") == ("nevis", mnist.ROW)
 
 
 @pytest.mark.parametrize("name, message", [
@@ -46,10 +57,25 @@ def test_row_is_complete(row):
         assert int(value, 16) >= 0
 
 
-def test_rows_have_names_of_their_own():
+def test_row_names_are_unique():
   assert len({row.name for row in nevis.ROWS}) == len(nevis.ROWS)
 
 
 def test_cifar10_has_the_order_of_tfds():
-  assert first.CIFAR10.class_names == tuple(sorted(first.CIFAR10.class_names))
-  assert first.CIFAR10.class_names[:2] == ("airplane", "automobile")
+  assert cifar10.ROW.class_names == tuple(sorted(cifar10.ROW.class_names))
+  assert cifar10.ROW.class_names[:2] == ("airplane", "automobile")
+
+
+@pytest.mark.parametrize("path", NEVIS_FILES, ids=lambda path: path.stem)
+def test_a_file_has_the_name_of_its_row(path):
+  letter = path.parent.name
+  name = importlib.import_module(f"{nevis.__name__}.{letter}.{path.stem}").ROW.name
+  assert path.stem == (name if name.isidentifier() else "_" + re.sub(r"\W", "_", name))
+  assert letter == re.search("[a-z]", name.lower()).group()
+
+
+def test_every_row_of_nevis_is_collected_and_no_folder_is_crowded():
+  assert len(nevis.ROWS) == len(NEVIS_FILES)
+  assert [row.name for row in nevis.ROWS] == sorted(row.name for row in nevis.ROWS)
+  for folder in [NEVIS, *NEVIS.iterdir()]:
+    assert len(list(folder.glob("*.py"))) <= 20, f"{folder.name}/ holds more than 20 modules"

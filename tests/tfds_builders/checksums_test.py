@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Files are verified by their own checksum, by that of their content, or used with a warning."""
+"""Verification by checksums of files or of their content, and use with a warning."""
 
 import gzip
 
@@ -39,7 +39,7 @@ def test_mismatch_says_got_and_known_and_next_step(plain):
     checksums.verify(file, plain, trust=False)
 
 
-def test_packed_again_is_recognised_by_its_content(packed):
+def test_packed_again_is_recognized_by_its_content(packed):
   file = row.File("f.gz", checksums=("md5:00",), content_checksums=(_MD5,))
   assert checksums.verify(file, packed, trust=False) == checksums.compute(packed)["sha256"]
 

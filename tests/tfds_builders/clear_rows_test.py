@@ -62,7 +62,7 @@ def test_every_layout_builds(family, row, layout, tmp_path):
     assert "image" not in first
 
 
-def test_unlabelled_images_of_bucket_0_have_no_label(tmp_path):
+def test_unlabeled_images_of_bucket_0_have_no_label(tmp_path):
   row = catalog.find("clear10/images")[1]
   _, _, records = _built("clear10", row, row.layouts[0], tmp_path)
   assert [int(record["label"]) for record in records["bucket_00"]] == [-1] * 3
@@ -121,12 +121,12 @@ def test_a_released_list_of_places_wins_over_our_draw(tmp_path):
 
 
 @pytest.mark.parametrize("members, message", [
-    ({**_metadata(1, "bus", [1, 2]), **_image(1, "bus", 1)}, "lacks 1 images of its own tables"),
+    ({**_metadata(1, "bus", [1, 2]), **_image(1, "bus", 1)}, "is missing 1 images of its tables"),
     ({**_metadata(1, "bus", [1]), **_image(1, "bus", 1), **_image(1, "bus", 2)}, "not in the arch"),
     ({**_metadata(11, "bus", [1]), **_image(11, "bus", 1)}, "CLEAR has 0 to 10"),
     ({"class_names.txt": b"car", **_metadata(1, "bus", [1]), **_image(1, "bus", 1)}, "'bus'"),
     ({"class_names.txt": b"car\nbus", **_metadata(1, "bus", [1])}, "not sorted"),
-    ({"labeled_metadata/1/bus.json": b"{"}, "no JSON"),
+    ({"labeled_metadata/1/bus.json": b"{"}, "not JSON"),
     ({"labeled_metadata/1/bus.json": b"[1]"}, "facts by Flickr id"),
     ({"README": b""}, "holds no buckets"),
 ])
@@ -146,7 +146,7 @@ def test_an_archive_without_a_bucket_is_refused(tmp_path):
   small = dataclasses.replace(small, layouts=(dataclasses.replace(
       small.layouts[0], num_examples={}),))
   with testing.installed(small, tmp_path, family="clear10"), \
-      pytest.raises(errors.DataError, match="holds nothing of bucket_04"):
+      pytest.raises(errors.DataError, match="has no examples in bucket_04"):
     tfds_builders.build("clear10/moco_b0", tmp_path / "data")
 
 

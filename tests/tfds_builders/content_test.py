@@ -8,7 +8,7 @@ from tfds_builders import splits
 
 
 def test_digest_is_the_head_of_sha256():
-  assert content.digest(b"") == 0xe3b0c44298fc1c14  # The well-known sum of nothing.
+  assert content.digest(b"") == 0xe3b0c44298fc1c14  # The sha256 of no bytes.
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5, 6), (6, 5, 4, 3, 2, 1, 0),

@@ -12,7 +12,7 @@ import pytest
 from sklearn import datasets
 
 from tfds_builders.corruptions import blur
-from tfds_builders.corruptions import colour
+from tfds_builders.corruptions import color
 from tfds_builders.corruptions import corrupt
 from tfds_builders.corruptions import digital
 from tfds_builders.corruptions import extra
@@ -123,12 +123,12 @@ def _rng():
 
 
 def test_noise_has_the_deviation_of_its_level():
-  grey = np.full((200, 200, 3), 0.5)
-  assert np.std(noise.gaussian_noise(grey, 0.1, _rng()) - grey) == pytest.approx(0.1, rel=0.02)
-  assert np.std(noise.speckle_noise(grey, 0.2, _rng()) - grey) == pytest.approx(0.1, rel=0.02)
+  gray = np.full((200, 200, 3), 0.5)
+  assert np.std(noise.gaussian_noise(gray, 0.1, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
+  assert np.std(noise.speckle_noise(gray, 0.2, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
   # Of 0.5 * 50 photons the deviation is 5, in units of 1 / 50.
-  assert np.std(noise.shot_noise(grey, 50, _rng())) == pytest.approx(0.1, rel=0.02)
-  changed = noise.impulse_noise(grey, 0.07, _rng())
+  assert np.std(noise.shot_noise(gray, 50, _rng())) == pytest.approx(0.1, rel=0.02)
+  changed = noise.impulse_noise(gray, 0.07, _rng())
   assert np.mean(changed != 0.5) == pytest.approx(0.07, abs=0.003)
   assert np.mean(changed == 1.0) == pytest.approx(np.mean(changed == 0.0), abs=0.004)
 
@@ -136,9 +136,9 @@ def test_noise_has_the_deviation_of_its_level():
 def test_disk_below_radius_one_is_only_its_soft_edge():
   kernel = blur.disk(0.3, 0.4)
   side = np.exp(-1 / 0.32)
-  centre = (1 / (1 + 2 * side)) ** 2
-  assert kernel.shape == (17, 17) and kernel[8, 8] == pytest.approx(centre)
-  assert kernel[8, 9] == pytest.approx(centre * side) and kernel[8, 10] == 0.0
+  center = (1 / (1 + 2 * side)) ** 2
+  assert kernel.shape == (17, 17) and kernel[8, 8] == pytest.approx(center)
+  assert kernel[8, 9] == pytest.approx(center * side) and kernel[8, 10] == 0.0
   assert blur.disk(10, 0.5).shape == (21, 21)
   assert np.count_nonzero(blur.disk(1, 0.01) > 1e-6) == 5  # A cross.
 
@@ -171,13 +171,13 @@ def test_glass_only_moves_pixels_nearby():
   np.testing.assert_array_equal(moved[0, :1], image[0, :1])
 
 
-def test_colour_spaces_agree_with_the_standard_library():
+def test_color_spaces_agree_with_the_standard_library():
   values = _rng().random((50, 3))
   expected = np.array([colorsys.rgb_to_hsv(*one) for one in values])
-  np.testing.assert_allclose(colour.hsv(values), expected, atol=1e-12)
-  np.testing.assert_allclose(colour.rgb(expected), values, atol=1e-12)
-  assert colour.hsv(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
-  assert colour.grey(np.ones((2, 3))).tolist() == pytest.approx([1.0, 1.0])
+  np.testing.assert_allclose(color.hsv(values), expected, atol=1e-12)
+  np.testing.assert_allclose(color.rgb(expected), values, atol=1e-12)
+  assert color.hsv(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+  assert color.gray(np.ones((2, 3))).tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_contrast_brightness_and_saturation_by_hand():
@@ -209,7 +209,7 @@ def test_clouds_fill_their_range_and_fade_faster_with_more_decay():
   assert texture.clouds(5, 9, 2.0, _rng()).shape == (5, 9)
 
 
-def test_snow_whitens_fog_greys_and_mud_darkens():
+def test_snow_whitens_fog_grays_and_mud_darkens():
   image = _PHOTOS[levels.CIFAR][1]
   assert corrupt.corrupt(image, "snow", 5, key="a").mean() > image.mean()
   white = np.full((32, 32, 3), 255, np.uint8)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Importing registers, and stays light."""
+"""Importing registers the builders without importing TensorFlow."""
 
 import subprocess
 import sys

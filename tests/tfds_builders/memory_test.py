@@ -2,8 +2,8 @@
 """A builder's memory does not grow with its archive.
 
 A 20 GiB archive scaled down by 50: an archive of 390 MB under bounds of 1 MB a spool file and 16
-MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may lie by half the archive over what
-TensorFlow alone takes; whatever held the images would lie over it.
+MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may exceed that of
+TensorFlow alone by half the archive; a builder that kept the images would exceed it.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ import tfds_builders
 from tfds_builders import spool, testing
 from tfds_builders.parsers import example, images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.o import olivetti_face
 
 SIDE, NUM = 180, {num}
 
@@ -38,7 +38,7 @@ spool._MEMORY_BYTES = 1 << 20
 shuffle.MAX_MEM_BUFFER_SIZE = 16 << 20
 folder = pathlib.Path(sys.argv[1])
 (folder / "x").write_text("")
-row = dataclasses.replace(first.OLIVETTI_FACE, class_names=None, channels=3, layouts=(
+row = dataclasses.replace(olivetti_face.ROW, class_names=None, channels=3, layouts=(
     row_lib.Layout(Parser, (row_lib.File("x"),)),))
 with testing.installed(row, folder):
   images.unreadable([(images.png(np.zeros((SIDE, SIDE, 3), np.uint8)), "warm")] * 256, 3)

@@ -22,7 +22,7 @@ def test_slices_are_consecutive_rounded_down_and_the_last_has_the_rest():
   assert draw.parts == ("train", "dev", "dev_test")
 
 
-def test_slices_stand_in_the_order_in_which_they_are_given():
+def test_slices_keep_the_given_order():
   assert paper_draws.slices({"test": 0.5, "dev_test": 0.5}).assign(3) == [
       "test", "dev_test", "dev_test"]
   assert paper_draws.SLICED_TRAIN_DEV.assign(6) == ["train"] * 4 + ["dev"] * 2

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The draw of exact sizes."""
+"""The draw whose parts have exact sizes."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def test_parts_have_the_sizes_of_the_reference():
   assert sizes(700) == [489, 106, 105]  # 0.7 * 700 is a little under 490 there.
 
 
-def test_the_permutation_tells_who_is_where():
+def test_parts_follow_the_permutation():
   order = np.random.default_rng(1).permutation(20).tolist()
   parts = paper_permutations.TRAIN_ONLY.assign(20)
   assert [parts[index] for index in order] == ["train"] * 14 + ["dev"] * 3 + ["dev_test"] * 3

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Building: the order of an archive does not matter, and failures leave nothing behind."""
+"""Builds do not depend on the order of an archive, and failures leave nothing behind."""
 
 import dataclasses
 import random
@@ -17,7 +17,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.o import olivetti_face
 
 
 def _faces(num_subjects=40):
@@ -26,9 +26,9 @@ def _faces(num_subjects=40):
 
 
 def _row(**changes):
-  layout = dataclasses.replace(first.OLIVETTI_FACE.layouts[0],
+  layout = dataclasses.replace(olivetti_face.ROW.layouts[0],
                                files=(row_lib.File("faces.tar"),), num_examples={})
-  return dataclasses.replace(first.OLIVETTI_FACE, layouts=(layout,), **changes)
+  return dataclasses.replace(olivetti_face.ROW, layouts=(layout,), **changes)
 
 
 def _build(tmp_path, members, row=None, name="data"):

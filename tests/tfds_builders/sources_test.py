@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Mirror first, then TFDS's own copy or a download; what is lacking is said in full."""
+"""Sources: the mirror, TFDS's own copy or a download, and messages about missing files."""
 
 import dataclasses
 import functools
@@ -18,7 +18,9 @@ from tfds_builders import testing
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import idx
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.m import mnist
+from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.t import tiny_imagenet
 
 
 @pytest.fixture(name="server")
@@ -54,7 +56,7 @@ def _records(name, split, data_dir):
 
 def test_download_and_mirror_give_the_same_records(tmp_path, server):
   folder, url = server
-  row, _ = testing.write(first.SEMEION, first.SEMEION.layouts[0], folder)
+  row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], folder)
   with testing.installed(_downloadable(row, url)):
     assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "a").state == "downloadable"
     builder = tfds_builders.build("nevis/semeion", tmp_path / "a")
@@ -68,7 +70,7 @@ def test_download_and_mirror_give_the_same_records(tmp_path, server):
 
 def test_tfds_load_alone_downloads_too(tmp_path, server):
   folder, url = server
-  row, counts = testing.write(first.SEMEION, first.SEMEION.layouts[0], folder)
+  row, counts = testing.write(semeion.ROW, semeion.ROW.layouts[0], folder)
   with testing.installed(_downloadable(row, url)):
     loaded = tfds.load("nevis/semeion", data_dir=tmp_path / "a")
   assert sum(len(dataset) for dataset in loaded.values()) == counts["all"]
@@ -76,21 +78,21 @@ def test_tfds_load_alone_downloads_too(tmp_path, server):
 
 def test_download_with_a_wrong_checksum_is_refused(tmp_path, server):
   folder, url = server
-  row, _ = testing.write(first.SEMEION, first.SEMEION.layouts[0], folder)
+  row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], folder)
   with testing.installed(_downloadable(row, url, checksums=("md5:00",))), \
       pytest.raises(errors.DataError, match="Checksum mismatch: .*downloads.*known for sem"):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert not list((tmp_path / "a" / "nevis").rglob("*record*"))
-  # It is kept aside, and the next build downloads anew.
+  # It is kept under another name, and the next build downloads again.
   kept, = (tmp_path / "a").rglob("*.refused")
   assert kept.read_bytes() == (folder / row.layouts[0].files[0].name).read_bytes()
   with testing.installed(_downloadable(row, url)):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
-def test_dead_link_says_all_that_helps(tmp_path, server):
+def test_a_dead_link_says_what_to_do(tmp_path, server):
   _, url = server
-  row = _downloadable(first.SEMEION, url)
+  row = _downloadable(semeion.ROW, url)
   with testing.installed(row, tmp_path), pytest.raises(errors.DataError) as caught:
     tfds_builders.build("nevis/semeion", tmp_path / "a")
   message = str(caught.value)
@@ -99,30 +101,30 @@ def test_dead_link_says_all_that_helps(tmp_path, server):
     assert part in message, (part, message)
 
 
-def test_nothing_public_says_where_it_looked(tmp_path):
-  layout = dataclasses.replace(first.SEMEION.layouts[0],
+def test_a_missing_source_says_where_it_was_searched(tmp_path):
+  layout = dataclasses.replace(semeion.ROW.layouts[0],
                                files=(row_lib.File("semeion.data", "kaggle:a/b"),))
-  with testing.installed(dataclasses.replace(first.SEMEION, layouts=(layout,))), \
+  with testing.installed(dataclasses.replace(semeion.ROW, layouts=(layout,))), \
       pytest.raises(errors.DataError, match=r"data \(kaggle:a/b\).*no mirror .*--mirror DIR"):
     tfds_builders.build("nevis/semeion", tmp_path / "a")
 
 
 def test_mirror_takes_the_first_layout_it_has_whole(tmp_path):
-  row = first.TINY_IMAGENET
+  row = tiny_imagenet.ROW
   with testing.installed(row, tmp_path):
     assert sources.in_mirror(row) is None
     (tmp_path / "tiny-imagenet-200-slim.tar.xz").write_bytes(b"x")
     assert sources.in_mirror(row)[0] is row.layouts[1]
     (tmp_path / "tiny-imagenet-200.zip").write_bytes(b"x")
     assert sources.in_mirror(row)[0] is row.layouts[0]
-  with testing.installed(first.MNIST, tmp_path):
+  with testing.installed(mnist.ROW, tmp_path):
     (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"x")
-    assert sources.in_mirror(first.MNIST) is None
+    assert sources.in_mirror(mnist.ROW) is None
 
 
 def test_a_file_of_another_data_set_is_passed_over(tmp_path):
-  """MNIST's imitations use its file names: the content tells them apart."""
-  row, _ = testing.write(first.MNIST, first.MNIST.layouts[0], tmp_path / "z")
+  """Other data sets use MNIST's file names; their content differs."""
+  row, _ = testing.write(mnist.ROW, mnist.ROW.layouts[0], tmp_path / "z")
   layout = row.layouts[0]
   files = tuple(dataclasses.replace(f, content_checksums=("sha256:" + sources.checksums.compute(
       tmp_path / "z" / f.name, content=True)["sha256"],)) for f in layout.files)
@@ -139,10 +141,10 @@ def test_a_file_of_another_data_set_is_passed_over(tmp_path):
 
 
 def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tmp_path):
-  row, counts = testing.write(first.MNIST, first.MNIST.layouts[0], tmp_path / "mirror")
+  row, counts = testing.write(mnist.ROW, mnist.ROW.layouts[0], tmp_path / "mirror")
   folder = tmp_path / "mirror"
   pixels = {split: (idx.read(folder / images, ndim=3), idx.read(folder / labels, ndim=1))
-            for split, (images, labels) in first.MNIST.layouts[0].args["parts"].items()}
+            for split, (images, labels) in mnist.ROW.layouts[0].args["parts"].items()}
 
   class ToyDigits(tfds.core.GeneratorBasedBuilder):
     """As TFDS's MNIST: no names, keys are positions."""

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Splits are a function of the data set's name and the key, the same for ever."""
+"""Splits depend only on the data set's name and the key, and never change."""
 
 import collections
 

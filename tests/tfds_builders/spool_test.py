@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What leaves the spool: the reference's draw, images met in two splits, images that are broken."""
+"""The spool: the reference's draw, images in two splits, damaged images."""
 
 import types
 
@@ -103,7 +103,7 @@ def test_many_broken_images_are_an_error(tmp_path):
     _filled(_row(), examples, tmp_path)
 
 
-def test_an_example_without_a_label_has_minus_one_and_extra_features_travel(tmp_path):
+def test_an_example_without_a_label_has_minus_one_and_keeps_extra_features(tmp_path):
   one = example.Example(splits.POOL, "k", None, _image(0), "w", extra={"domain": "clean"})
   spool, _ = _filled(_row(features={"domain": "text"}), [one], tmp_path)
   records = [record for split in spool.split_names for record in spool.read(split)]

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Keys, labels and splits depend on nothing but the files' content.
+"""Keys, labels and splits depend only on the content of the files.
 
 Every row is read in two processes of different PYTHONHASHSEED, one of which sees every folder and
-every archive in an order of its own.
+every archive in another order.
 """
 
 import json

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""States, cheaply and without ever raising for what is missing."""
+"""States of data sets; missing data are not an error."""
 
 import dataclasses
 
@@ -9,7 +9,8 @@ import tfds_builders
 from tfds_builders import status
 from tfds_builders import testing
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.o import olivetti_face
+from tfds_builders.rows.nevis.s import semeion
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +34,14 @@ def test_downloadable_says_size_and_command(tmp_path):
 
 def test_mirrored_says_size_and_place(tmp_path):
   (tmp_path / "semeion.data").write_bytes(bytes(10))
-  with testing.installed(first.SEMEION, tmp_path):
+  with testing.installed(semeion.ROW, tmp_path):
     found = status.inspect("nevis/semeion", tmp_path / "data")
   assert (found.state, found.size_bytes) == (status.MIRRORED, 10)
   assert found.command == f"suite data build nevis/semeion --mirror {tmp_path}"
 
 
 def test_credentials_say_what_is_needed_and_how_to_get_it(tmp_path):
-  with testing.installed(_kaggle(first.OLIVETTI_FACE)):
+  with testing.installed(_kaggle(olivetti_face.ROW)):
     found = status.inspect("nevis/olivetti_face", tmp_path)
   assert found.state == status.CREDENTIALS and "x.zip (kaggle:a/b)" in found.reason
   assert "kaggle datasets download -d a/b -p DIR" in found.reason
@@ -66,7 +67,7 @@ def test_every_name_has_a_status(tmp_path):
     assert found.reason and found.command
 
 
-def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
+def test_a_missing_mirror_is_not_an_error(tmp_path, monkeypatch):
   monkeypatch.setenv("LIFELONG_MIRROR", str(tmp_path / "gone"))
   assert status.inspect("nevis/semeion", tmp_path).state == status.DOWNLOADABLE
 
@@ -76,8 +77,8 @@ def test_a_mirror_that_went_away_is_no_error(tmp_path, monkeypatch):
     (lambda folder: (folder / "dataset_info.json").write_text("{"), "dataset_info.json cannot be"),
     (lambda folder: (folder / "dataset_info.json").unlink(), "it has no dataset_info.json"),
 ])
-def test_a_spoilt_copy_is_not_prepared(tmp_path, spoil, reason):
-  row, _ = testing.write(first.SEMEION, first.SEMEION.layouts[0], tmp_path / "mirror")
+def test_a_damaged_copy_is_not_prepared(tmp_path, spoil, reason):
+  row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")
   with testing.installed(row, tmp_path / "mirror"):
     tfds_builders.build("nevis/semeion", tmp_path)
     assert status.inspect("nevis/semeion", tmp_path).state == status.PREPARED

@@ -81,7 +81,7 @@ _SLICED = {"train": paper_draws.SLICED_TRAIN_ONLY, "test": paper_draws.whole("te
 _SLICED_VALIDATED = {"train": paper_draws.SLICED_TRAIN_DEV,
                      "validation": paper_draws.whole("dev_test"),
                      "test": paper_draws.whole("test")}
-# Further sets with these draws differ from one of them in nothing that matters here.
+# Other data sets with these draws behave like one of them.
 _NAMES = ("cifar100", "emnist_balanced", "fashion_mnist", "stanford_dogs", "svhn_cropped")
 
 
@@ -124,7 +124,7 @@ def test_the_reference_draws_ranges_of_the_store(name, tmp_path):
 
 @pytest.mark.usefixtures("many_files")
 @pytest.mark.parametrize("name", ["dtd", "oxford_flowers102"])
-def test_or_leaves_the_official_validation_alone(name, tmp_path):
+def test_the_reference_keeps_the_official_validation(name, tmp_path):
   row = catalog.find(f"nevis/{name}")[1]
   original, builder = _tiny_paper(row, tmp_path)
   assert row.paper == _SLICED_VALIDATED
@@ -152,7 +152,7 @@ def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(tmp_path):
     ("coil100", "angle_label", {"train": {70, 71, 0, 1, 2}, "dev": {16, 17, 18, 19, 20},
                                 "dev_test": {50, 51, 52, 53, 54}}),
     ("smallnorb", "instance", {"train": {0, 1, 2, 3, 5, 7, 8, 9}, "dev": {4}, "dev_test": {6}})])
-def test_or_goes_by_view_or_by_toy(name, field, parts, tmp_path):
+def test_the_reference_splits_by_view_or_by_toy(name, field, parts, tmp_path):
   original, builder = _tiny_paper(catalog.find(f"nevis/{name}")[1], tmp_path, num_examples=200)
   decoders = {"image": tfds.decode.SkipDecoding()}
   records = list(tfds.as_numpy(original.as_dataset(split="train", decoders=decoders)))

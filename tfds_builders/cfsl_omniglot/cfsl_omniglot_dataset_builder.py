@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`tfds.load("cfsl_omniglot")`, that is `cfsl_omniglot/images`."""
+"""`tfds.load("cfsl_omniglot")`, which is `cfsl_omniglot/images`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`tfds.load("clear100")`: the first configuration, `clear100/images`, and its sisters."""
+"""`tfds.load("clear100")`: the first configuration, `clear100/images`, and the others."""
 
 from __future__ import annotations
 

@@ -1,31 +1,29 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Blur: defocus, glass, motion and zoom (and gaussian, one of the extra kinds).
 
-Differences from the published images: `motion_blur` is written with numpy after the description of
-ImageMagick's operator, which made the published ones; `glass_blur` exchanges neighbouring pixels,
-where the published program, by an aliasing of its array, copies one onto the other.
+Differences from the published images: `motion_blur` is a numpy version of ImageMagick's operator,
+which made the published ones; `glass_blur` exchanges neighboring pixels, where the published
+program copies one to the other because of an aliased array.
 """
 
 from __future__ import annotations
-
-from typing import Tuple
 
 import numpy as np
 from scipy import ndimage
 
 
-def defocus_blur(pixels: np.ndarray, level: Tuple[float, float],
+def defocus_blur(pixels: np.ndarray, level: tuple[float, float],
                  rng: np.random.Generator) -> np.ndarray:
-  """A disk; level: its radius, and the deviation of the blur that softens its edge."""
+  """Blurs by a disk; level: its radius, and the deviation of the blur that softens its edge."""
   del rng
   kernel = disk(*level)
   return np.stack([ndimage.correlate(pixels[..., c], kernel, mode="mirror")
                    for c in range(pixels.shape[2])], axis=-1)
 
 
-def glass_blur(pixels: np.ndarray, level: Tuple[float, int, int],
+def glass_blur(pixels: np.ndarray, level: tuple[float, int, int],
                rng: np.random.Generator) -> np.ndarray:
-  """Gaussian blur, exchange of near pixels, blur; level: deviation, reach, rounds."""
+  """Blurs, exchanges near pixels, blurs again; level: deviation, reach, rounds."""
   deviation, reach, rounds = level
   height, width = pixels.shape[:2]
   order = list(range(height * width))
@@ -40,15 +38,15 @@ def glass_blur(pixels: np.ndarray, level: Tuple[float, int, int],
   return _gaussian(blurred[order].reshape(pixels.shape), deviation)
 
 
-def motion_blur(pixels: np.ndarray, level: Tuple[int, float],
+def motion_blur(pixels: np.ndarray, level: tuple[int, float],
                 rng: np.random.Generator) -> np.ndarray:
-  """Within 45 degrees of horizontal; level: radius and deviation."""
+  """Blurs along a line within 45 degrees of horizontal; level: radius and deviation."""
   return along(pixels, *level, angle=rng.uniform(-45.0, 45.0))
 
 
-def zoom_blur(pixels: np.ndarray, level: Tuple[float, float],
+def zoom_blur(pixels: np.ndarray, level: tuple[float, float],
               rng: np.random.Generator) -> np.ndarray:
-  """The mean of the image and of itself magnified 1, 1 + step, ..., 1 + most; level: most, step."""
+  """Averages the image with itself magnified by 1, 1 + step, ..., 1 + most; level: most, step."""
   del rng
   most, step = level
   total, factors = pixels.copy(), 1.0 + step * np.arange(int(round(most / step)) + 1)
@@ -67,9 +65,9 @@ def _gaussian(pixels: np.ndarray, deviation: float) -> np.ndarray:
 
 
 def disk(radius: float, softness: float) -> np.ndarray:
-  """A kernel that sums to 1: [17, 17] up to radius 8, else [2 radius + 1, 2 radius + 1].
+  """Returns a kernel that sums to 1: [17, 17] up to radius 8, else [2 radius + 1, 2 radius + 1].
 
-  Below radius 1 the disk is one pixel, and all the blur is that of its edge (as published).
+  Below radius 1 the disk is one pixel, and only its edge blurs (as published).
   """
   reach, width = (8, 1) if radius <= 8 else (int(radius), 2)
   grid = np.arange(-reach, reach + 1)
@@ -82,7 +80,7 @@ def disk(radius: float, softness: float) -> np.ndarray:
 
 
 def along(pixels: np.ndarray, radius: int, deviation: float, *, angle: float) -> np.ndarray:
-  """The mean of 2 radius + 1 copies, each shifted a pixel further, under half a Gaussian.
+  """Returns the mean of 2 radius + 1 copies, each shifted a pixel further, under half a Gaussian.
 
   Args:
     pixels: [H, W] or [H, W, C].
@@ -104,7 +102,7 @@ def along(pixels: np.ndarray, radius: int, deviation: float, *, angle: float) ->
 
 
 def magnified(pixels: np.ndarray, factor: float) -> np.ndarray:
-  """The middle of the image, magnified (bilinear) to its own size; factor >= 1."""
+  """Returns the middle of the image, magnified (bilinear) to the original size; factor >= 1."""
   size = np.array(pixels.shape[:2])
   crop = np.ceil(size / factor).astype(int)
   top, left = (size - crop) // 2

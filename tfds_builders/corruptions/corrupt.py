@@ -1,17 +1,17 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Corrupting one image: a pure function of its pixels, its key, the kind and the severity.
+"""Corruption of one image: a pure function of its pixels, its key, the kind and the severity.
 
 The random numbers of an image come from a hash of its key, so a data set can be corrupted in any
 order, in parts or in parallel, with the same result. Kinds and levels are those of CIFAR-10-C and
-ImageNet-C (Hendrycks and Dietterich, 2019), written anew: these are images of the same kind, not
-the published ones, whose random numbers cannot be had. Differences beyond those are named in the
-families' modules.
+ImageNet-C (Hendrycks and Dietterich, 2019), implemented independently: the images are of the same
+kind as the published ones, whose random numbers are not available. The families' modules name
+other differences.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Callable, Dict, Mapping, Tuple
+from typing import Callable, Mapping
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from tfds_builders.corruptions import weather
 
 SEVERITIES = (1, 2, 3, 4, 5)
 
-# As the published archives are divided.
-FAMILIES: Mapping[str, Tuple[Callable[..., np.ndarray], ...]] = {
+# The families of the published archives.
+FAMILIES: Mapping[str, tuple[Callable[..., np.ndarray], ...]] = {
     "noise": (noise.gaussian_noise, noise.shot_noise, noise.impulse_noise),
     "blur": (blur.defocus_blur, blur.glass_blur, blur.motion_blur, blur.zoom_blur),
     "weather": (weather.snow, weather.frost, weather.fog, weather.brightness),
@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, Tuple[Callable[..., np.ndarray], ...]] = {
                 digital.jpeg_compression),
     "extra": (noise.speckle_noise, blur.gaussian_blur, extra.spatter, extra.saturate),
 }
-_FUNCTIONS: Dict[str, Callable[..., np.ndarray]] = {
+_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     function.__name__: function for family in FAMILIES.values() for function in family}
 KINDS = tuple(_FUNCTIONS)
 
@@ -61,7 +61,7 @@ def corrupt(image: np.ndarray, kind: str, severity: int, *, key: str,
       raise ValueError(f"Got {name} {value!r}; allowed: {', '.join(map(str, allowed))}.")
   level = levels.SETS[level_set][kind][severity - 1]
   pixels = _FUNCTIONS[kind](image / 255.0, level, _generator(key, kind, severity))
-  # Rounded down, as published; the addend undoes what floats lose in dividing by 255.
+  # Rounded down, as published; the addend compensates the rounding error of the division by 255.
   return np.floor(np.clip(pixels, 0.0, 1.0) * 255.0 + 1e-6).astype(np.uint8)
 
 

@@ -1,28 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Digital: contrast, elastic transform, pixelate and JPEG.
 
-JPEG is Pillow's: another version of its library may decode a few values one step apart.
+JPEG is Pillow's: with another version of its library, a few values may differ by one.
 """
 
 from __future__ import annotations
 
 import io
-from typing import Tuple
 
 import numpy as np
 from scipy import ndimage
 
 
 def contrast(pixels: np.ndarray, left: float, rng: np.random.Generator) -> np.ndarray:
-  """What is left of the distance from the mean of each channel."""
+  """Scales the distance of each value from the mean of its channel by `left`."""
   del rng
   mean = pixels.mean(axis=(0, 1), keepdims=True)
   return (pixels - mean) * left + mean
 
 
-def elastic_transform(pixels: np.ndarray, level: Tuple[float, float, float],
+def elastic_transform(pixels: np.ndarray, level: tuple[float, float, float],
                       rng: np.random.Generator) -> np.ndarray:
-  """A random affine map, then displacements; level: their size, smoothness; the affine jitter."""
+  """Applies a random affine map, then displacements; level: their size, smoothness, jitter."""
   size, smoothness, jitter = level
   height, width = pixels.shape[:2]
   rows, columns = np.mgrid[:height, :width].astype(np.float64)
@@ -33,8 +32,8 @@ def elastic_transform(pixels: np.ndarray, level: Tuple[float, float, float],
 
 
 def _affine(rows: np.ndarray, columns: np.ndarray, jitter: float, rng: np.random.Generator
-            ) -> Tuple[np.ndarray, np.ndarray]:
-  """Where each place of the result comes from, when three points around the middle are moved."""
+            ) -> tuple[np.ndarray, np.ndarray]:
+  """Returns the source of each pixel, rows and columns, when three points are moved randomly."""
   height, width = rows.shape
   middle, reach = np.array([height // 2, width // 2], np.float64), min(height, width) // 3
   points = middle + reach * np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
@@ -52,7 +51,7 @@ def _resampled(pixels: np.ndarray, rows: np.ndarray, columns: np.ndarray, mode: 
 
 
 def pixelate(pixels: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
-  """Down to a share of the side and up again, each time by box averages."""
+  """Resizes to `scale` times the side and back, both by box averages."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   del rng
   height, width = pixels.shape[:2]

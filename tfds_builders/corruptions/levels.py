@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""How strong each corruption is at severities 1 to 5, as published for CIFAR-10-C and ImageNet-C.
+"""The levels of each corruption at severities 1 to 5, as published for CIFAR-10-C and ImageNet-C.
 
-What the numbers of a kind mean stands with its function. CIFAR-10-C is made for 32 x 32 pixels and
-ImageNet-C for 224 x 224; images of another size take the set of the nearer one.
+The functions of the kinds document the numbers. CIFAR-10-C is made for 32 x 32 pixels and
+ImageNet-C for 224 x 224; for images of another size, use the set of the nearer size.
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Tuple
+from typing import Any, Mapping
 
 CIFAR = "cifar"
 IMAGENET = "imagenet"
 
-Levels = Mapping[str, Tuple[Any, ...]]
+Levels = Mapping[str, tuple[Any, ...]]
 
 _CIFAR: Levels = {
     "gaussian_noise": (.04, .06, .08, .09, .10),

@@ -9,12 +9,12 @@ from tfds_builders.corruptions import blur
 
 
 def clouds(height: int, width: int, decay: float, rng: np.random.Generator) -> np.ndarray:
-  """Plasma by the diamond-square algorithm on a torus: [H, W] in 0..1.
+  """Returns plasma by the diamond-square algorithm on a torus: [H, W] in 0..1.
 
   Args:
     height: of the texture.
-    width: likewise; it is cut out of a square with a power of two a side.
-    decay: from one scale to the next the detail fades by its square (as published), > 1.
+    width: of the texture; it is cut out of a square whose side is a power of two.
+    decay: > 1; detail is divided by its square from one scale to the next (as published).
     rng: random numbers.
   """
   side = 1 << max(1, (max(height, width) - 1).bit_length())
@@ -38,9 +38,9 @@ def clouds(height: int, width: int, decay: float, rng: np.random.Generator) -> n
 
 
 def crystals(height: int, width: int, rng: np.random.Generator) -> np.ndarray:
-  """Ice on a pane: needles that grow from sparse seeds in a few directions, [H, W, 3] in 0..1.
+  """Returns a texture of ice: needles that grow from sparse seeds, [H, W, 3] in 0..1.
 
-  They are thick in some places and thin in others, and a little blue.
+  The needles have a few directions, vary in thickness, and are slightly blue.
   """
   reach = max(2, min(height, width) // 8)
   needles = np.zeros((height, width))

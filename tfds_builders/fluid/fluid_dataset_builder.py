@@ -7,6 +7,6 @@ from tfds_builders import row_builder
 
 
 class Fluid(row_builder.RowBuilder):
-  """FLUID (Wallingford et al., 2023), one configuration a published sequence."""
+  """FLUID (Wallingford et al., 2023), one configuration per published sequence."""
 
   BUILDER_CONFIGS = row_builder.configs("fluid")

@@ -8,6 +8,6 @@ from tfds_builders import row_builder
 
 
 class LifelongCifar10(domain_builder.DomainBuilder):
-  """Lifelong-CIFAR10 (Prabhu et al., 2024), one configuration a source of its samples."""
+  """Lifelong-CIFAR10 (Prabhu et al., 2024), one configuration per source of its samples."""
 
   BUILDER_CONFIGS = row_builder.configs("lifelong_cifar10")

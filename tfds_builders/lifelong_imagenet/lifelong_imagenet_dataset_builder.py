@@ -8,6 +8,6 @@ from tfds_builders import row_builder
 
 
 class LifelongImagenet(domain_builder.DomainBuilder):
-  """Lifelong-ImageNet (Prabhu et al., 2024), one configuration a source of its samples."""
+  """Lifelong-ImageNet (Prabhu et al., 2024), one configuration per source of its samples."""
 
   BUILDER_CONFIGS = row_builder.configs("lifelong_imagenet")

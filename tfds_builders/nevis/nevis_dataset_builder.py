@@ -7,6 +7,6 @@ from tfds_builders import row_builder
 
 
 class Nevis(row_builder.RowBuilder):
-  """NEVIS'22 (Bornschein et al., 2023), one configuration a data set; facts in rows/nevis/."""
+  """NEVIS'22 (Bornschein et al., 2023), one configuration per data set; facts in rows/nevis/."""
 
   BUILDER_CONFIGS = row_builder.configs("nevis")

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Reading archives as streams of (member name, bytes), trusting nothing they say.
+"""Safe reading of archives as streams of (member name, bytes).
 
-Nothing is ever unpacked to disk. Formats are told by their first bytes, not by file names.
+Nothing is unpacked to disk. Formats are detected from the first bytes, not from file names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import stat
 import tarfile
-from typing import IO, Callable, Iterator, Tuple, Union, cast
+from typing import IO, Callable, Iterator, cast
 import zipfile
 import zlib
 
@@ -22,8 +22,8 @@ from tfds_builders import errors
 from tfds_builders.parsers import rar
 
 MAX_MEMBER_BYTES = 256 << 20
-# A whole archive may hold 1 GiB, or 200 times its own size if that is more; honest ones reach 100
-# (tables of zeros). What is over it is taken for a bomb.
+# An archive may hold 1 GiB, or 200 times its size if that is more (published ones reach 100, for
+# tables of zeros). Larger content is treated as a decompression bomb.
 MAX_TOTAL_BYTES = 1 << 30
 MAX_RATIO = 200
 _BLOCK = 1 << 20
@@ -32,12 +32,12 @@ _OPENERS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\x00", lzma.open), (b"BZh", bz2
 _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
            NotImplementedError)
 
-Member = Tuple[str, bytes]
+Member = tuple[str, bytes]
 
 
 @contextlib.contextmanager
 def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
-  """Turns what the standard library raises on damaged archives into a DataError with names."""
+  """Converts the standard library's errors on damaged archives to a DataError that names them."""
   try:
     yield
   except errors.DataError:
@@ -49,7 +49,7 @@ def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
         "damaged: get it again (delete this copy first), then build again.") from error
 
 
-def open_content(path: Union[str, os.PathLike]) -> IO[bytes]:
+def open_content(path: str | os.PathLike) -> IO[bytes]:
   """Opens the file, decompressed if it is gzip, xz or bzip2."""
   with open(path, "rb") as stream:
     magic = stream.read(6)
@@ -60,7 +60,7 @@ def open_content(path: Union[str, os.PathLike]) -> IO[bytes]:
 
 
 def read_content(path: os.PathLike, max_bytes: int = MAX_MEMBER_BYTES) -> bytes:
-  """The whole decompressed content of one file."""
+  """Returns the decompressed content of one file."""
   with named_errors(path), open_content(path) as stream:
     data = stream.read(max_bytes + 1)
   if len(data) > max_bytes:
@@ -72,10 +72,9 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
             max_bytes: int = MAX_MEMBER_BYTES) -> Iterator[Member]:
   """Yields the wanted files of a zip, tar(.gz, .xz, .bz2) or rar, in one pass.
 
-  Members come as they are stored (those of a zip as its directory lists them): nothing but a draw
-  that is documented to go by position may depend on the order. Members with unsafe names, links
-  and devices are errors, wanted or not; the debris of macOS ("__MACOSX", "._x", ".DS_Store") is
-  left out.
+  Members come in stored order (for a zip, that of its directory). Only a draw that is documented as
+  positional may depend on it. Members with unsafe names, links and devices are errors, wanted or
+  not; files that macOS adds ("__MACOSX", "._x", ".DS_Store") are left out.
   """
   with named_errors(path), open(path, "rb") as stream:
     magic = stream.read(4)
@@ -88,7 +87,7 @@ def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True
 
 
 def names(path: os.PathLike) -> Iterator[str]:
-  """Yields the names of all files of an archive, as stored; of a zip without reading them."""
+  """Yields the names of all files of an archive in stored order; a zip is not read."""
   with open(path, "rb") as stream:
     is_zip = stream.read(2) == b"PK"
   if not is_zip:
@@ -99,6 +98,16 @@ def names(path: os.PathLike) -> Iterator[str]:
       name = _checked_name(path, info.filename)
       if not info.is_dir() and not _is_debris(name):
         yield name
+
+
+def base_name(name: str) -> str:
+  """Returns the name of a member without its folders."""
+  return name.rsplit("/", 1)[-1]
+
+
+def stem(name: str) -> str:
+  """Returns the name of a member without its folders and its last extension."""
+  return base_name(name).rsplit(".", 1)[0]
 
 
 def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
@@ -122,7 +131,7 @@ def _zip_members(path, wanted, max_bytes) -> Iterator[Member]:
 
 
 def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
-  # The content is opened here, not by tarfile, which takes a truncated stream for a finished one.
+  # The content is opened here, because tarfile accepts a truncated stream as complete.
   with open_content(path) as content:
     stream = _Counted(content, path)
     archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
@@ -139,15 +148,15 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
       with named_errors(path, name):
         data = archive.extractfile(info).read()
       yield name, data
-    while stream.read(_BLOCK):  # The checksum of a compressed stream stands at its very end.
+    while stream.read(_BLOCK):  # The checksum of a compressed stream is at its end.
       pass
-    # A tar ends with blocks of zeros; tarfile does not mind if the rest, these included, is lost.
+    # A tar ends with blocks of zeros; tarfile does not detect that they are missing.
     if stream.num_bytes < archive.offset + tarfile.BLOCKSIZE:
-      raise EOFError("the mark of its end is missing")
+      raise EOFError("its end-of-archive mark is missing")
 
 
 class _Counted:
-  """A stream that knows how much was read, and refuses more than its file can honestly hold."""
+  """A stream that counts the bytes read, and raises DataError above the limit of its file."""
 
   def __init__(self, stream: IO[bytes], path: os.PathLike):
     self._stream = stream
@@ -168,8 +177,8 @@ def _limit(path: os.PathLike) -> int:
 
 def _check_total(path: os.PathLike, num_bytes: int, limit: int) -> None:
   if num_bytes > limit:
-    raise errors.DataError(f"{path} unpacks to more than {limit} bytes, far more than an honest "
-                           "archive of its size. Get it from its publisher.")
+    raise errors.DataError(f"{path} unpacks to more than {limit} bytes, far more than "
+                           "expected of its size. Get it from its publisher.")
 
 
 def _checked_name(path, name: str) -> str:
@@ -188,5 +197,5 @@ def _check_size(path, name: str, size: int, max_bytes: int) -> None:
 
 
 def _is_debris(name: str) -> bool:
-  base = name.rsplit("/", 1)[-1]
+  base = base_name(name)
   return name.startswith("__MACOSX/") or base.startswith("._") or base == ".DS_Store"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence, Tuple, cast
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 
@@ -17,16 +17,16 @@ from tfds_builders.parsers import listed_images
 from tfds_builders.parsers import mat_files
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, names: Tuple[str, str], values: Tuple[str, str],
+def parse(paths: Mapping[str, pathlib.Path], *, names: tuple[str, str], values: tuple[str, str],
           num_attributes: int, folder: str) -> Iterator[example.Example]:
   """Yields the images in the order of their archive, all in one pool.
 
   Args:
     paths: file name -> path; tables and images may lie in any of them.
-    names: end of the name of the table of image names, and its variable.
-    values: the same of the table of values, [images, attributes]. What is not zero is a label.
+    names: (end of the name of the table of image names, its variable).
+    values: the same of the table of values, [images, attributes]; those that are not 0 are labels.
     num_attributes: columns of `values`.
-    folder: the images lie in it, under the names of the table.
+    folder: the folder of the images, which have the names of the table.
   """
   texts = listed_images.find_texts(paths, {names[0]: "", values[0]: ""})
   cells = _variable(texts[names[0]], names[1], squeeze=True)
@@ -42,24 +42,24 @@ def parse(paths: Mapping[str, pathlib.Path], *, names: Tuple[str, str], values: 
     key = name.rsplit(".", 1)[0]
     if key in table:
       raise errors.DataError(f"{texts[names[0]][0]} names {name!r} twice. It is damaged.")
-    table[key] = listed_images.Entry(splits.POOL, cast(Any, labels))
+    table[key] = listed_images.ListEntry(splits.POOL, cast(Any, labels))
   pattern = re.compile(rf"(?:^|/){re.escape(folder)}/(.+)\.jpg$")
   archive_paths = [path for name, path in paths.items() if name not in (names[0], values[0])]
   yield from listed_images.join(archive_paths, pattern, table, unlisted=False)
 
 
-def _variable(text: Tuple[str, bytes], name: str, squeeze: bool = False) -> np.ndarray:
+def _variable(text: tuple[str, bytes], name: str, squeeze: bool = False) -> np.ndarray:
   where, data = text
   return np.asarray(mat_files.read(data, where, [name], squeeze=squeeze)[name])
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, names: Tuple[str, str], values: Tuple[str, str],
+                  per_class: int, names: tuple[str, str], values: tuple[str, str],
                   num_attributes: int, folder: str) -> Mapping[str, int]:
   """Writes tiny archives of this layout, images first; returns counts by source split."""
   del class_names
   count = per_class * num_attributes
-  members: Dict[str, bytes] = {"top/readme.txt": b"not an image"}
+  members: dict[str, bytes] = {"top/readme.txt": b"not an image"}
   image_names = []
   numbers = np.zeros((count, num_attributes))
   for index in range(count):

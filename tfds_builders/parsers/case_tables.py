@@ -12,7 +12,7 @@ import csv
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from absl import logging
 
@@ -24,7 +24,7 @@ from tfds_builders.parsers import images
 from tfds_builders.parsers import listed_images
 
 _CASE = re.compile(r"[^/]*_(P_\d+)_(?:LEFT|RIGHT)_[A-Z]+")
-_AT_ONCE = 64  # Images held in memory, to put them in the order of the tables; some MB each.
+_AT_ONCE = 64  # Images in memory while they are put in the order of the tables; a few MB each.
 
 
 class _Image(NamedTuple):
@@ -37,18 +37,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
           max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the full mammograms in the order of the tables; a patient is a group.
 
-  The label of an image is the pathology of the first of its abnormalities.
+  The label of an image is the pathology of its first abnormality.
 
   Args:
     paths: file name -> path; the images are `jpeg/SERIES/NAME.jpg`.
     tables: end of the name of a table of cases -> source split.
     info: end of the name of the table of images.
-    max_missing: how many cases may have no image.
+    max_missing: maximum number of cases without an image.
   """
   texts = listed_images.find_texts(paths, {**tables, info: ""})
   of_case = _images_by_case(*texts[info])
-  table: Dict[str, _Image] = {}
-  missing: List[str] = []
+  table: dict[str, _Image] = {}
+  missing: list[str] = []
   for name, split in tables.items():
     where, data = texts[name]
     for case, pathology in _cases(where, data).items():
@@ -73,8 +73,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], info:
                           name, group=one.patient)
 
 
-def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[Tuple[str, ...]]:
-  """The cells of these columns, row by row, empty ones included."""
+def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+  """Yields the cells of these columns, row by row, empty ones included."""
   text = data.decode("utf-8-sig", "replace").replace("\0", "")
   reader = csv.DictReader(io.StringIO(text, newline=""))
   lacking = sorted(set(columns) - set(reader.fieldnames or ()))
@@ -85,9 +85,9 @@ def _rows(where: str, data: bytes, columns: Sequence[str]) -> Iterator[Tuple[str
     yield tuple((row[column] or "").strip() for column in columns)
 
 
-def _cases(where: str, data: bytes) -> Dict[str, str]:
-  """Case -> pathology of its first abnormality."""
-  found: Dict[str, str] = {}
+def _cases(where: str, data: bytes) -> dict[str, str]:
+  """Returns case -> pathology of its first abnormality."""
+  found: dict[str, str] = {}
   rows = _rows(where, data, ("image file path", "pathology"))
   for number, (path, pathology) in enumerate(rows, start=1):
     if not path or not pathology:
@@ -97,9 +97,9 @@ def _cases(where: str, data: bytes) -> Dict[str, str]:
   return found
 
 
-def _images_by_case(where: str, data: bytes) -> Dict[str, List[str]]:
-  """Case -> the ends of the names of its images, "SERIES/NAME.jpg", as the table has them."""
-  found: Dict[str, List[str]] = {}
+def _images_by_case(where: str, data: bytes) -> dict[str, list[str]]:
+  """Returns case -> the ends of the names of its images, "SERIES/NAME.jpg"."""
+  found: dict[str, list[str]] = {}
   for path, case in _rows(where, data, ("image_path", "PatientID")):
     key = "/".join(path.split("/")[-2:])
     if key not in found.setdefault(case, []):
@@ -108,10 +108,10 @@ def _images_by_case(where: str, data: bytes) -> Dict[str, List[str]]:
 
 
 def _in_order(paths: Sequence[pathlib.Path],
-              keys: Sequence[str]) -> Iterator[Tuple[str, str, bytes]]:
-  """(key, where it lies, content) of images, in the order of the keys.
+              keys: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
+  """Yields (key, location, content) of images, in the order of the keys.
 
-  The archive's directory is read once for each _AT_ONCE images, which a zip does not mind.
+  The archive's directory is read once for each _AT_ONCE images, which is cheap for a zip.
   """
   pattern = re.compile(r"(?:^|/)jpeg/([^/]+/[^/]+)$")
 
@@ -119,12 +119,12 @@ def _in_order(paths: Sequence[pathlib.Path],
     match = pattern.search(name)
     return match[1] if match else ""
 
-  now: Set[str] = set()
+  now: set[str] = set()
   for start in range(0, len(keys), _AT_ONCE):
     batch = keys[start:start + _AT_ONCE]
     now.clear()
     now.update(batch)
-    held: Dict[str, Tuple[str, bytes]] = {}
+    held: dict[str, tuple[str, bytes]] = {}
     for path in paths:
       for name, data in archives.members(path, lambda name: key_of(name) in now):
         if key_of(name) in held:
@@ -145,13 +145,13 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   max_missing: int = 0) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
 
-  Each case has a crop and a mask, too, and every third one two abnormalities.
+  Each case also has a crop and a mask; every third case has two abnormalities.
   """
   head = "patient_id,abnormality id,pathology,subtlety,image file path"
   texts = {name: [head] for name in tables}
   rows = ["file_path,image_path,PatientID,SeriesDescription"]
-  members: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  members: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   for number, (table, label) in enumerate(
       (table, label) for label in class_names for _ in range(per_class) for table in tables):
     patient, side = f"P_{number // 2:05d}", ("LEFT", "RIGHT")[number % 2]
@@ -161,7 +161,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
       name = f"jpeg/1.3.6.{number}.{len(rows)}/1-{number:03d}.jpg"
       rows.append(f"CBIS-DDSM/dicom/x.dcm,CBIS-DDSM/{name},{case}{suffix},{kind}")
       members[name] = b"not read" if suffix else fixtures.jpeg((6, 5, 1), number)
-    # Cells end in line breaks in places, as published.
+    # Some cells end in line breaks, as published.
     texts[table].append(f'{patient},1,{label},4,"{case}/1.3.6/1.3.7/000000.dcm\n"')
     if number % 3 == 0:
       texts[table].append(f"{patient},2,{class_names[0]},4,{case}/1.3.6/1.3.7/000000.dcm")

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The binary version of CIFAR: records of label byte(s) and 3 x 32 x 32 pixels, in a tar.
 
-The python version holds pickles, which can run any code when they are loaded: it is not read.
+The python version holds pickles, which can run any code when they are loaded; it is not read.
 """
 
 from __future__ import annotations
@@ -35,25 +35,22 @@ def parse(paths: Mapping[str, pathlib.Path], *, batches: Mapping[str, str], labe
   size = label_bytes + _PIXELS
   for path in paths.values():
     missing = set(batches)
-    for name, data in archives.members(path, wanted=lambda name: _base(name) in batches):
-      missing.discard(_base(name))
+    for name, data in archives.members(
+        path, wanted=lambda name: archives.base_name(name) in batches):
+      missing.discard(archives.base_name(name))
       if not data or len(data) % size:
         raise errors.DataError(f"{path}, member {name!r} has {len(data)} bytes, not a multiple of "
                                f"{size}: it is damaged or another version of the data set.")
       records = np.frombuffer(data, np.uint8).reshape(-1, size)
       for index, record in enumerate(records):
         image = record[label_bytes:].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0)
-        split = batches[_base(name)]
+        split = batches[archives.base_name(name)]
         key, group = keys(split, image)
         yield example.Example(split, key, int(record[label_index]), images.png(image),
                               f"{path}, member {name!r}, record {index}", group)
     if missing:
-      raise errors.DataError(f"{path} lacks {sorted(missing)}: it is incomplete or another "
+      raise errors.DataError(f"{path} has no {sorted(missing)}: it is incomplete or another "
                              "version.")
-
-
-def _base(name: str) -> str:
-  return name.rsplit("/", 1)[-1]
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Images in class folders whose labels are the attributes of their class (Animals with Attributes).
 
-Tables: classes.txt with lines "<number> <name>", a matrix of zeros and ones with a line a class,
-and lists of the classes to train and to test on.
+Tables: classes.txt with lines "<number> <name>", a matrix of zeros and ones with one line per
+class, and lists of the training and the test classes.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"(?:^|/)JPEGImages/(?P<label>[^/]+)/(?P<item>[^/]+)\.jpg$")
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, num_attributes: int) -> Iterator[example.Example]:
-  """Yields the images in the order of the archive; the classes of a split are not in the other.
+  """Yields the images in the order of the archive; splits share no class.
 
   Args:
     paths: file name -> path of one archive.
@@ -50,8 +50,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_attributes: int) -> Iterator
 
 
 def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
-                 ) -> Tuple[Dict[str, Tuple[int, ...]], Dict[str, str]]:
-  """(attributes by class, split by class)."""
+                 ) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+  """Returns (attributes by class, split by class)."""
   texts = {name: (where, data.decode("utf-8", "replace"))
            for name, (where, data) in listed_images.find_texts(paths, _TABLES).items()}
   names = [line.split()[-1] for line in texts["classes.txt"][1].splitlines() if line.strip()]
@@ -59,11 +59,11 @@ def _read_tables(paths: Mapping[str, pathlib.Path], num_attributes: int
   rows = [line.split() for line in text.splitlines() if line.strip()]
   if len(rows) != len(names) or any(
       len(row) != num_attributes or set(row) - {"0", "1"} for row in rows):
-    raise errors.DataError(f"{where} is no matrix of zeros and ones with {len(names)} lines of "
+    raise errors.DataError(f"{where} is not a matrix of zeros and ones with {len(names)} lines of "
                            f"{num_attributes}. The archive is damaged: get it again.")
   attributes = {name: tuple(index for index, value in enumerate(row) if value == "1")
                 for name, row in zip(names, rows)}
-  split_of: Dict[str, str] = {}
+  split_of: dict[str, str] = {}
   for table, split in (("trainclasses.txt", splits.TRAIN), ("testclasses.txt", splits.TEST)):
     for name in texts[table][1].split():
       if name not in attributes or name in split_of:
@@ -80,11 +80,11 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   top, count, each = "Animals_with_Attributes2", num_attributes, 2
   names = [f"animal+{index:02d}" for index in range(count)]
   num_train = count - count // 5
-  rows: List[str] = []
-  members: Dict[str, bytes] = {f"{top}/predicates.txt": "\n".join(class_names).encode()}
+  rows: list[str] = []
+  members: dict[str, bytes] = {f"{top}/predicates.txt": "\n".join(class_names).encode()}
   for index, name in enumerate(names):
     shown = {index, 7 * index % count}
-    if index >= num_train:  # Every attribute is met in both splits.
+    if index >= num_train:  # Every attribute occurs in both splits.
       shown |= set(range(5 * (index - num_train), 5 * (index - num_train) + 5))
     else:
       shown |= {(index + num_train) % count}

@@ -1,81 +1,51 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One archive of image files, where a template of the member names tells label and split.
+"""Archives of image files; a template of the member names gives label and split.
 
-`"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field stands for a
-piece of the name without a slash, and folders before the template do not matter.
+`"{split}/{label}/{item}.jpg"` reads `any/folders/train/airplane/0001.jpg`: each field matches a
+piece of the name without a slash; any folders may come before the template.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Iterator, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Sequence
 
-from tfds_builders import errors
 from tfds_builders import splits as splits_lib
-from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
+_IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|p[gp]m)$")
 _POOLED = {splits_lib.POOL: splits_lib.POOL}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str,
-          split_folders: Optional[Mapping[str, str]] = None,
+          split_folders: Mapping[str, str] | None = None,
           ignore: str = "(?!)") -> Iterator[example.Example]:
-  """Yields the images under the part of their name that the template matches, less the extension.
+  """Yields the images; the key is the part of the name that the template matches, less extension.
 
   Args:
     paths: file name -> path; every file is read.
-    template: of member names, with {label}, {item} and perhaps {split}.
-    split_folders: folder name that {split} stands for -> source split; without it all is one pool.
-    ignore: regular expression of image files (whole names) that are no examples.
+    template: of member names, with {label}, {item} and optionally {split}.
+    split_folders: folder name that {split} matches -> source split. None: all images are one pool.
+    ignore: regular expression of image files (whole names) that are not examples.
   """
   split_folders = split_folders or _POOLED
-  pattern = _compiled(template, split_folders)
+  pattern = templates.ending(template, {"split": templates.one_of(split_folders)})
   for path in paths.values():
-    unmatched = []
-    num_matched = 0
-    for name, data in archives.members(path, wanted=_is_image):
-      match = pattern.search(name)
-      if match is None:
-        if not re.fullmatch(ignore, name):
-          unmatched.append(name)
-        continue
-      num_matched += 1
+    for match, where, data in templates.matching(
+        path, pattern, template, images=_IMAGE, ignore=re.compile(rf"\A(?:{ignore})\Z")):
       fields = match.groupdict()
-      where = f"{path}, member {name!r}"
       yield example.Example(
           split_folders[fields.get("split", splits_lib.POOL)],
           match.group("key").rsplit(".", 1)[0], fields["label"], images.encoded(data, where), where)
-    if unmatched or not num_matched:
-      raise errors.DataError(
-          f"{path} has another layout than {template!r}: {num_matched} image files match, "
-          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
-          "It may be another edition of the data set; its row needs a layout of its own.")
-
-
-def _is_image(name: str) -> bool:
-  return name.lower().endswith((".jpg", ".jpeg", ".png", ".pgm", ".ppm"))
-
-
-def _compiled(template: str, split_folders: Mapping[str, str]) -> re.Pattern[str]:
-  pieces = re.split(r"\{(\w+)\}", template)
-  out = ""
-  for index, piece in enumerate(pieces):
-    if index % 2 == 0:
-      out += re.escape(piece)
-    elif piece == "split":
-      out += f"(?P<split>{'|'.join(re.escape(name) for name in sorted(split_folders))})"
-    else:
-      out += f"(?P<{piece}>[^/]+)"
-  return re.compile(f"(?:^|/)(?P<key>{out})$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, template: str,
-                  split_folders: Optional[Mapping[str, str]] = None,
+                  split_folders: Mapping[str, str] | None = None,
                   ignore: str = "(?!)") -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   del ignore

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Class folders whose classes are divided among the splits: no class is in two of them.
+"""Class folders in which each class belongs to one split.
 
-For data sets of few-shot learning, where the split IS the data set: how many classes each split has
-and how many images a class has are checked, not only the sums.
+For data sets of few-shot learning. The number of classes of each split and the number of images of
+each class are checked, not only the totals.
 """
 
 from __future__ import annotations
 
 import collections
 import pathlib
-from typing import Dict, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import class_folders
@@ -24,12 +24,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, split_folders: Ma
 
   Args:
     paths: file name -> path; every file is read.
-    template, split_folders: as of `class_folders.parse`.
+    template, split_folders: as in `class_folders.parse`.
     classes: number of classes of each split.
-    images_per_class: as it says.
+    images_per_class: number of images of each class.
   """
-  split_of: Dict[str, str] = {}
-  counts: Dict[str, int] = collections.Counter()
+  split_of: dict[str, str] = {}
+  counts: dict[str, int] = collections.Counter()
   for one in class_folders.parse(paths, template=template, split_folders=split_folders):
     label = str(one.label)
     if split_of.setdefault(label, one.split) != one.split:

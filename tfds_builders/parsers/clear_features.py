@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The features that CLEAR's authors published with its images, from the archives of either edition.
+"""The features that CLEAR's authors published with the images, from archives of both editions.
 
-They are files of `torch.save`, which hold pickles; `torch_file` reads them without running any.
+They are files of `torch.save`, which hold pickles; `torch_file` reads them without unpickling.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 
@@ -60,16 +60,17 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, kind: str
                              "images. Get the archive again; the smaller ones hold images only.")
 
 
-def _by_id(content: Any, match: Any, where: str) -> List[Tuple[clear_listing.Entry, np.ndarray]]:
+def _by_id(content: Any, match: Any,
+           where: str) -> list[tuple[clear_listing.ClearImage, np.ndarray]]:
   if not isinstance(content, dict):
     raise errors.DataError(f"{where} holds a {type(content).__name__}; vectors by id were "
                            "expected.")
-  return [(clear_listing.Entry(int(match["bucket"]), match["label"], str(identity)),
+  return [(clear_listing.ClearImage(int(match["bucket"]), match["label"], str(identity)),
            _vector(value, where)) for identity, value in content.items()]
 
 
-def _by_place(content: Any, entries: List[clear_listing.Entry], where: str
-              ) -> List[Tuple[clear_listing.Entry, np.ndarray]]:
+def _by_place(content: Any, entries: list[clear_listing.ClearImage], where: str
+              ) -> list[tuple[clear_listing.ClearImage, np.ndarray]]:
   try:
     vectors, labels = content
     fits = vectors.ndim == 2 and len(vectors) == len(labels) == len(entries)

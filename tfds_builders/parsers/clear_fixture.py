@@ -7,7 +7,7 @@ import io
 import json
 import pathlib
 import struct
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 import zipfile
 
 import numpy as np
@@ -22,13 +22,13 @@ _FEATURE_SIZE = 2048
 
 def write_images(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                  per_class: int, edition: str, tests: Sequence[str] = (),
-                 unlabelled: Sequence[str] = ()) -> Mapping[str, int]:
+                 unlabeled: Sequence[str] = ()) -> Mapping[str, int]:
   """Writes the archives; returns the number of examples by source split."""
-  del per_class  # One image of each class and bucket are many.
-  counts: Dict[str, int] = {}
+  del per_class  # One image of each class and bucket is enough.
+  counts: dict[str, int] = {}
   for name in file_names:
-    if name in unlabelled:
-      members: Dict[str, bytes] = {f"all_images/0/{item}.jpg": fixtures.jpeg((4, 4, 3), seed=item)
+    if name in unlabeled:
+      members: dict[str, bytes] = {f"all_images/0/{item}.jpg": fixtures.jpeg((4, 4, 3), seed=item)
                                    for item in (11, 12, 13)}
       counts[clear_listing.split_name(0, False)] = len(members)
     else:
@@ -54,12 +54,12 @@ def write_features(directory: pathlib.Path, file_names: Sequence[str], class_nam
   return _counts(class_names, False)
 
 
-def _names(class_names: Sequence[str]) -> List[str]:
-  """Sorted whatever their numbers, as class names are."""
+def _names(class_names: Sequence[str]) -> list[str]:
+  """Returns the class names in sorted order, as in class_names.txt."""
   return sorted(f"class_{name}" for name in class_names)
 
 
-def _counts(class_names: Sequence[str], is_test: bool) -> Dict[str, int]:
+def _counts(class_names: Sequence[str], is_test: bool) -> dict[str, int]:
   return {clear_listing.split_name(bucket, is_test): len(class_names) for bucket in _BUCKETS}
 
 
@@ -67,7 +67,7 @@ def _identity(bucket: int, label: str) -> str:
   return f"{bucket}{sum(map(ord, label))}{label.rsplit('_', 1)[-1]}"
 
 
-def _members(file: str, class_names: Sequence[str], edition: str) -> Dict[str, bytes]:
+def _members(file: str, class_names: Sequence[str], edition: str) -> dict[str, bytes]:
   top = "" if edition == clear_listing.FIRST else f"{'test' if 'test' in file else 'train'}/"
   names = _names(class_names)
   members = {f"{top}class_names.txt": "\n".join(names).encode(), f"{top}README.md": b"no image"}
@@ -87,8 +87,8 @@ def _members(file: str, class_names: Sequence[str], edition: str) -> Dict[str, b
   return members
 
 
-def _lists(bucket: int, places: Sequence[str]) -> Dict[str, bytes]:
-  """The list of a bucket and the five released splits of it."""
+def _lists(bucket: int, places: Sequence[str]) -> dict[str, bytes]:
+  """Returns the list of a bucket and its five released splits."""
   folder = "training_folder"
   members = {f"{folder}/filelists/{bucket}/all.txt": "\n".join(places).encode()}
   for seed in clear_splits.SEEDS:
@@ -97,7 +97,7 @@ def _lists(bucket: int, places: Sequence[str]) -> Dict[str, bytes]:
   return members
 
 
-def _features(class_names: Sequence[str], edition: str, kind: str) -> Dict[str, bytes]:
+def _features(class_names: Sequence[str], edition: str, kind: str) -> dict[str, bytes]:
   names = _names(class_names)
   members = {}
   for bucket in _BUCKETS:
@@ -113,8 +113,8 @@ def _features(class_names: Sequence[str], edition: str, kind: str) -> Dict[str, 
 
 
 def torch_zip(value: Any) -> bytes:
-  """What `torch.save` writes of dictionaries, tuples, lists, texts, numbers and float arrays."""
-  storages: List[bytes] = []
+  """Returns the file of `torch.save` of dictionaries, tuples, lists, texts, numbers and arrays."""
+  storages: list[bytes] = []
   body = b"\x80\x02" + _pickled(value, storages) + b"."
   stream = io.BytesIO()
   with zipfile.ZipFile(stream, "w") as archive:
@@ -125,8 +125,8 @@ def torch_zip(value: Any) -> bytes:
   return stream.getvalue()
 
 
-def _pickled(value: Any, storages: List[bytes]) -> bytes:
-  """The opcodes, written by hand: torch is no part of this project."""
+def _pickled(value: Any, storages: list[bytes]) -> bytes:
+  """Returns the opcodes, written directly: this project does not depend on torch."""
   def text(string: str) -> bytes:
     data = string.encode()
     return b"X" + struct.pack("<I", len(data)) + data

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""CLEAR's images by bucket, from the archives of either edition."""
+"""CLEAR's images by bucket, from archives of both editions."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from tfds_builders.parsers import clear_listing
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
 
-_UNLABELLED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
+_UNLABELED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = (),
-          unlabelled: Sequence[str] = ()) -> Iterator[example.Example]:
-  """Yields the images; those of `tests` in splits of their own, those of bucket 0 without a label.
+          unlabeled: Sequence[str] = ()) -> Iterator[example.Example]:
+  """Yields the images; those of `tests` in separate splits, those of bucket 0 without a label.
 
   Args:
     paths: file name -> path.
     edition: `clear_listing.PRESENT` or `FIRST`.
     tests: files that hold test images.
-    unlabelled: files that hold images of bucket 0 that nobody labelled, `all_images/0/<id>.jpg`.
+    unlabeled: files that hold unlabeled images of bucket 0, `all_images/0/<id>.jpg`.
   """
   for file, path in paths.items():
-    yield from (_unlabelled(path) if file in unlabelled else
-                _labelled(path, edition, file in tests))
+    yield from (_unlabeled(path) if file in unlabeled else
+                _labeled(path, edition, file in tests))
 
 
-def _labelled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[example.Example]:
+def _labeled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[example.Example]:
   listing = clear_listing.read(path, edition)
   waiting = set(listing.features)
   for name, data in archives.members(path, lambda name: bool(clear_listing.image_entry(name))):
     entry = clear_listing.image_entry(name)
     if entry not in waiting:
-      raise errors.DataError(f"{path}, member {name!r} is not in the archive's own tables, or "
-                             "twice in it. Get the archive again.")
+      raise errors.DataError(f"{path}, member {name!r} is not in the archive's tables, or "
+                             "is in it twice. Get the archive again.")
     waiting.discard(entry)
     where = f"{path}, member {name!r}"
     features = clear_splits.NO_PLACE if is_test else listing.features[entry]
@@ -49,13 +49,13 @@ def _labelled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[examp
         entry.label, images.encoded(data, where), where, extra=features)
   if waiting:
     raise errors.DataError(
-        f"{path} lacks {len(waiting)} images of its own tables, such as {min(waiting)}: an iid "
-        "split with gaps is another one. Get the archive again.")
+        f"{path} is missing {len(waiting)} images of its tables, such as {min(waiting)}, so its "
+        "iid splits would differ from the published ones. Get the archive again.")
 
 
-def _unlabelled(path: pathlib.Path) -> Iterator[example.Example]:
-  for name, data in archives.members(path, lambda name: _UNLABELLED.search(name) is not None):
-    match = _UNLABELLED.search(name)
+def _unlabeled(path: pathlib.Path) -> Iterator[example.Example]:
+  for name, data in archives.members(path, lambda name: _UNLABELED.search(name) is not None):
+    match = _UNLABELED.search(name)
     assert match is not None
     where = f"{path}, member {name!r}"
     yield example.Example(clear_listing.split_name(0, False), f"00/{match['id']}", (),

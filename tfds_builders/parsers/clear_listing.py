@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What an archive of CLEAR holds, and in which order: read before its images or features.
+"""The tables of an archive of CLEAR: its images and their order.
 
 Two editions exist. The present one has `labeled_images/<bucket>/<class>/<id>.<ext>`, metadata
 beside it, and features by class; the first one (NeurIPS 2021, CVPR 2022) has `training_folder` with
-a list of the images of each bucket and the released splits. Buckets are known by the names of their
-folders: archives begin at bucket 0 or at 1.
+a list of the images of each bucket and the released splits. Buckets are identified by the names
+of their folders: archives begin at bucket 0 or at 1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Mapping, NamedTuple
 
 from absl import logging
 
@@ -35,8 +35,8 @@ _CLASS_NAMES = re.compile(r"(?:^|/)class_names\.txt$")
 _TABLE_BYTES = 64 << 20
 
 
-class Entry(NamedTuple):
-  """One labelled image: its bucket, its class and its Flickr id."""
+class ClearImage(NamedTuple):
+  """One labeled image: its bucket, its class and its Flickr id."""
 
   bucket: int
   label: str
@@ -44,35 +44,35 @@ class Entry(NamedTuple):
 
 
 class Listing(NamedTuple):
-  """The labelled images of an archive.
+  """The labeled images of an archive.
 
   Attributes:
-    buckets: bucket -> its images in the order by which the iid splits are drawn.
-    features: image -> the features of its record that tell its iid splits.
-    metadata: image -> what is known of it; {} in the first edition.
+    buckets: bucket -> its images in the order in which the iid splits are drawn.
+    features: image -> the features of its record that give its iid splits.
+    metadata: image -> its metadata; {} in the first edition.
   """
 
-  buckets: Mapping[int, List[Entry]]
-  features: Mapping[Entry, Dict[str, Any]]
-  metadata: Mapping[Entry, Mapping[str, Any]]
+  buckets: Mapping[int, list[ClearImage]]
+  features: Mapping[ClearImage, dict[str, Any]]
+  metadata: Mapping[ClearImage, Mapping[str, Any]]
 
 
 def split_name(bucket: int, is_test: bool) -> str:
-  """ "bucket_03" or "test_bucket_03"."""
+  """Returns "bucket_03" or "test_bucket_03"."""
   return f"{'test_' if is_test else ''}bucket_{bucket:02d}"
 
 
-def key(entry: Entry, is_test: bool) -> str:
+def key(entry: ClearImage, is_test: bool) -> str:
   return f"{'test/' if is_test else ''}{entry.bucket:02d}/{entry.label}/{entry.id}"
 
 
 def image_entry(name: str) -> Any:
-  """The `Entry` of a member that is a labelled image; None for any other."""
+  """Returns the `ClearImage` of a member that is a labeled image; None for any other."""
   return _entry(_IMAGE.search(name), name)
 
 
 def read(path: pathlib.Path, edition: str) -> Listing:
-  """Reads the tables of an archive of this edition; DataError if it is of the other one."""
+  """Reads the tables of an archive of this edition; DataError if it is of the other edition."""
   found = _first(path) if edition == FIRST else _present(path)
   if not found.buckets:
     raise errors.DataError(f"{path} holds no buckets of CLEAR in the {edition} edition. Get the "
@@ -80,12 +80,12 @@ def read(path: pathlib.Path, edition: str) -> Listing:
   return found
 
 
-def check_class_names(path: pathlib.Path, data: bytes) -> List[str]:
-  """The lines of class_names.txt, which give classes their ids."""
+def check_class_names(path: pathlib.Path, data: bytes) -> list[str]:
+  """Returns the lines of class_names.txt, which give the classes their ids."""
   names = data.decode("utf-8", "replace").split()
   if names != sorted(names):
-    raise errors.DataError(f"{path}: class_names.txt is not sorted, so labels would not be those "
-                           f"that were published: {names[:4]}, ... It is another edition.")
+    raise errors.DataError(f"{path}: class_names.txt is not sorted, so labels would differ "
+                           f"from the published ones: {names[:4]}, ... It is another edition.")
   return names
 
 
@@ -95,15 +95,15 @@ def _entry(match: Any, name: str) -> Any:
   bucket = int(match["bucket"])
   if bucket >= NUM_BUCKETS:
     raise errors.DataError(f"Member {name!r} is of bucket {bucket}; CLEAR has 0 to 10.")
-  return Entry(bucket, match["label"], match["id"])
+  return ClearImage(bucket, match["label"], match["id"])
 
 
 def _present(path: pathlib.Path) -> Listing:
   def wanted(name: str) -> bool:
     return bool(_METADATA.search(name) or _CLASS_NAMES.search(name))
 
-  names: List[str] = []
-  metadata: Dict[Entry, Mapping[str, Any]] = {}
+  names: list[str] = []
+  metadata: dict[ClearImage, Mapping[str, Any]] = {}
   for name, data in archives.members(path, wanted, _TABLE_BYTES):
     match = _METADATA.search(name)
     if match is None:
@@ -111,7 +111,7 @@ def _present(path: pathlib.Path) -> Listing:
       continue
     bucket, label = int(match["bucket"]), match["label"]
     for identity, facts in _object(path, name, data).items():
-      metadata[Entry(bucket, label, str(identity))] = facts
+      metadata[ClearImage(bucket, label, str(identity))] = facts
   entries = list(metadata)
   if not entries:
     logging.warning("%s has no metadata: its iid splits are drawn from the sorted names, and may "
@@ -127,9 +127,9 @@ def _first(path: pathlib.Path) -> Listing:
   def wanted(name: str) -> bool:
     return bool(_LIST.search(name) or _TEST_PLACES.search(name) or _CLASS_NAMES.search(name))
 
-  names: List[str] = []
-  entries: List[Entry] = []
-  tests: Dict[Tuple[int, int], List[int]] = {}
+  names: list[str] = []
+  entries: list[ClearImage] = []
+  tests: dict[tuple[int, int], list[int]] = {}
   for name, data in archives.members(path, wanted, _TABLE_BYTES):
     listed, places = _LIST.search(name), _TEST_PLACES.search(name)
     if listed:
@@ -142,16 +142,16 @@ def _first(path: pathlib.Path) -> Listing:
   return _listing(entries, tests, {})
 
 
-def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
-             metadata: Mapping[Entry, Mapping[str, Any]]) -> Listing:
-  buckets: Dict[int, List[Entry]] = {}
+def _listing(entries: list[ClearImage], tests: Mapping[tuple[int, int], list[int]],
+             metadata: Mapping[ClearImage, Mapping[str, Any]]) -> Listing:
+  buckets: dict[int, list[ClearImage]] = {}
   for one in entries:
     buckets.setdefault(one.bucket, []).append(one)
-  features: Dict[Entry, Dict[str, Any]] = {}
+  features: dict[ClearImage, dict[str, Any]] = {}
   for bucket, members in buckets.items():
     found = clear_splits.features(len(members))
     for seed in clear_splits.SEEDS:
-      if (bucket, seed) in tests:  # The released list is the split, whatever we would draw.
+      if (bucket, seed) in tests:  # The released list takes precedence over our draw.
         chosen = set(tests[bucket, seed])
         for place, facts in enumerate(found):
           facts[f"iid_test_{seed}"] = place in chosen
@@ -159,8 +159,8 @@ def _listing(entries: List[Entry], tests: Mapping[Tuple[int, int], List[int]],
   return Listing(buckets, features, metadata)
 
 
-def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> List[Entry]:
-  """The lines "labeled_images/<bucket>/<class>/<id>.jpg <class id>" of one list."""
+def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> list[ClearImage]:
+  """Returns the lines "labeled_images/<bucket>/<class>/<id>.jpg <class id>" of one list."""
   found = []
   for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
     if not line.strip():
@@ -168,16 +168,16 @@ def _listed(path: pathlib.Path, name: str, bucket: int, data: bytes) -> List[Ent
     place = line.rsplit(None, 1)[0]
     entry = image_entry(place)
     if entry is None or entry.bucket != bucket:
-      raise errors.DataError(f"{path}, member {name!r}, line {number} is {line!r}; a labelled "
+      raise errors.DataError(f"{path}, member {name!r}, line {number} is {line!r}; a labeled "
                              f"image of bucket {bucket} and a class number were expected.")
     found.append(entry)
   return found
 
 
-def _places(path: pathlib.Path, name: str, data: bytes) -> List[int]:
+def _places(path: pathlib.Path, name: str, data: bytes) -> list[int]:
   found = _json(path, name, data)
   if not isinstance(found, list) or not all(isinstance(place, int) for place in found):
-    raise errors.DataError(f"{path}, member {name!r} is no list of places.")
+    raise errors.DataError(f"{path}, member {name!r} is not a list of positions.")
   return found
 
 
@@ -192,11 +192,11 @@ def _json(path: pathlib.Path, name: str, data: bytes) -> Any:
   try:
     return json.loads(data)
   except (ValueError, RecursionError) as error:
-    raise errors.DataError(f"{path}, member {name!r} is no JSON: {error}. Get the archive again."
+    raise errors.DataError(f"{path}, member {name!r} is not JSON: {error}. Get the archive again."
                            ) from error
 
 
-def _check_labels(path: pathlib.Path, names: List[str], entries: List[Entry]) -> None:
+def _check_labels(path: pathlib.Path, names: list[str], entries: list[ClearImage]) -> None:
   unknown = sorted({one.label for one in entries} - set(names)) if names else []
   if unknown:
     raise errors.DataError(f"{path}: classes {unknown[:5]} are not in its class_names.txt. It is "

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What Flickr said of CLEAR's images: when they were uploaded, by whom, under which licence."""
+"""Flickr's metadata of CLEAR's images: time of upload, user, title and license."""
 
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import clear_splits
 from tfds_builders import errors
@@ -20,9 +20,9 @@ DECLARED = {"uploaded": "int64", **dict.fromkeys(TEXTS, "text")}
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = ()
           ) -> Iterator[example.Example]:
-  """Yields one example for each labelled image, without the image.
+  """Yields one example for each labeled image, without the image.
 
-  `uploaded` is in seconds since 1970 (UTC), -1 if it is not known.
+  `uploaded` is in seconds since 1970 (UTC), -1 if unknown.
   """
   for file, path in paths.items():
     is_test = file in tests
@@ -38,8 +38,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[st
           extra={**features, **_features(facts)})
 
 
-def _features(facts: Mapping[str, Any]) -> Dict[str, Any]:
-  found: Dict[str, Any] = {ours: str(facts.get(theirs) or "") for ours, theirs in TEXTS.items()}
+def _features(facts: Mapping[str, Any]) -> dict[str, Any]:
+  found: dict[str, Any] = {ours: str(facts.get(theirs) or "") for ours, theirs in TEXTS.items()}
   try:
     found["uploaded"] = int(float(facts.get("DATE_UPLOADED") or -1))
   except (TypeError, ValueError, OverflowError):

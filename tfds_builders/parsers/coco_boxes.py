@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Boxes of COCO as images: every annotated object is cropped out and labelled by its category."""
+"""Boxes of COCO as images: every annotated object is cropped and labeled by its category."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import math
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -24,12 +24,12 @@ _PHOTO = re.compile(r"(?:^|/)(?P<id>\d{12})\.jpg$")
 
 class _Box(NamedTuple):
   id: int
-  rank: int  # In the table, whose order is not that of photographs.
+  rank: int  # Position in the table, whose order is not that of the photographs.
   label: int
-  sides: Tuple[float, float, float, float]  # Left, top, width, height.
+  sides: tuple[float, float, float, float]  # Left, top, width, height.
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, str]],
+def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, tuple[str, str]],
           min_side: int, crowds: bool = False, by_photo: bool = True,
           numbered: bool = False) -> Iterator[example.Example]:
   """Yields the crops, photograph by photograph in the order of the archives.
@@ -40,9 +40,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, 
     paths: file name -> path.
     photos: archive of photographs -> (end of the name of its table, source split).
     min_side: smaller boxes (either side, in pixels) are left out.
-    crowds: whether boxes around groups of objects count.
+    crowds: whether boxes around groups of objects are examples.
     by_photo: whether the crops of one photograph are a group.
-    numbered: whether keys begin with the box's place in its table, and so sort in its order.
+    numbered: whether keys begin with the box's position in its table, to sort in its order.
   """
   others = {name: path for name, path in paths.items() if name not in photos}
   tables = coco_json.tables(others, [ending for ending, _ in photos.values()],
@@ -63,15 +63,16 @@ def parse(paths: Mapping[str, pathlib.Path], *, photos: Mapping[str, Tuple[str, 
         yield example.Example(split, f"{box.rank:07d}/{key}" if numbered else key, box.label, crop,
                               f"{where}, box {box.id}", f"{photo}" if by_photo else None)
     if missing:
-      raise errors.DataError(f"{paths[file]} lacks {len(missing)} of {len(boxes)} photographs, "
-                             f"such as {min(missing):012d}.jpg. It is incomplete: get it again.")
+      raise errors.DataError(f"{paths[file]} is missing {len(missing)} of {len(boxes)} "
+                             f"photographs, such as {min(missing):012d}.jpg. It is incomplete: get "
+                             "it again.")
 
 
-def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[Tuple[str, Any]]
-           ) -> Dict[int, List[_Box]]:
-  """The boxes that count, by photograph."""
+def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[tuple[str, Any]]
+           ) -> dict[int, list[_Box]]:
+  """Returns the boxes that are examples, by photograph."""
   del where
-  found: Dict[int, List[_Box]] = {}
+  found: dict[int, list[_Box]] = {}
   for rank, one in enumerate(entry for part, entry in entries if part == "annotations"):
     left, top, width, height = (float(side) for side in one["bbox"])
     if not all(map(math.isfinite, (left, top, width, height))):
@@ -83,7 +84,7 @@ def _boxes(min_side: int, crowds: bool, where: str, entries: Iterator[Tuple[str,
 
 
 def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
-  """A PNG for each box; the photograph's own bytes if it does not decode, which is then counted."""
+  """Yields a PNG for each box, or the bytes of a photograph that does not decode."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   try:
     pixels = tf.io.decode_jpeg(data, channels=3).numpy()
@@ -96,24 +97,24 @@ def _crops(data: bytes, boxes: Sequence[_Box], where: str) -> Iterator[bytes]:
     columns = slice(max(0, round(left)), max(0, round(left + width)))
     crop = pixels[rows, columns]
     if not crop.size:
-      raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside of the photograph of "
+      raise errors.DataError(f"{where}: box {box.id} {box.sides} is outside the photograph of "
                              f"{pixels.shape[1]} x {pixels.shape[0]} pixels.")
     yield images.png(np.ascontiguousarray(crop))
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, photos: Mapping[str, Tuple[str, str]], min_side: int,
+                  per_class: int, photos: Mapping[str, tuple[str, str]], min_side: int,
                   crowds: bool = False, by_photo: bool = True,
                   numbered: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del by_photo, numbered
   number = 0
-  tables: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  tables: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   categories = [{"id": label + 1, "name": name} for label, name in enumerate(class_names)]
   for file, (ending, split) in photos.items():
-    members: Dict[str, bytes] = {}
-    boxes: List[Dict[str, Any]] = []
+    members: dict[str, bytes] = {}
+    boxes: list[dict[str, Any]] = []
     num_crowds = 0
     for label in list(range(len(class_names))) * per_class:
       number += 1

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Tables in the format of COCO: images, categories, and annotations that tie them together.
+"""Tables in the format of COCO: images, categories, and annotations that connect them.
 
-The largest has 470 MB of text, and ten times that as Python objects, so its entries are given one
-by one.
+The largest has 470 MB of text, and ten times that as Python objects, so its entries are read one by
+one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import json.decoder
 import pathlib
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Tuple
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -19,18 +19,18 @@ MAX_BYTES = 1 << 30
 
 
 def tables(paths: Mapping[str, pathlib.Path], endings: Iterable[str], take: Callable[..., Any]
-           ) -> Dict[str, Any]:
-  """What `take` makes of the tables whose names end like this.
+           ) -> dict[str, Any]:
+  """Applies `take` to the tables whose names have these endings.
 
   Args:
     paths: file name -> path; every archive is searched.
     endings: of the names of tables.
-    take: called with where a table is and an iterator over its (part, entry), such as
-      ("annotations", {"image_id": 3, ...}); an entry that lacks something may raise KeyError,
-      TypeError or ValueError, which becomes a DataError here.
+    take: called with the location of a table and an iterator over its (part, entry), such as
+      ("annotations", {"image_id": 3, ...}); it may raise KeyError, TypeError or ValueError for
+      an incomplete entry, which becomes a DataError.
   """
   endings = list(endings)
-  found: Dict[str, Any] = {}
+  found: dict[str, Any] = {}
   for path in paths.values():
     for name, data in archives.members(
         path, lambda name: any(name.endswith(ending) for ending in endings), MAX_BYTES):
@@ -39,22 +39,22 @@ def tables(paths: Mapping[str, pathlib.Path], endings: Iterable[str], take: Call
       try:
         found[ending] = take(where, entries(data.decode("utf-8")))
       except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
-        raise errors.DataError(f"{where} is no table in COCO's format: {type(error).__name__}: "
+        raise errors.DataError(f"{where} is not a table in COCO's format: {type(error).__name__}: "
                                f"{error}. Get the archive again.") from error
   lacking = sorted(set(endings) - set(found))
   if lacking:
-    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} lack the tables {lacking}: "
-                           "incomplete, or another edition. Get them again.")
+    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} are missing the tables "
+                           f"{lacking}: incomplete, or another edition. Get them again.")
   return found
 
 
-def entries(text: str) -> Iterator[Tuple[str, Any]]:
-  """(key, element) of every list in a JSON object, in the text's order; all else is skipped."""
+def entries(text: str) -> Iterator[tuple[str, Any]]:
+  """Yields (key, element) of every list in a JSON object, in the text's order; skips the rest."""
   decoder = json.JSONDecoder()
   skip = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]
 
   def after(place: int, wanted: str) -> int:
-    """The place of the next thing behind one of these characters."""
+    """Returns the position of the next token after one of these characters."""
     place = skip(text, place).end()
     if text[place] not in wanted:
       raise ValueError(f"{text[place]!r} at {place}, where one of {wanted!r} was expected")

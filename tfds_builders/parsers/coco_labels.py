@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Whole images whose class is in tables of COCO's format: that of an image's last annotation."""
+"""Whole images with tables in COCO's format: the class is that of the last annotation."""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import coco_json
@@ -31,16 +31,17 @@ def parse(paths: Mapping[str, pathlib.Path], *, images_file: str, tables: Mappin
     twice = sorted(set(found[ending]) & set(table))
     if twice:
       raise errors.DataError(f"{ending}: {len(twice)} images are in two splits: {twice[0]}, ...")
-    table.update((image, listed_images.Entry(split, name)) for image, name in found[ending].items())
+    table.update((image, listed_images.ListEntry(split, name))
+                 for image, name in found[ending].items())
   yield from listed_images.join([paths[images_file]], re.compile(r"(?:^|/)([^/]+)\.jpg$"), table,
                                 unlisted=True)
 
 
-def _labels(where: str, entries: Iterator[Tuple[str, Any]]) -> Dict[str, str]:
-  """Image -> name of the category of its last annotation."""
+def _labels(where: str, entries: Iterator[tuple[str, Any]]) -> dict[str, str]:
+  """Returns image -> name of the category of its last annotation."""
   del where
-  names: Dict[int, str] = {}
-  categories: Dict[str, int] = {}
+  names: dict[int, str] = {}
+  categories: dict[str, int] = {}
   for part, one in entries:
     if part == "categories":
       names[one["id"]] = str(one["name"])
@@ -52,13 +53,13 @@ def _labels(where: str, entries: Iterator[Tuple[str, Any]]) -> Dict[str, str]:
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, images_file: str, tables: Mapping[str, str]) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
-  members: Dict[str, bytes] = {}
-  annotations: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {}
+  annotations: dict[str, bytes] = {}
   ids = {name: 10 + number for number, name in enumerate(class_names)}
   categories = [{"id": ids[name], "name": name} for name in class_names]
   number = 0
   for ending in tables:
-    entries: List[Dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for name in list(class_names) * per_class:
       number += 1
       image = f"586a{number:04d}-23d2"

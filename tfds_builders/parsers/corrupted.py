@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Clean images of a layout that has a parser of its own, corrupted in 19 kinds and 5 severities."""
+"""Clean images of another parser's layout, corrupted in 19 kinds and 5 severities."""
 
 from __future__ import annotations
 
 import io
 import pathlib
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,20 +18,20 @@ from tfds_builders.parsers import one_domain
 
 def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mapping[str, Any],
           level_set: str, domain: str, kinds: Sequence[str] = corrupt.KINDS,
-          side: Optional[int] = None) -> Iterator[example.Example]:
+          side: int | None = None) -> Iterator[example.Example]:
   """Yields every test image len(kinds) x 5 times, as PNG.
 
-  The key KIND/SEVERITY/KEY ends in that of the clean image, from which its random numbers come.
+  The key is KIND/SEVERITY/KEY with the key of the clean image, which seeds the random numbers.
 
   Args:
     paths: file name -> path.
-    parser: of the clean images, as in `one_domain`.
+    parser: name of the parser of the clean images, as in `one_domain`.
     parser_args: its arguments.
     level_set: a name in `corruptions.levels.SETS`.
     domain: template of the feature "domain", with {kind}.
     kinds: which corruptions.
-    side: images are cut to so many pixels a side before, as for ImageNet-C: the shorter side is
-      scaled to 256/224 of it, and the middle is kept. None: they stay as they are.
+    side: images are first cut to `side` x `side` pixels, as for ImageNet-C: the shorter side is
+      scaled to 256/224 of it, and the middle is kept. None: images are not cut.
   """
   for clean in one_domain.parse(paths, parser=parser, parser_args=parser_args, domain=domain):
     pixels = decoded(clean.image, clean.where, side)
@@ -44,15 +44,15 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
             extra={"domain": domain.format(kind=kind), "severity": severity})
 
 
-def decoded(data: bytes, where: str, side: Optional[int] = None) -> np.ndarray:
-  """JPEG or PNG -> uint8 [H, W, 3], cut to `side` if it is given."""
+def decoded(data: bytes, where: str, side: int | None = None) -> np.ndarray:
+  """Decodes JPEG or PNG to uint8 [H, W, 3], cut to `side` if it is given."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   try:
     with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
       made = image.convert("RGB")
   except (OSError, ValueError, SyntaxError) as error:
-    raise errors.DataError(f"{where} cannot be decoded and so not corrupted: {error}. Get the "
-                           "source again.") from error
+    raise errors.DataError(f"{where} cannot be decoded, so it cannot be corrupted: {error}. Get "
+                           "the source again.") from error
   if side is not None:
     scale = round(side * 256 / 224) / min(made.size)
     made = made.resize([max(side, round(length * scale)) for length in made.size],
@@ -65,8 +65,8 @@ def decoded(data: bytes, where: str, side: Optional[int] = None) -> np.ndarray:
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, parser: str, parser_args: Mapping[str, Any], level_set: str,
                   domain: str, kinds: Sequence[str] = corrupt.KINDS,
-                  side: Optional[int] = None) -> Mapping[str, int]:
-  """Writes one clean image a class; returns the number of corrupted ones."""
+                  side: int | None = None) -> Mapping[str, int]:
+  """Writes one clean image per class; returns the number of corrupted images."""
   del per_class, level_set, side
   counts = one_domain.write_fixture(directory, file_names, class_names, per_class=1, parser=parser,
                                     parser_args=parser_args, domain=domain)

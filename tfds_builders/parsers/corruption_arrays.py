@@ -27,11 +27,11 @@ def parse(paths: Mapping[str, pathlib.Path], *, kinds: Sequence[str], domain: st
           ) -> Iterator[example.Example]:
   """Yields the images as PNG.
 
-  Keys are KIND/SEVERITY/PLACE, the place being that of the clean image in the test set.
+  Keys are KIND/SEVERITY/PLACE, with the position of the clean image in the test set.
 
   Args:
     paths: file name -> path; every file is read.
-    kinds: all that must be there.
+    kinds: the corruptions that the archive must hold.
     domain: template of the feature "domain", with {kind}.
   """
   for path in paths.values():
@@ -45,7 +45,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, kinds: Sequence[str], domain: st
       missing.discard(_base(name))
       yield from _kind(_base(name), data, labels, f"{path}, member {name!r}", domain)
     if missing:
-      raise errors.DataError(f"{path} lacks {sorted(missing)}: it is incomplete.")
+      raise errors.DataError(f"{path} has no {sorted(missing)}: it is incomplete.")
 
 
 def _kind(kind: str, data: bytes, labels: np.ndarray, where: str, domain: str
@@ -64,13 +64,13 @@ def _kind(kind: str, data: bytes, labels: np.ndarray, where: str, domain: str
 
 
 def _base(name: str) -> str:
-  base = name.rsplit("/", 1)[-1]
+  base = archives.base_name(name)
   return base[:-len(".npy")] if base.endswith(".npy") else ""
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, kinds: Sequence[str], domain: str) -> Mapping[str, int]:
-  """Writes a tiny archive of this layout, one image a class; returns the number of examples."""
+  """Writes a tiny archive of this layout, one image per class; returns the number of examples."""
   del per_class, domain
   size = len(class_names) * _SEVERITIES
   members = {"CIFAR-10-C/README.txt": b"not read"}

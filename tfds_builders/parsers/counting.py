@@ -1,16 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Photographs in which something is counted; the counts, cut into bins of equal size, are learnt.
+"""Photographs with counts of objects; labels are bins of the counts, about equally frequent.
 
-Where the cuts lie is told by training images alone, unless a row says otherwise. Counts come from
-one MATLAB array for all images (Mall), from a text file an image with a line for each thing
-(TRANCOS) or from a MATLAB file an image with a point for each (ShanghaiTech).
+The edges of the bins come from training images only, unless a row says otherwise. Counts come from
+one MATLAB array for all images (Mall), from a text file per image with one line per object
+(TRANCOS) or from a MATLAB file per image with one point per object (ShanghaiTech).
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from tfds_builders.parsers import mat_files
 
 
 class Counted(NamedTuple):
-  """What the tables say of one image."""
+  """The split and the count of one image."""
 
   split: str
   number: int
@@ -40,7 +40,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, image: str, counts: Mapping[str,
     counts: {"array": name of a table, "variable": that gives counts by number, "key": the format
       that makes keys of numbers, from 1}; or {"lines": regular expression of text files} or
       {"points": the same of MATLAB files}, whose groups make the key of their image.
-    parts: {"first": [how many numbers are of the first source split, it, the other]}; or
+    parts: {"first": [size of the first source split, its name, that of the other]}; or
       {"lists": {end of the name of a list of image names: source split}}; or {"folders": {the
       key's second last part: source split}}.
     num_bins: number of labels.
@@ -53,16 +53,16 @@ def parse(paths: Mapping[str, pathlib.Path], *, image: str, counts: Mapping[str,
       raise errors.DataError(f"{path} has no counted images in {list(edges_from)}: it is "
                              "incomplete or of another edition. Get it again.")
     edges = bin_edges(chosen, num_bins)
-    entries = {key: listed_images.Entry(entry.split, bin_of(entry.number, edges))
+    entries = {key: listed_images.ListEntry(entry.split, bin_of(entry.number, edges))
                for key, entry in table.items()}
     yield from listed_images.join([path], re.compile(image), entries, unlisted=False)
 
 
-def bin_edges(counts: Sequence[int], num_bins: int) -> List[int]:
-  """The highest count of each bin but the last.
+def bin_edges(counts: Sequence[int], num_bins: int) -> list[int]:
+  """Returns the highest count of each bin but the last.
 
-  The i-th is the last count at which fewer than i / num_bins of the images have been seen; -1 if
-  that is so at none.
+  The i-th is the highest count such that fewer than i / num_bins of the images have this count or
+  less; -1 if there is none.
   """
   seen = np.cumsum(np.bincount(np.asarray(counts)))
   edges = []
@@ -73,28 +73,28 @@ def bin_edges(counts: Sequence[int], num_bins: int) -> List[int]:
 
 
 def bin_of(count: int, edges: Sequence[int]) -> int:
-  """The bin of a count: how many edges it is over."""
+  """Returns the bin of a count: the number of edges below it."""
   return sum(count > edge for edge in edges)
 
 
 def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
-                 parts: Mapping[str, Any]) -> Dict[str, Counted]:
-  """One pass for all that is no image."""
+                 parts: Mapping[str, Any]) -> dict[str, Counted]:
+  """Reads lists and counts in one pass over the archive."""
   lists = parts.get("lists", {})
   per_image = re.compile(counts.get("lines") or counts.get("points") or "(?!)")
-  numbers: Dict[str, int] = {}
-  split_of: Dict[str, str] = {}
+  numbers: dict[str, int] = {}
+  split_of: dict[str, str] = {}
   found = set()
 
   def wanted(name: str) -> bool:
-    return bool(per_image.search(name)) or _base(name) in (*lists, counts.get("array"))
+    return bool(per_image.search(name)) or archives.base_name(name) in (*lists, counts.get("array"))
 
   for name, data in archives.members(path, wanted):
     where = f"{path}, member {name!r}"
     match = per_image.search(name)
-    if _base(name) in lists:
-      found.add(_base(name))
-      _read_list(data, where, lists[_base(name)], split_of)
+    if archives.base_name(name) in lists:
+      found.add(archives.base_name(name))
+      _read_list(data, where, lists[archives.base_name(name)], split_of)
     elif match:
       read = _num_lines if "lines" in counts else _num_points
       numbers["/".join(match.groups())] = read(data, where)
@@ -103,8 +103,8 @@ def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
       numbers.update({counts["key"].format(number): _whole(value, where)
                       for number, value in enumerate(array.tolist(), start=1)})
   if set(lists) - found or not numbers:
-    raise errors.DataError(f"{path} lacks the lists {sorted(set(lists) - found)} or any counts: "
-                           "it is incomplete or of another edition. Get it again.")
+    raise errors.DataError(f"{path} is missing the lists {sorted(set(lists) - found)} or all "
+                           "counts: it is incomplete or of another edition. Get it again.")
   if not lists:
     split_of = {key: _split(key, parts, path) for key in numbers}
   lacking = sorted(set(split_of) ^ set(numbers))
@@ -115,13 +115,9 @@ def _read_tables(path: pathlib.Path, counts: Mapping[str, str],
   return {key: Counted(split_of[key], count) for key, count in numbers.items()}
 
 
-def _base(name: str) -> str:
-  return name.rsplit("/", 1)[-1]
-
-
-def _read_list(data: bytes, where: str, split: str, split_of: Dict[str, str]) -> None:
+def _read_list(data: bytes, where: str, split: str, split_of: dict[str, str]) -> None:
   for line in data.decode("ascii", "replace").split():
-    key = _base(line).rsplit(".", 1)[0]
+    key = archives.stem(line)
     if split_of.setdefault(key, split) != split:
       raise errors.DataError(f"{where} has the image {key!r} of list {split_of[key]!r} too. One of "
                              "the lists is damaged: get the archive again.")
@@ -144,7 +140,7 @@ def _num_lines(data: bytes, where: str) -> int:
 
 
 def _num_points(data: bytes, where: str) -> int:
-  """Rows of the first array in `image_info`: a cell, in it a structure, in it [N, 2]."""
+  """Returns N of `image_info`: a cell with a structure whose first field is [N, 2]."""
   cell = mat_files.read(data, where, ["image_info"])["image_info"]
   try:
     structure = cell.flat[0].flat[0]
@@ -181,8 +177,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   return result
 
 
-def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> Dict[str, bytes]:
-  """A film: its first frames hold every count as often as the others."""
+def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> dict[str, bytes]:
+  """Returns a film whose first frames have each count as often as the others."""
   array = np.array([index % 60 + (index >= num_first) for index in range(size)])[:, None]
   members = {"top/frames/readme.txt": b"no image"}
   members.update({f"top/frames/seq_{number:06d}.jpg": fixtures.jpeg((4, 4, 3), number)
@@ -191,9 +187,9 @@ def _frames(num_first: int, size: int, counts: Mapping[str, str]) -> Dict[str, b
   return members
 
 
-def _folder(place: int, name: str, size: int, in_lines: bool) -> Dict[str, bytes]:
-  """One list with its images and text files, or one folder of images and MATLAB files."""
-  members: Dict[str, bytes] = {}
+def _folder(place: int, name: str, size: int, in_lines: bool) -> dict[str, bytes]:
+  """Returns a list with its images and text files, or a folder of images and MATLAB files."""
+  members: dict[str, bytes] = {}
   keys = []
   for index in range(size):
     picture = fixtures.jpeg((4, 4, 3), index + place * size)
@@ -214,7 +210,7 @@ def _folder(place: int, name: str, size: int, in_lines: bool) -> Dict[str, bytes
 
 
 def _points(count: int) -> bytes:
-  """image_info as it is published: a 1 x 1 cell with a structure of `location` and `number`."""
+  """Returns `image_info` as published: a 1 x 1 cell with a structure of `location`, `number`."""
   structure = np.zeros((1, 1), [("location", object), ("number", object)])
   structure[0, 0] = (np.zeros((count, 2)), np.array([[count]]))
   cell = np.empty((1, 1), object)

@@ -6,35 +6,35 @@ from __future__ import annotations
 import csv
 import io
 import pathlib
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Iterator, Mapping, Sequence, Union
 
 from tfds_builders import errors
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
 
-Label = Union[example.Label, Tuple[example.Label, ...]]
+Labels = Union[example.Label, tuple[example.Label, ...]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: str, image: str,
-          flags: Optional[Sequence[Tuple[str, str]]] = None, otherwise: str = "",
-          joined: Optional[Tuple[str, str]] = None,
-          lists: Optional[Mapping[str, str]] = None) -> Iterator[example.Example]:
+          flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
+          joined: tuple[str, str] | None = None,
+          lists: Mapping[str, str] | None = None) -> Iterator[example.Example]:
   """Yields the images that the tables name, in the order of the archives.
 
   Args:
     paths: file name -> path.
-    tables: end of the name of a table -> source split (of no account where `lists` are given).
-    key: column that names the image, its extension left off.
+    tables: end of the name of a table -> source split (not used if `lists` are given).
+    key: column that names the image; the extension is removed.
     image: template of the end of an image's name, with {item}.
-    flags: (column, class name): the class whose column is 1; `otherwise` where none is.
+    flags: (column, class name): the class whose column is 1; `otherwise` if there is none.
     otherwise: the class of images without a flag.
     joined: (column, separator) of several class names in one cell, instead of flags.
-    lists: end of the name of a list of images, a line each -> source split.
+    lists: end of the name of a list of images, one per line -> source split.
   """
   texts = listed_images.find_texts(paths, {**tables, **(lists or {})})
   split_of = _splits(texts, lists or {})
-  found: Dict[str, listed_images.Entry] = {}
+  found: dict[str, listed_images.ListEntry] = {}
   for name, split in tables.items():
     where, data = texts[name]
     for number, row in enumerate(_rows(where, data, key, flags, joined), start=2):
@@ -43,13 +43,13 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
         raise errors.DataError(f"{where}, line {number}: {row[key]!r} is in none of the lists "
                                f"{sorted(lists)}. Table and lists are of different editions.")
       label = _label(row, flags, otherwise, joined)
-      found[item] = listed_images.Entry(split_of.get(item, split), label)  # type: ignore[arg-type]
+      found[item] = listed_images.ListEntry(split_of.get(item, split), label)  # type: ignore[arg-type]
   pattern = listed_images.name_pattern(image, ["item"])
   packed = [path for name, path in paths.items() if name not in texts]
   yield from listed_images.join(packed, pattern, found, unlisted=False)
 
 
-def _rows(where: str, data: bytes, key: str, flags, joined) -> List[Dict[str, str]]:
+def _rows(where: str, data: bytes, key: str, flags, joined) -> list[dict[str, str]]:
   reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
   needed = {key, *(column for column, _ in flags or ()), *((joined[0],) if joined else ())}
   lacking = sorted(needed - set(reader.fieldnames or ()))
@@ -63,8 +63,8 @@ def _rows(where: str, data: bytes, key: str, flags, joined) -> List[Dict[str, st
   return rows
 
 
-def _splits(texts, lists: Mapping[str, str]) -> Dict[str, str]:
-  found: Dict[str, str] = {}
+def _splits(texts, lists: Mapping[str, str]) -> dict[str, str]:
+  found: dict[str, str] = {}
   for name, split in lists.items():
     where, data = texts[name]
     for line in data.decode("utf-8", "replace").split():
@@ -77,7 +77,7 @@ def _stem(name: str) -> str:
   return pathlib.PurePosixPath(name.strip()).stem if "." in name else name.strip()
 
 
-def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Label:
+def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Labels:
   if joined:
     return tuple(part.strip() for part in row[joined[0]].split(joined[1]))
   raised = [name for column, name in flags or () if float(row[column]) == 1.0]
@@ -86,17 +86,17 @@ def _label(row: Mapping[str, str], flags, otherwise: str, joined) -> Label:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, tables: Mapping[str, str], key: str, image: str,
-                  flags: Optional[Sequence[Tuple[str, str]]] = None, otherwise: str = "",
-                  joined: Optional[Tuple[str, str]] = None,
-                  lists: Optional[Mapping[str, str]] = None) -> Mapping[str, int]:
+                  flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
+                  joined: tuple[str, str] | None = None,
+                  lists: Mapping[str, str] | None = None) -> Mapping[str, int]:
   """Writes tiny archives and tables of this layout; returns the examples by source split."""
   del otherwise
-  texts: Dict[str, List[str]] = {name: [] for name in (*tables, *(lists or {}))}
+  texts: dict[str, list[str]] = {name: [] for name in (*tables, *(lists or {}))}
   columns = [key, *(column for column, _ in flags or ()), *((joined[0],) if joined else ())]
   for name in tables:
     texts[name].append(",".join(columns))
-  pictures: Dict[str, bytes] = {}
-  counts: Dict[str, int] = {}
+  pictures: dict[str, bytes] = {}
+  counts: dict[str, int] = {}
   groups = list((lists or tables).items())
   for name, split in groups:
     table = name if name in tables else next(iter(tables))
@@ -118,7 +118,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
 
 
 def _write(directory, file_names, pictures, texts) -> None:
-  """Texts that are files stand alone; all else is spread over the archives."""
+  """Writes texts that are files, and the rest into the archives."""
   packed = [name for name in file_names if name not in texts]
   for name in set(file_names) & set(texts):
     (directory / name).write_bytes(texts[name])

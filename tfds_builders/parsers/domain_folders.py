@@ -1,79 +1,56 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Archives of images whose names tell label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
+"""Archives of images whose names give label and domain: `gaussian_noise/3/n01440764/a.JPEG`."""
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
-from tfds_builders import errors
 from tfds_builders import splits
-from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
-_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp")
-_PIECES = {"domain": "[a-z0-9_]+?", "severity": "[1-5]", "item": "[^/]+"}
+_IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|bmp|gif|webp)$")
+_PIECES = {"domain": "[a-z0-9_]+?", "severity": "[1-5]"}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str, domains: Mapping[str, str],
           skip: str = "(?!)", numbers: bool = False) -> Iterator[example.Example]:
-  """Yields the images under the part of their name that the template matches, less the extension.
+  """Yields the images; the key is the part of the name that the template matches, less extension.
 
-  Keys begin with the archive's name if there are several.
+  Keys begin with the name of the archive if there are several archives.
 
   Args:
     paths: file name -> path; every file is read.
-    template: of the end of member names, with {label}, {item} and perhaps {domain}, {severity} and
-      others; folders before it do not matter.
-    domains: file name -> template of the feature "domain", perhaps with {domain}.
+    template: of the end of member names, with {label}, {item} and optionally {domain}, {severity}
+      and others; any folders may come before it.
+    domains: file name -> template of the feature "domain", optionally with {domain}.
     skip: regular expression of items that are left out.
     numbers: labels are numbers, not names.
   """
-  pattern = _compiled(template, numbers)
+  pattern = templates.ending(
+      template, {**_PIECES, "label": r"\d+" if numbers else templates.PIECE})
   for file, path in paths.items():
-    unmatched, num_matched = [], 0
-    for name, data in archives.members(path, lambda name: name.lower().endswith(_ENDINGS)):
-      match = pattern.search(name)
-      if match is None:
-        unmatched.append(name)
-        continue
-      num_matched += 1
+    for match, where, data in templates.matching(path, pattern, template, images=_IMAGE,
+                                                 ignore=re.compile("(?!)")):
       fields = match.groupdict()
       if re.fullmatch(skip, fields["item"]):
         continue
       key = match.group("key").rsplit(".", 1)[0]
-      extra: Dict[str, Any] = {"domain": domains[file].format(**fields)}
+      extra: dict[str, Any] = {"domain": domains[file].format(**fields)}
       if "severity" in fields:
         extra["severity"] = int(fields["severity"])
-      where = f"{path}, member {name!r}"
       yield example.Example(
-          splits.TEST, f"{_stem(file)}/{key}" if len(paths) > 1 else key,
+          splits.TEST, f"{_before_dot(file)}/{key}" if len(paths) > 1 else key,
           int(fields["label"]) if numbers else fields["label"], images.encoded(data, where), where,
           extra=extra)
-    if unmatched or not num_matched:
-      raise errors.DataError(
-          f"{path} has another layout than {template!r}: {num_matched} image files match, "
-          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
-          "It may be another edition of the data set.")
 
 
-def _stem(file: str) -> str:
+def _before_dot(file: str) -> str:
   return file.split(".", 1)[0]
-
-
-def _compiled(template: str, numbers: bool) -> re.Pattern[str]:
-  out = ""
-  for index, piece in enumerate(re.split(r"\{(\w+)\}", template)):
-    if index % 2 == 0:
-      out += re.escape(piece)
-    elif piece == "label":
-      out += r"(?P<label>\d+)" if numbers else "(?P<label>[^/]+)"
-    else:
-      out += f"(?P<{piece}>{_PIECES.get(piece, '[^/]+')})"
-  return re.compile(f"(?:^|/)(?P<key>{out})$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

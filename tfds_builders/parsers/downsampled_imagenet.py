@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Down-sampled ImageNet (Chrabaszcz et al., 2017) as .npz files, a few images of each class.
 
-An .npz file of it holds `data`, uint8 [N, 3 * 64 * 64] with the channels one after the other, and
-`labels` from 1. One file has more than a gigabyte of pixels, so rows are streamed, never held at
-once. Nothing is unpickled: the edition made of pickles is refused.
+An .npz file holds `data`, uint8 [N, 3 * 64 * 64] with the channels one after the other, and
+`labels` from 1. One file has more than a gigabyte of pixels, so rows are streamed.
+Nothing is unpickled: the edition made of pickles is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import io
 import pathlib
-from typing import IO, Dict, Iterator, Mapping, Sequence, Tuple
+from typing import IO, Iterator, Mapping, Sequence
 import zipfile
 
 import numpy as np
@@ -33,12 +33,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, images_per_class: int,
 
   Args:
     paths: file name -> path.
-    images_per_class: as it says; a class with fewer is an error.
-    classes: number of classes of each split; labels 1, 2, ... fall into them in order.
+    images_per_class: number of images of each class; a class with fewer is an error.
+    classes: number of classes of each split; labels 1, 2, ... are assigned to splits in order.
     side: pixels of a side.
   """
   split_of = [split for split, count in classes.items() for _ in range(count)]
-  taken: Dict[int, int] = collections.Counter()
+  taken: dict[int, int] = collections.Counter()
   for path in paths.values():
     labels = _labels(path, len(split_of))
     for number, pixels in zip(labels.tolist(), _rows(path, len(labels), 3 * side * side)):
@@ -60,8 +60,8 @@ def _labels(path: pathlib.Path, num_classes: int) -> np.ndarray:
     labels = image_arrays.load(data, f"{path}, array 'labels'")
     break
   else:
-    raise errors.DataError(f"{path} holds no array 'labels': it is no .npz file of down-sampled "
-                           "ImageNet. (The edition made of pickles is not read.)")
+    raise errors.DataError(f"{path} holds no array 'labels': it is not an .npz file of "
+                           "down-sampled ImageNet. (The edition made of pickles is not read.)")
   labels = image_arrays.check_labels(labels, len(labels), f"{path}, array 'labels'")
   if len(labels) and not 1 <= labels.min() <= labels.max() <= num_classes:
     raise errors.DataError(f"{path} has labels from {labels.min()} to {labels.max()}; 1 to "
@@ -70,7 +70,7 @@ def _labels(path: pathlib.Path, num_classes: int) -> np.ndarray:
 
 
 def _rows(path: pathlib.Path, num_rows: int, width: int) -> Iterator[np.ndarray]:
-  """uint8 [width], one after the other."""
+  """Yields the rows, uint8 [width]."""
   with archives.named_errors(path, "data.npy"), zipfile.ZipFile(path) as archive:
     if "data.npy" not in archive.namelist():
       raise errors.DataError(f"{path} holds no array 'data': get the .npz file again.")
@@ -84,14 +84,14 @@ def _rows(path: pathlib.Path, num_rows: int, width: int) -> Iterator[np.ndarray]
         yield from np.frombuffer(block, np.uint8).reshape(count, width)
 
 
-def _check_header(stream: IO[bytes], path: pathlib.Path, shape: Tuple[int, int]) -> None:
+def _check_header(stream: IO[bytes], path: pathlib.Path, shape: tuple[int, int]) -> None:
   try:
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0,
             (2, 0): np.lib.format.read_array_header_2_0}[version]
     found, is_fortran, dtype = read(stream)
   except (ValueError, KeyError, SyntaxError) as error:
-    raise errors.DataError(f"{path}: 'data' is no plain numpy array: {error}.") from error
+    raise errors.DataError(f"{path}: 'data' is not a plain numpy array: {error}.") from error
   if found != shape or is_fortran or dtype != np.uint8:
     raise errors.DataError(f"{path}: 'data' is {dtype} {found}; uint8 {shape} was expected.")
 
@@ -102,7 +102,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del class_names, per_class
   num = sum(classes.values())
-  labels = np.tile(np.arange(1, num + 1), images_per_class + 1)  # One image of each class too many.
+  labels = np.tile(np.arange(1, num + 1), images_per_class + 1)  # One image too many per class.
   for part, (name, chosen) in enumerate(zip(file_names, np.array_split(labels, len(file_names)))):
     stream = io.BytesIO()
     np.savez(stream, data=fixtures.pixels((len(chosen), 3 * side * side), seed=part),

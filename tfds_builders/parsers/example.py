@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What parsers yield, and keys for examples that have no name in their source."""
+"""Examples, which parsers yield, and keys for examples without a name in their source."""
 
 from __future__ import annotations
 
 import collections
 import hashlib
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Mapping, NamedTuple, Union
 
 import numpy as np
 
@@ -13,7 +13,7 @@ Label = Union[int, str]
 
 
 class Example(NamedTuple):
-  """One labelled image of a source.
+  """One labeled image of a source.
 
   Attributes:
     split: its split in the source ("train", "test", or splits.POOL).
@@ -21,33 +21,33 @@ class Example(NamedTuple):
       one, else `PixelKeys`. Becomes its id.
     label: a class id or a class name; a tuple of them in a multi-label set.
     image: JPEG or PNG bytes.
-    where: file and member, for messages.
-    group: examples of one group fall into the same split; None: the key stands alone.
+    where: its file and member, for messages.
+    group: examples of a group are assigned to the same split; None: the example has no group.
     extra: further features of the record, as its row declares them.
   """
 
   split: str
   key: str
-  label: Union[Label, Tuple[Label, ...]]
+  label: Label | tuple[Label, ...]
   image: bytes
   where: str
-  group: Optional[str] = None
-  extra: Optional[Mapping[str, Any]] = None
+  group: str | None = None
+  extra: Mapping[str, Any] | None = None
 
 
 class PixelKeys:
   """Keys made of the pixels, for sources that give their images no names.
 
   An idx file, a binary batch and TFDS's copy of them hold the same images in different orders; a
-  digest of the pixels is the same in all. Copies of one image are numbered and share a group, so
-  no image is in two splits drawn from the same source split.
+  digest of the pixels is the same in all. Copies of an image are numbered and share a group, so an
+  image is never in two splits drawn from the same source split.
   """
 
   def __init__(self):
-    self._seen: Dict[str, int] = collections.Counter()
+    self._seen: dict[str, int] = collections.Counter()
 
-  def __call__(self, split: str, pixels: np.ndarray) -> Tuple[str, str]:
-    """pixels: uint8 [H, W] or [H, W, C] -> (key, group)."""
+  def __call__(self, split: str, pixels: np.ndarray) -> tuple[str, str]:
+    """Returns (key, group) of pixels, uint8 [H, W] or [H, W, C]."""
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     digest = hashlib.sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()[:16]
     group = f"{split}/{digest}"

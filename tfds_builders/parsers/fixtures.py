@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Small helpers of the fixture writers: tiny images and archives, the same at every call."""
+"""Deterministic tiny images and archives for the writers of fixtures."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _TAR_MODES = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.xz": "w:xz",
 
 
 def pixels(shape: Sequence[int], seed: int) -> np.ndarray:
-  """uint8 noise of this shape; another seed gives another image."""
+  """Returns uint8 noise of this shape."""
   return np.random.Generator(np.random.PCG64(seed)).integers(0, 256, shape, dtype=np.uint8)
 
 
 def jpeg(shape: Sequence[int], seed: int) -> bytes:
-  """A JPEG of noise; shape: [H, W, 1 or 3]."""
+  """Returns a JPEG of noise; shape: [H, W, 1 or 3]."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   return tf.io.encode_jpeg(pixels(shape, seed), quality=90).numpy()
 
 
 def pgm(shape: Sequence[int], seed: int) -> bytes:
-  """A binary PGM of noise; shape: [H, W]."""
+  """Returns a binary PGM of noise; shape: [H, W]."""
   return b"P5\n%d %d\n255\n" % (shape[1], shape[0]) + pixels(shape, seed).tobytes()
 
 
 def write_archive(path: os.PathLike, members: Mapping[str, bytes]) -> None:
-  """Writes a zip or tar, whichever the name ends in, with its members in the given order."""
+  """Writes a zip or tar, depending on the name, with its members in the given order."""
   path = pathlib.Path(path)
-  if path.suffix in (".zip", ".rar"):  # Formats are told by their first bytes, not by names.
+  if path.suffix in (".zip", ".rar"):  # Readers detect formats from the first bytes.
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
       for name, data in members.items():
         archive.writestr(name, data)

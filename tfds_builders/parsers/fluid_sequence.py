@@ -2,8 +2,8 @@
 """A published FLUID sequence: an array of image paths, one of labels, and the images.
 
 `sequenceN.npy` holds relative paths in the order of delivery, `all_labelsN.npy` the label of each.
-Base classes lie in a folder `1k_res`. The third published file, `class_mapN.npy`, is a pickle: it
-is neither read nor needed, for a path's base name begins with its class's WordNet id.
+Base classes are in a folder `1k_res`. The third published file, `class_mapN.npy`, is a pickle: it
+is neither read nor needed, because a path's base name begins with its class's WordNet id.
 
 Images are found by their base names (`n01440764_10026.JPEG`) in tar or zip archives, also in tars
 within a tar, as ImageNet is distributed.
@@ -16,7 +16,7 @@ import io
 import pathlib
 import re
 import tarfile
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from tfds_builders.parsers import images
 
 STREAM = "stream"
 _BASE_FOLDER = "1k_res"
-_CLASS_TAR_BYTES = 1 << 30  # The largest class of ImageNet-22K has some 300 MB.
+_CLASS_TAR_BYTES = 1 << 30  # The largest class of ImageNet-22K has about 300 MB.
 
 
 class _Step(NamedTuple):
@@ -41,12 +41,12 @@ class _Step(NamedTuple):
 
 def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: str
           ) -> Iterator[example.Example]:
-  """Yields the samples in the order of the archives; their feature "position" is that of delivery.
+  """Yields the samples in the order of the archives; the feature "position" is that of delivery.
 
   Args:
-    paths: file name -> path; all but the two that follow are archives of images.
-    sequence_file: the paths.
-    label_file: the labels.
+    paths: file name -> path; all but the next two are archives of images.
+    sequence_file: the file of the paths.
+    label_file: the file of the labels.
   """
   steps = _read_steps(paths[sequence_file], paths[label_file])
   wanted = set(steps)
@@ -54,7 +54,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
     if file in (sequence_file, label_file):
       continue
     for name, data in _images(path, wanted):
-      base = name.rsplit("/", 1)[-1]
+      base = archives.base_name(name)
       if base not in wanted:  # A second copy.
         continue
       wanted.discard(base)
@@ -67,20 +67,20 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
   if wanted:
     raise errors.DataError(
         f"{len(wanted)} of the {len(steps)} images of {sequence_file} are in none of the archives, "
-        f"such as {sorted(wanted)[:3]}. A sequence with gaps is another one: add what is missing.")
+        f"such as {sorted(wanted)[:3]}. The sequence must be complete: add the missing images.")
 
 
-def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> Dict[str, List[_Step]]:
-  """Base name -> the steps at which this image is delivered."""
+def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[str, list[_Step]]:
+  """Returns base name -> the steps at which this image is delivered."""
   names = image_arrays.load(archives.read_content(sequence_path), f"{sequence_path}")
   if names.ndim != 1 or names.dtype.kind != "U":
-    raise errors.DataError(f"{sequence_path} holds {names.dtype} {names.shape}; one text a sample "
-                           "was expected.")
+    raise errors.DataError(f"{sequence_path} holds {names.dtype} {names.shape}; one text per "
+                           "sample was expected.")
   labels = image_arrays.check_labels(
       image_arrays.load(archives.read_content(label_path), f"{label_path}"), len(names),
       f"{label_path}")
-  steps: Dict[str, List[_Step]] = collections.defaultdict(list)
-  label_of: Dict[str, int] = {}
+  steps: dict[str, list[_Step]] = collections.defaultdict(list)
+  label_of: dict[str, int] = {}
   for position, (name, label) in enumerate(zip(names.tolist(), labels.tolist())):
     *folders, base = name.split("/")
     match = re.match(r"(n\d+)_", base)
@@ -97,12 +97,12 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> Dict[s
   return steps
 
 
-def _images(path: pathlib.Path, wanted: Set[str]) -> Iterator[Tuple[str, bytes]]:
-  """Members whose base name is wanted, also those of the tars of wanted classes."""
+def _images(path: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
+  """Yields members whose base name is wanted, also those in the tars of wanted classes."""
   wnids = {name.split("_", 1)[0] for name in wanted}
 
   def reads(name: str) -> bool:
-    base = name.rsplit("/", 1)[-1]
+    base = archives.base_name(name)
     return base in wanted or (base.endswith(".tar") and base[:-len(".tar")] in wnids)
 
   for name, data in archives.members(path, reads, _CLASS_TAR_BYTES):
@@ -112,11 +112,11 @@ def _images(path: pathlib.Path, wanted: Set[str]) -> Iterator[Tuple[str, bytes]]
       yield name, data
 
 
-def _nested(path: pathlib.Path, name: str, data: bytes, wanted: Set[str]
-            ) -> Iterator[Tuple[str, bytes]]:
+def _nested(path: pathlib.Path, name: str, data: bytes, wanted: set[str]
+            ) -> Iterator[tuple[str, bytes]]:
   with archives.named_errors(path, name), tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
     for info in tar:
-      if info.isfile() and info.name.rsplit("/", 1)[-1] in wanted:
+      if info.isfile() and archives.base_name(info.name) in wanted:
         stream = tar.extractfile(info)
         assert stream is not None
         yield f"{name}/{info.name.rsplit('/', 1)[-1]}", stream.read()
@@ -124,11 +124,11 @@ def _nested(path: pathlib.Path, name: str, data: bytes, wanted: Set[str]
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, sequence_file: str, label_file: str) -> Mapping[str, int]:
-  """Writes a tiny sequence and its images, a quarter of the classes base ones; returns its size."""
+  """Writes a tiny sequence, a quarter of its classes base classes; returns its size."""
   labels = np.random.Generator(np.random.PCG64(0)).permutation(
       np.repeat(np.arange(len(class_names)), per_class))
-  places: List[str] = []
-  members: Dict[str, Dict[str, bytes]] = collections.defaultdict(dict)
+  places: list[str] = []
+  members: dict[str, dict[str, bytes]] = collections.defaultdict(dict)
   for position, label in enumerate(labels.tolist()):
     wnid, base = f"n{10**7 + label:08d}", f"n{10**7 + label:08d}_{position}.JPEG"
     places.append(f"{_BASE_FOLDER if label % 4 == 0 else 'S9/sequence9'}/{wnid}/{base}")

@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""An archive with folders of images, each with a text table of its own: lines of name and label."""
+"""An archive with folders of images, each with a text table: lines of name and label."""
 
 from __future__ import annotations
 
 import hashlib
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Set, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -26,22 +26,22 @@ def parse(paths: Mapping[str, pathlib.Path], *, folders: Mapping[str, str],
   Args:
     paths: file name -> path.
     folders: folder of images -> end of the name of its table.
-    merge_tables: the defect of the NEVIS'22 reference. It puts all tables into one, by file name
-      alone, so that of two images with one name the earlier folder's gets the label of the other;
-      then it leaves out what equals an earlier image in content and label.
+    merge_tables: the defect of the NEVIS'22 reference. It merges all tables by file name, so if two
+      images have the same name, that of the earlier folder gets the label of the other; then it
+      leaves out images that equal an earlier one in content and label.
   """
   tables = _read_tables(paths, folders, merge_tables)
   pattern = re.compile(rf"(?:^|/)({'|'.join(map(re.escape, folders))})/([^/]+)$")
   missing = {(folder, name) for folder, table in tables.items() for name in table}
-  unlabelled: List[str] = []
-  seen: Set[Tuple[bytes, int]] = set()
+  unlabeled: list[str] = []
+  seen: set[tuple[bytes, int]] = set()
   for path in paths.values():
     for member, data in archives.members(path, lambda name: bool(pattern.search(name))):
       match = pattern.search(member)
       assert match is not None
       folder, name = match.groups()
       if name not in tables[folder]:
-        unlabelled.append(member)
+        unlabeled.append(member)
         continue
       missing.discard((folder, name))
       label = tables[folder][name]
@@ -52,26 +52,26 @@ def parse(paths: Mapping[str, pathlib.Path], *, folders: Mapping[str, str],
       where = f"{path}, member {member!r}"
       yield example.Example(splits.POOL, f"{folder}/{name.rsplit('.', 1)[0]}", label,
                             images.encoded(data, where), where)
-  if unlabelled or missing and not merge_tables:
+  if unlabeled or missing and not merge_tables:
     raise errors.DataError(
-        f"{' and '.join(map(str, paths.values()))}: {len(unlabelled)} images have no label "
-        f"{sorted(unlabelled)[:3]} and {len(missing)} labels no image {sorted(missing)[:3]}. The "
+        f"{' and '.join(map(str, paths.values()))}: {len(unlabeled)} images have no label "
+        f"{sorted(unlabeled)[:3]} and {len(missing)} labels no image {sorted(missing)[:3]}. The "
         "archive is incomplete or another edition: get it again.")
 
 
-def _read_tables(paths, folders: Mapping[str, str], merge: bool) -> Dict[str, Dict[str, int]]:
+def _read_tables(paths, folders: Mapping[str, str], merge: bool) -> dict[str, dict[str, int]]:
   texts = listed_images.find_texts(paths, dict.fromkeys(folders.values(), ""))
-  tables: Dict[str, Dict[str, int]] = {}
+  tables: dict[str, dict[str, int]] = {}
   for folder, ending in folders.items():
     where, data = texts[ending]
-    table: Dict[str, int] = {}
+    table: dict[str, int] = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
       if not line.strip():
         continue
       match = _LINE.fullmatch(line.strip())
       if match is None or match[1] in table:
-        raise errors.DataError(f"{where}, line {number} is no name and label, or names an image "
-                               f"twice: {line[:60]!r}. The table is damaged: get it again.")
+        raise errors.DataError(f"{where}, line {number} is not a name and a label, or names an "
+                               f"image twice: {line[:60]!r}. The table is damaged: get it again.")
       table[match[1]] = int(match[2])
     tables[folder] = table
   if merge:
@@ -85,10 +85,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   merge_tables: bool = False) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
 
-  Every folder numbers its images from 0, with other labels.
+  The images of each folder are numbered from 0 and have different labels.
   """
   del merge_tables  # No image has a copy.
-  members: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {}
   count = per_class * len(class_names)
   for number, (folder, table) in enumerate(folders.items()):
     lines = []

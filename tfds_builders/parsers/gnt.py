@@ -2,14 +2,14 @@
 """Handwritten characters in .gnt files (CASIA-HWDB): binary records, many files in a zip.
 
 A record: its length (uint32), two bytes of GB2312 code, width and height (uint16), all little-
-endian, and width x height grey values, ink dark. Images are inverted here: the background is 0.
+endian, and width x height gray values with dark ink. Images are inverted: the background is 0.
 """
 
 from __future__ import annotations
 
 import pathlib
 import struct
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,8 +44,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, str]
                              "as a zip.) Get the file of this name from the publisher.")
 
 
-def _records(data: bytes, where: str) -> Iterator[Tuple[str, np.ndarray]]:
-  """(character, uint8 [H, W] with ink bright)."""
+def _records(data: bytes, where: str) -> Iterator[tuple[str, np.ndarray]]:
+  """Yields (character, uint8 [H, W] with bright ink)."""
   place = 0
   while place < len(data):
     if place + _HEAD.size > len(data):
@@ -62,7 +62,7 @@ def _records(data: bytes, where: str) -> Iterator[Tuple[str, np.ndarray]]:
 
 
 def _character(code: bytes) -> str:
-  """The character of a code; one byte may be padded by a zero. Unknown codes keep their numbers."""
+  """Returns the character of a code; a single byte is padded by a zero. Unknown codes: "0x..."."""
   try:
     character = code.rstrip(b"\x00").decode("gb2312")
   except UnicodeDecodeError:
@@ -71,7 +71,7 @@ def _character(code: bytes) -> str:
 
 
 def code(index: int) -> bytes:
-  """The `index`-th of the 6,763 characters of GB2312's two levels, for fixtures."""
+  """Returns the `index`-th of the 6,763 characters of GB2312's two levels, for fixtures."""
   row, cell = divmod(index, 94)
   return bytes([0xB0 + row, 0xA1 + cell])
 
@@ -80,9 +80,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, sets: Mapping[str, str]) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del per_class
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   rng = np.random.Generator(np.random.PCG64(0))
-  codes: List[bytes] = []
+  codes: list[bytes] = []
   for index in range(10**4):  # The first level ends with a few empty cells.
     if not _character(code(index)).startswith("0x"):
       codes.append(code(index))

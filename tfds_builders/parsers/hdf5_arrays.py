@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""HDF5 files, one a domain or part of it, with an array of images and one of labels."""
+"""HDF5 files, each a domain or part of one, with an array of images and one of labels."""
 
 from __future__ import annotations
 
 import hashlib
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence, Set, Tuple
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,8 +22,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
           domains: Sequence[str], first_label: int = 1) -> Iterator[example.Example]:
   """Yields the images of the arrays "images" [N, H, W, 3], blue first, and "labels" [N] as PNG.
 
-  An image that was there before in its source split, with its label, is left out: files of one
-  domain overlap.
+  Copies of an image with the same source split and label are left out: files of one domain
+  overlap.
 
   Args:
     paths: file name -> path.
@@ -33,7 +33,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
   """
   import h5py  # pylint: disable=g-import-not-at-top
   keys = example.PixelKeys()
-  seen: Set[Tuple[str, bytes, int]] = set()
+  seen: set[tuple[str, bytes, int]] = set()
   for name, split in parts.items():
     domain = next(domain for domain in domains if name.startswith(domain))
     try:
@@ -55,7 +55,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
       ) from error
 
 
-def _read(file: Any, path: pathlib.Path) -> Iterator[Tuple[np.ndarray, int]]:
+def _read(file: Any, path: pathlib.Path) -> Iterator[tuple[np.ndarray, int]]:
   """Yields (uint8 [H, W, 3] with red first, label)."""
   arrays = [_array(file, name, path) for name in ("images", "labels")]
   pixels, labels = arrays
@@ -74,13 +74,13 @@ def _read(file: Any, path: pathlib.Path) -> Iterator[Tuple[np.ndarray, int]]:
 
 
 def _array(file: Any, name: str, path: pathlib.Path) -> Any:
-  """An array that lies in the file itself: HDF5 can point to any other file."""
+  """Returns an array that is in the file itself: HDF5 can point to any other file."""
   import h5py  # pylint: disable=g-import-not-at-top
   inside = isinstance(file.get(name, getlink=True), h5py.HardLink)
   array = file[name] if inside else None
   if not isinstance(array, h5py.Dataset) or array.external or array.is_virtual:
-    raise errors.DataError(f"{path} holds no array {name!r} of its own; it holds {sorted(file)}. "
-                           "It is damaged or of another edition: get it again.")
+    raise errors.DataError(f"{path} holds no array {name!r}, or only a link; it holds "
+                           f"{sorted(file)}. It is damaged or of another edition: get it again.")
   return array
 
 

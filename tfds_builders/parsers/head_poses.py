@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Heads in video frames with the matrix of their rotation (Biwi): three angles, cut into bins.
+"""Video frames of heads with their rotation (Biwi): three angles, each cut into bins.
 
 A frame is `<subject>/frame_NNNNN_rgb.png`, its pose `frame_NNNNN_pose.txt`: three lines of a
 rotation matrix, an empty one, and a position. The matrix is Rx(c) Ry(b) Rz(a); the angles are
-a, b and c, in this order, which NEVIS'22 calls yaw, pitch and roll (of a head in this camera they
-are rather roll, yaw and pitch). Each is cut at quantiles, so that bins hold equally many frames;
-a label is `bin + num_bins * angle`.
+a, b and c, in this order, which NEVIS'22 calls yaw, pitch and roll (for this camera they are
+roll, yaw and pitch). Each is cut at quantiles, so that bins have the same number of frames; a label
+is `bin + num_bins * angle`.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from absl import logging
 import numpy as np
@@ -28,7 +28,7 @@ _NAME = re.compile(
     r"(?:^|/)(?P<subject>\d{2})/frame_(?P<frame>\d{5})_(?P<kind>rgb\.png|pose\.txt)$")
 _ANGLES = 3
 
-Frame = Tuple[str, str]
+Frame = tuple[str, str]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
@@ -38,9 +38,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
 
   Args:
     paths: file name -> path of one archive.
-    num_bins: of each angle.
-    subjects: source split -> numbers of the people in it.
-    bins_from: source splits whose frames decide where bins end.
+    num_bins: number of bins of each angle.
+    subjects: source split -> numbers of its people.
+    bins_from: source splits whose frames determine the edges of the bins.
   """
   path, = paths.values()
   split_of = {number: split for split, numbers in subjects.items() for number in numbers}
@@ -74,10 +74,10 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int,
 
 
 def _edges(angles: np.ndarray, num_bins: int) -> np.ndarray:
-  """Where bins end, but for the last: angles [N, angles] -> [num_bins - 1, angles].
+  """Returns the inner edges of the bins: angles [N, angles] -> [num_bins - 1, angles].
 
-  The reference's quantiles: at rank N k / num_bins of 0 ... N - 1 (numpy's are at rank
-  (N - 1) k / num_bins).
+  The quantiles are those of the reference, at rank N k / num_bins of 0 ... N - 1 (numpy's are at
+  rank (N - 1) k / num_bins).
   """
   num = len(angles)
   ranks = num * np.arange(1, num_bins) / num_bins
@@ -90,9 +90,9 @@ def _kind(name: str) -> str:
   return match["kind"] if match else ""
 
 
-def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, np.ndarray]:
-  """The three angles in degrees, float64 [3], by frame."""
-  matrices: Dict[Frame, List[List[float]]] = {}
+def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> dict[Frame, np.ndarray]:
+  """Returns the three angles in degrees, float64 [3], by frame."""
+  matrices: dict[Frame, list[list[float]]] = {}
   for name, data in archives.members(path, lambda name: _kind(name) == "pose.txt"):
     match = _NAME.search(name)
     assert match is not None
@@ -102,8 +102,8 @@ def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, 
     except ValueError:
       rows = []
     if not _is_rotation(rows) or int(match["subject"]) not in split_of:
-      raise errors.DataError(f"{path}, member {name!r} is no rotation of 3 x 3 numbers of one of "
-                             f"the people {sorted(split_of)}. Get the archive again.")
+      raise errors.DataError(f"{path}, member {name!r} is not a rotation of 3 x 3 numbers of one "
+                             f"of the people {sorted(split_of)}. Get the archive again.")
     matrices[match["subject"], match["frame"]] = rows
   if not matrices:
     raise errors.DataError(f"{path} has no NN/frame_NNNNN_pose.txt. Get it again.")
@@ -112,7 +112,7 @@ def _read_poses(path: pathlib.Path, split_of: Mapping[int, str]) -> Dict[Frame, 
 
 
 def _is_rotation(rows: Sequence[Sequence[float]]) -> bool:
-  """Whether three lines of numbers are a rotation, up to the rounding of the files."""
+  """Returns whether three lines of numbers are a rotation, up to the rounding of the files."""
   if [len(row) for row in rows] != [3, 3, 3]:
     return False
   matrix = np.array(rows)
@@ -125,7 +125,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   del class_names, per_class, bins_from
   each = 2 * num_bins
-  members: Dict[str, bytes] = {"faces_0/readme.txt": b"no frame"}
+  members: dict[str, bytes] = {"faces_0/readme.txt": b"no frame"}
   for subject in sorted(number for numbers in subjects.values() for number in numbers):
     for item in range(each):
       stem = f"faces_0/{subject:02d}/frame_{item + 3:05d}"

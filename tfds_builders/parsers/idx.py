@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""idx files (MNIST and its imitations): one of images and one of labels a split, gzip or plain."""
+"""idx files (MNIST and others): one of images and one of labels per split, gzip or plain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import os
 import pathlib
 import struct
-from typing import Iterator, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from tfds_builders.parsers import images
 _UINT8 = 8
 _MAX_BYTES = 4 << 30
 
-# Source split -> names of its file of images and its file of labels.
-Parts = Mapping[str, Tuple[str, str]]
+# Source split -> (file of images, file of labels).
+Parts = Mapping[str, tuple[str, str]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts,
@@ -31,8 +31,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts,
 
   Args:
     paths: file name -> path.
-    parts: which files make which split.
-    rotated: source splits whose images are turned, each by an angle that its key tells.
+    parts: the files of each split.
+    rotated: source splits whose images are rotated, each by an angle that depends on its key.
   """
   keys = example.PixelKeys()
   for split, (image_name, label_name) in parts.items():
@@ -51,18 +51,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Parts,
 
 
 def angle(key: str) -> int:
-  """Whole degrees from 0 to 359 that depend on the key alone."""
+  """Returns whole degrees from 0 to 359 that depend only on the key."""
   return int.from_bytes(hashlib.sha256(f"angle of {key}".encode()).digest()[:8], "big") % 360
 
 
 def rotate(image: np.ndarray, degrees: int) -> np.ndarray:
-  """uint8 [H, W] turned about its middle by cubic splines; what comes from outside is 0."""
+  """Rotates uint8 [H, W] about its middle by cubic splines; pixels from outside are 0."""
   import scipy.ndimage  # pylint: disable=g-import-not-at-top
   return scipy.ndimage.rotate(image, degrees, reshape=False)
 
 
 def read(path: os.PathLike, *, ndim: int) -> np.ndarray:
-  """An idx file of unsigned bytes -> uint8 array with `ndim` axes."""
+  """Reads an idx file of unsigned bytes as a uint8 array with `ndim` axes."""
   data = archives.read_content(path, _MAX_BYTES)
   head = 4 + 4 * ndim
   if len(data) < head or data[:4] != bytes((0, 0, _UINT8, ndim)):

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Images and labels as two numpy arrays: .npy files, or members of .npz files.
 
-Nothing is unpickled: a file that needs it is refused.
+Files that hold pickles are refused.
 """
 
 from __future__ import annotations
 
 import io
 import pathlib
-from typing import Iterator, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,15 +22,15 @@ from tfds_builders.parsers import images
 _MAX_BYTES = 512 << 20
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, Tuple[str, str]],
+def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, tuple[str, str]],
           domain: str) -> Iterator[example.Example]:
-  """Yields the images as PNG; labels are the stored numbers, keys the places in the arrays.
+  """Yields the images as PNG; labels are the stored numbers, keys the positions in the arrays.
 
   Args:
     paths: file name -> path.
-    parts: name of a part, which begins its keys -> where its images and labels are, "file.npy" or
+    parts: name of a part, which begins its keys -> its images and its labels, "file.npy" or
       "file.npz:array".
-    domain: the feature "domain" of all.
+    domain: the feature "domain" of all examples.
   """
   for name, (images_at, labels_at) in parts.items():
     pixels = check_images(_array(paths, images_at), images_at)
@@ -53,19 +53,20 @@ def _array(paths: Mapping[str, pathlib.Path], place: str) -> np.ndarray:
 
 
 def load(data: bytes, where: str) -> np.ndarray:
-  """The array in the bytes of a .npy file; DataError for anything else, pickles included."""
+  """Returns the array in the bytes of a .npy file; DataError otherwise, also for pickles."""
   try:
     found = np.load(io.BytesIO(data), allow_pickle=False)
   except (ValueError, EOFError, OSError, SyntaxError) as error:
-    raise errors.DataError(f"{where} is no plain numpy array: {error}. It is damaged, or a pickle, "
-                           "which can run any code and is not read. Get it again.") from error
+    raise errors.DataError(f"{where} is not a plain numpy array: {error}. It is damaged, or a "
+                           "pickle, which can run any code and is not read. Get it "
+                           "again.") from error
   if not isinstance(found, np.ndarray):
     raise errors.DataError(f"{where} holds several arrays; one was expected.")
   return found
 
 
 def check_images(pixels: np.ndarray, where: str) -> np.ndarray:
-  """pixels: uint8 [N, H, W, 3], as they are."""
+  """Returns `pixels`, checked to be uint8 [N, H, W, 3]."""
   if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[3] != 3 or 0 in pixels.shape:
     raise errors.DataError(f"{where} has images of {pixels.dtype} {pixels.shape}; uint8 "
                            "[N, H, W, 3] was expected. It is of another edition.")
@@ -73,7 +74,7 @@ def check_images(pixels: np.ndarray, where: str) -> np.ndarray:
 
 
 def check_labels(labels: np.ndarray, num_images: int, where: str) -> np.ndarray:
-  """labels: whole numbers [num_images], as they are."""
+  """Returns `labels`, checked to be whole numbers [num_images]."""
   if labels.shape != (num_images,) or not np.issubdtype(labels.dtype, np.integer):
     raise errors.DataError(f"{where} has labels of {labels.dtype} {labels.shape}; whole numbers "
                            f"for {num_images} images were expected. The files do not belong "
@@ -82,7 +83,7 @@ def check_labels(labels: np.ndarray, num_images: int, where: str) -> np.ndarray:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, parts: Mapping[str, Tuple[str, str]], domain: str
+                  per_class: int, parts: Mapping[str, tuple[str, str]], domain: str
                   ) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names, domain  # They are those of `parts`.

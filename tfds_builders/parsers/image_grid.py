@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One large grey picture a class, cut into a grid of patches: the patches are the examples."""
+"""One large gray picture per class, cut into a grid of patches, which are the examples."""
 
 from __future__ import annotations
 
 import io
 import pathlib
-from typing import Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from tfds_builders.parsers import images
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
-          parts: Sequence[Tuple[str, int]]) -> Iterator[example.Example]:
+          parts: Sequence[tuple[str, int]]) -> Iterator[example.Example]:
   """Yields side x side patches of each file, without overlap; the file's name is the label.
 
   Args:
     paths: file name -> path of a picture.
-    dataset: whose hash orders the patches of a picture.
-    side: patches in a row and in a column; pixels that do not divide are left over.
-    parts: (source split, how many patches of each picture), in the order of the hash.
+    dataset: name of the data set; its hash orders the patches of a picture.
+    side: patches in a row and in a column; remaining pixels are not used.
+    parts: (source split, number of patches of each picture), in the order of the hash.
   """
   for file_name, path in paths.items():
     label = file_name.rsplit(".", 1)[0]
@@ -45,7 +45,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
 
 
 def _read(path: pathlib.Path) -> np.ndarray:
-  """uint8 [H, W]."""
+  """Reads a picture as uint8 [H, W]."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   with archives.named_errors(path):
     data = archives.read_content(path)
@@ -55,11 +55,11 @@ def _read(path: pathlib.Path) -> np.ndarray:
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, dataset: str, side: int,
-                  parts: Sequence[Tuple[str, int]]) -> Mapping[str, int]:
+                  parts: Sequence[tuple[str, int]]) -> Mapping[str, int]:
   """Writes tiny pictures of this layout; returns the number of examples by source split."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   del class_names, per_class, dataset
   for seed, name in enumerate(file_names):
     Image.fromarray(fixtures.pixels((side * 4 + 1, side * 4), seed)).save(directory / name, "GIF")
-  counts: List[Tuple[str, int]] = [(split, num * len(file_names)) for split, num in parts]
+  counts: list[tuple[str, int]] = [(split, num * len(file_names)) for split, num in parts]
   return dict(counts)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One or more archives of images whose names, more than their folders, tell label and split.
+"""Archives of images whose names give label and split in a form that needs more than a folder.
 
-Where `class_folders` takes the label as it stands in a template, here it may be several pieces of
-the name, be known by the beginning of a folder, and be renamed; and an archive may be a split.
+In `class_folders` the label is one field of the template. Here it may be several pieces of the
+name, be given by the beginning of a folder, and be renamed; and an archive may be a split.
 """
 
 from __future__ import annotations
@@ -10,58 +10,52 @@ from __future__ import annotations
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits as splits_lib
-from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 _IMAGE = re.compile(r"(?i)\.(?:jpe?g|png|gif|bmp|tiff?|p[gp]m)$")
 _POOLED = {splits_lib.POOL: splits_lib.POOL}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Sequence[str],
-          label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
-          split_folders: Optional[Mapping[str, str]] = None,
-          split_files: Optional[Mapping[str, str]] = None,
-          fields: Optional[Mapping[str, str]] = None,
-          renamed: Optional[Mapping[str, str]] = None,
-          test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
+          label: str = "{label}", labels: Mapping[str, str] | None = None,
+          split_folders: Mapping[str, str] | None = None,
+          split_files: Mapping[str, str] | None = None,
+          fields: Mapping[str, str] | None = None,
+          renamed: Mapping[str, str] | None = None,
+          test_numbers: Mapping[str, Sequence[int]] | None = None,
           ignore: str = "(?!)", others: bool = False) -> Iterator[example.Example]:
   """Yields the images whose names end like the template, in the order of files and archives.
 
   Args:
     paths: file name -> path.
-    template: of the end of a name less its extension. Fields stand for a piece without a slash,
-      as short as can be, but {rest} for whatever follows.
-    extensions: that images have ("jpg"); capital letters are as good.
-    label: how the label is made of the fields.
-    labels: what {label} may be -> class name; None: anything, as it stands.
-    split_folders: what {split} may be -> source split; without it all is one pool.
-    split_files: file name -> source split; then {split} has no place in the template.
-    fields: field -> regular expression of what it stands for, where a piece is not enough.
-    renamed: label -> another, for the few that have two names.
-    test_numbers: label -> values of {number} that are of the source split "test"; the others are of
-      "train".
-    ignore: regular expression, found anywhere in the names of images that are no examples.
-    others: whether further images that do not fit the template are in order.
+    template: of the end of a name less its extension. Fields match a piece without a slash, as
+      short as possible; {rest} matches anything.
+    extensions: that images have ("jpg"), in small or capital letters.
+    label: template of the label, with fields of `template`.
+    labels: value of {label} -> class name; None: {label} is the class name.
+    split_folders: value of {split} -> source split; None: all images are one pool.
+    split_files: file name -> source split; the template then has no {split}.
+    fields: field -> regular expression of its values, for fields that are not one piece.
+    renamed: label -> another, for labels that have two names.
+    test_numbers: label -> values of {number} in the source split "test"; the others are in "train".
+    ignore: regular expression, searched for in the names of images that are not examples.
+    others: whether images that do not match the template are allowed.
   """
-  pattern = _compiled(template, extensions, labels, split_folders, fields or {})
+  choices = {field: templates.one_of(known)
+             for field, known in (("label", labels), ("split", split_folders)) if known}
+  pattern = templates.ending(template, {"rest": ".*", **(fields or {}), **choices},
+                             other=f"{templates.PIECE}?", extensions=extensions)
   seen = set()
   for file_name, path in paths.items():
-    num_matched = 0
-    unmatched: List[str] = []
-    for name, data in archives.members(path, lambda name: bool(_IMAGE.search(name))):
-      if re.search(ignore, name):
-        continue
-      match = pattern.search(name)
-      if match is None:
-        unmatched.append(name)
-        continue
-      num_matched += 1
+    for match, where, data in templates.matching(
+        path, pattern, template, images=_IMAGE, ignore=re.compile(ignore), others=others):
       found = match.groupdict()
       text = label.format(**found)
       text = (renamed or {}).get(text, text)
@@ -71,56 +65,31 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, extensions: Seque
       if test_numbers:
         listed = int(found["number"]) in test_numbers.get(text, ())
         split = splits_lib.TEST if listed else splits_lib.TRAIN
-      where = f"{path}, member {name!r}"
       yield example.Example(split, match["key"], labels[text] if labels else text,
                             images.encoded(data, where), where)
-    if (unmatched and not others) or not num_matched:
-      raise errors.DataError(
-          f"{path} has another layout than {template!r}: {num_matched} images match, "
-          f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
-          "It may be another edition of the data set; its row needs a layout of its own.")
   lacking = sorted(set(labels or ()) - seen)
   if lacking:
     raise errors.DataError(f"{' and '.join(map(str, paths.values()))} have no images in {lacking}: "
                            "incomplete, or another edition. Get them again.")
 
 
-def _compiled(template: str, extensions: Sequence[str], labels: Optional[Mapping[str, str]],
-              split_folders: Optional[Mapping[str, str]],
-              fields: Mapping[str, str]) -> re.Pattern[str]:
-  pieces = re.split(r"\{(\w+)\}", template)
-  out = ""
-  for index, piece in enumerate(pieces):
-    known = {"label": labels, "split": split_folders}.get(piece)
-    if index % 2 == 0:
-      out += re.escape(piece)
-    elif known:  # The longest first: one may begin like another.
-      choices = "|".join(map(re.escape, sorted(known, key=lambda text: (-len(text), text))))
-      out += f"(?P<{piece}>{choices})"
-    elif piece in fields:
-      out += f"(?P<{piece}>{fields[piece]})"
-    else:
-      out += "(?P<rest>.*)" if piece == "rest" else f"(?P<{piece}>[^/]+?)"
-  return re.compile(f"(?:^|/)(?P<key>{out})\\.(?i:{'|'.join(map(re.escape, extensions))})$")
-
-
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, template: str, extensions: Sequence[str],
-                  label: str = "{label}", labels: Optional[Mapping[str, str]] = None,
-                  split_folders: Optional[Mapping[str, str]] = None,
-                  split_files: Optional[Mapping[str, str]] = None,
-                  fields: Optional[Mapping[str, str]] = None,
-                  renamed: Optional[Mapping[str, str]] = None,
-                  test_numbers: Optional[Mapping[str, Sequence[int]]] = None,
+                  label: str = "{label}", labels: Mapping[str, str] | None = None,
+                  split_folders: Mapping[str, str] | None = None,
+                  split_files: Mapping[str, str] | None = None,
+                  fields: Mapping[str, str] | None = None,
+                  renamed: Mapping[str, str] | None = None,
+                  test_numbers: Mapping[str, Sequence[int]] | None = None,
                   ignore: str = "(?!)", others: bool = False) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split.
 
-  Files that are splits hold all classes each; else the classes are divided among the files.
+  Each file that is a split has all classes; otherwise the classes are divided among the files.
   """
   del ignore, renamed
   texts = [_named(text, (fields or {}).get("label")) for text in labels or class_names]
-  counts: Dict[str, int] = {}
-  members: Dict[str, Dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
+  counts: dict[str, int] = {}
+  members: dict[str, dict[str, bytes]] = {name: {"top/README": b"no image"} for name in file_names}
   folders = split_folders or _POOLED
   seed = 0
   for position, text in enumerate(texts):
@@ -134,10 +103,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
           number = tested[item] if item < len(tested) else 1000 + seed
           if test_numbers:
             split = splits_lib.TEST if item < len(tested) else splits_lib.TRAIN
-          name = template.format_map(_Fields({
+          name = templates.filled(template, {
               **_pieces(label, text), "split": folder, "number": number,
               "item": str(seed) if fields else f"i{seed}",
-              "rest": f"/i{seed}" if "/" in text else f"-{seed}"}))
+              "rest": f"/i{seed}" if "/" in text else f"-{seed}"})
           members[file_name][f"top/{name}.{extensions[0]}"] = _image(extensions[0], seed)
           counts[split] = counts.get(split, 0) + 1
   for file_name, content in members.items():
@@ -147,27 +116,20 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   return counts
 
 
-def _named(text: str, pattern: Optional[str]) -> str:
-  """A class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
+def _named(text: str, pattern: str | None) -> str:
+  """Returns a class name that fits the pattern, made of this one: in letters, or as "007.x7"."""
   letters = "p" + text.translate(str.maketrans("0123456789", "abcdefghij"))
   choices = (text, letters, f"{text:>03}.x{text}")
   return next(one for one in choices if pattern is None or re.fullmatch(pattern, one))
 
 
 def _pieces(label: str, text: str) -> Mapping[str, str]:
-  """The fields of which `label` makes this text, or as good as it."""
-  fields = re.findall(r"\{(\w+)\}", label)
-  match = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", label), text)
+  """Returns fields for which the template `label` gives this text."""
+  fields = templates.fields(label)
+  match = re.fullmatch(templates.expression(label), text)
   if fields == ["label"] or match is None:
     return dict.fromkeys(fields, text)
   return match.groupdict()
-
-
-class _Fields(Dict[str, object]):
-  """Fields of a name; one that nobody cares for is "a"."""
-
-  def __missing__(self, key: str) -> str:
-    return "a"
 
 
 def _image(extension: str, seed: int) -> bytes:

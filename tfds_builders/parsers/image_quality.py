@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Distorted copies of reference images with scores of their quality (TID2008, TID2013).
 
-Images are named iRR_TT_L.bmp: reference, type and level of the distortion. What is learnt is in
-which of a few bins the score of an image is; they are equally frequent in training.
+Images are named iRR_TT_L.bmp: reference, type and level of the distortion. Labels are
+bins of the scores, equally frequent in training.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import collections
 import math
 import pathlib
 import re
-from typing import Callable, Dict, Iterator, List, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -32,12 +32,12 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int, scores: str,
   """Yields the distorted images as PNG; labels are bins, the lowest scores first.
 
   Args:
-    paths: file name -> path of a rar, zip or tar, told by its first bytes.
-    num_bins: number of labels; the scores of what is trained on tell where they end.
-    scores: name of the table of scores, in whatever folder.
-    held_out: source split -> the numbers of its reference images; what is of no split here is
-      "train". Empty: all is one pool.
-    named: whether a line is "score name"; else it is a score, and the images come by reference,
+    paths: file name -> path of a rar, zip or tar.
+    num_bins: number of labels; the edges of the bins come from training scores.
+    scores: name of the table of scores, in any folder.
+    held_out: source split -> the numbers of its reference images; the others are "train". {}: all
+      images are one pool.
+    named: whether a line is "score name"; otherwise it is a score, in the order of reference,
       type and level.
   """
   for path in paths.values():
@@ -50,14 +50,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int, scores: str,
       assert match is not None
       key, where = match[1].lower(), f"{path}, member {name!r}"
       if key not in missing:
-        raise errors.DataError(f"{where} has no score in {scores}, or is there twice. The archive "
+        raise errors.DataError(f"{where} has no score in {scores}, or occurs twice. The archive "
                                "is damaged or of another edition: get it again.")
       missing.discard(key)
       label = int(np.searchsorted(edges, table[key], side="right"))
       yield example.Example(_split(key, held_out), key, label, images.encoded(data, where), where)
     if missing:
-      raise errors.DataError(f"{path} lacks {len(missing)} of {len(table)} images with a score, "
-                             f"such as {sorted(missing)[:3]}. Get it again.")
+      raise errors.DataError(f"{path} is missing {len(missing)} of {len(table)} images with a "
+                             f"score, such as {sorted(missing)[:3]}. Get it again.")
 
 
 def _split(key: str, held_out: HeldOut) -> str:
@@ -67,8 +67,8 @@ def _split(key: str, held_out: HeldOut) -> str:
   return splits.TRAIN if held_out else splits.POOL
 
 
-def _edges(scores: Sequence[float], num_bins: int) -> List[float]:
-  """The lowest score of each bin but the first; equal scores are in the same bin."""
+def _edges(scores: Sequence[float], num_bins: int) -> list[float]:
+  """Returns the lowest score of each bin but the first; equal scores are in the same bin."""
   ordered = sorted(scores)
   if len(ordered) < num_bins:
     raise errors.DataError(f"Only {len(ordered)} scores are of training images, too few for "
@@ -77,15 +77,15 @@ def _edges(scores: Sequence[float], num_bins: int) -> List[float]:
   return [ordered[index * size] for index in range(1, num_bins)]
 
 
-def _read_scores(path: pathlib.Path, wanted: str, named: bool) -> Dict[str, float]:
-  """Score by key. Without names in the table, the archive is asked for those of the images."""
-  names: List[str] = []
+def _read_scores(path: pathlib.Path, wanted: str, named: bool) -> dict[str, float]:
+  """Returns score by key; a table without names follows the sorted names of the images."""
+  names: list[str] = []
 
   def is_table(name: str) -> bool:
     match = _IMAGE.search(name)
     if match:
       names.append(match[1].lower())
-    return name.rsplit("/", 1)[-1].lower() == wanted
+    return archives.base_name(name).lower() == wanted
 
   found = list(_members(path, is_table))
   if len(found) != 1:
@@ -109,7 +109,7 @@ def _number(text: str, where: str) -> float:
   try:
     number = float(text)
   except ValueError as error:
-    raise errors.DataError(f"{where} has the score {text!r}, which is no number.") from error
+    raise errors.DataError(f"{where} has the score {text!r}, which is not a number.") from error
   if not math.isfinite(number):
     raise errors.DataError(f"{where} has the score {text!r}; only finite numbers can be binned.")
   return number
@@ -128,11 +128,11 @@ def _members(path: pathlib.Path, wanted: Callable[[str], bool]) -> Iterator[arch
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, num_bins: int, scores: str, held_out: HeldOut,
                   named: bool = True) -> Mapping[str, int]:
-  """Writes a tiny archive of this layout, a zip whatever it is called; returns counts by split."""
+  """Writes a tiny zip of this layout, with any name; returns the counts by source split."""
   del class_names, per_class, num_bins
-  members: Dict[str, bytes] = {}
-  counts: Dict[str, int] = collections.Counter()
-  lines: List[str] = []
+  members: dict[str, bytes] = {}
+  counts: dict[str, int] = collections.Counter()
+  lines: list[str] = []
   for reference in range(1, 26):
     members[f"reference_images/I{reference:02d}.BMP"] = b"never read"
     for distortion in (1, 2):
@@ -150,7 +150,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
 
 
 def _bmp(seed: int) -> bytes:
-  """A BMP of noise, 4 x 4 pixels, 24 bits."""
+  """Returns a BMP of noise, 4 x 4 pixels, 24 bits."""
   body = fixtures.pixels((4, 4, 3), seed).tobytes()
   head = np.array([40, 4, 4, 1 | 24 << 16, 0, len(body), 0, 0, 0, 0], "<u4").tobytes()
   return b"BM" + np.array([54 + len(body), 0, 54], "<u4").tobytes() + head + body

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""ImageNet's validation images: a flat tar, and the development kit that knows their labels.
+"""ImageNet's validation images: a flat tar, and the development kit with their labels.
 
-In the kit, `data/ILSVRC2012_validation_ground_truth.txt` has a number a line, in the order of the
-file names, and `data/meta.mat` says which WordNet id has which number.
+In the kit, `data/ILSVRC2012_validation_ground_truth.txt` has one number per line, in the order of
+the file names, and `data/meta.mat` has the WordNet id of each number.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -32,9 +32,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
 
   Args:
     paths: file name -> path.
-    image_file: which of them holds the images.
-    kit_file: which is the development kit.
-    domain: the feature "domain" of all.
+    image_file: the file of the images.
+    kit_file: the development kit.
+    domain: the feature "domain" of all examples.
   """
   labels = _read_kit(paths[kit_file])
   seen = set()
@@ -55,14 +55,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
                            f"labels; missing: {missing}, ... The archive is incomplete.")
 
 
-def _read_kit(path: pathlib.Path) -> List[str]:
-  """The WordNet id of each validation image, in the order of their numbers."""
-  found: Dict[str, bytes] = {
-      name.rsplit("/", 1)[-1]: data for name, data in archives.members(
-          path, lambda name: name.rsplit("/", 1)[-1] in (_TRUTH, _META))}
+def _read_kit(path: pathlib.Path) -> list[str]:
+  """Returns the WordNet id of each validation image, in the order of their numbers."""
+  found: dict[str, bytes] = {
+      archives.base_name(name): data for name, data in archives.members(
+          path, lambda name: archives.base_name(name) in (_TRUTH, _META))}
   for name in (_TRUTH, _META):
     if name not in found:
-      raise errors.DataError(f"{path} lacks {name}: it is not the development kit "
+      raise errors.DataError(f"{path} has no {name}: it is not the development kit "
                              "ILSVRC2012_devkit_t12.tar.gz.")
   synsets = mat_files.read(found[_META], f"{path}, {_META}", ["synsets"], squeeze=True)["synsets"]
   try:
@@ -79,7 +79,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names, domain
   size = per_class * len(class_names)
-  # Numbers of the kit are not in the order of the WordNet ids.
+  # The numbers of the kit are not in the order of the WordNet ids.
   numbers = {name: len(class_names) - place for place, name in enumerate(class_names)}
   synsets = np.array([(number, name) for name, number in numbers.items()],
                      dtype=[("ILSVRC2012_ID", "f8"), ("WNID", "O")])

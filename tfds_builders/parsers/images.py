@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Image bytes: what is kept as it is, what becomes PNG, and whether it decodes."""
+"""Image bytes: conversion to PNG where needed, and checks that they decode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import io
 import re
 import struct
-from typing import Any, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Sequence
 import zlib
 
 import numpy as np
@@ -20,15 +20,15 @@ PNG = b"\x89PNG\r\n\x1a\n"
 _BY_PILLOW = (b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
 _UNREADABLE = (errors.DataError, OSError, ValueError, SyntaxError, EOFError, struct.error)
 
-_MAX_PIXELS = 1 << 27  # What is larger than this is no photograph.
+_MAX_PIXELS = 1 << 27  # Larger images are refused.
 
 _PNM_HEADER = re.compile(rb"(P[56])" + rb"(?:\s+|\s*#[^\n]*\n\s*)(\d+)" * 3 + rb"\s", re.ASCII)
 
 
 def encoded(data: bytes, where: str) -> bytes:
-  """JPEG and PNG bytes unchanged; binary PGM and PPM, GIF (its first image), BMP and TIFF as PNG.
+  """Returns JPEG and PNG unchanged; binary PGM and PPM, GIF (first image), BMP and TIFF as PNG.
 
-  What is none of these, or damaged, comes back as it is: `unreadable` counts and names it.
+  Other or damaged bytes are returned unchanged; `unreadable` reports them.
   """
   try:
     if data[:2] in (b"P5", b"P6"):
@@ -41,17 +41,17 @@ def encoded(data: bytes, where: str) -> bytes:
 
 
 def _read_by_pillow(data: bytes) -> np.ndarray:
-  """uint8 [H, W, 1 or 3]."""
+  """Decodes an image to uint8 [H, W, 1 or 3]."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   with Image.open(io.BytesIO(data), formats=("GIF", "BMP", "TIFF")) as image:
     if image.width * image.height > _MAX_PIXELS:
       raise errors.DataError(f"{image.width} x {image.height} pixels are too many.")
-    grey = image.mode in ("1", "L", "LA")
-    return np.asarray(image.convert("L" if grey else "RGB"))
+    gray = image.mode in ("1", "L", "LA")
+    return np.asarray(image.convert("L" if gray else "RGB"))
 
 
 def png(pixels: np.ndarray) -> bytes:
-  """pixels: uint8 [H, W] or [H, W, C], C = 1 or 3. Plain zlib: no library's defaults get in."""
+  """Encodes uint8 [H, W] or [H, W, 1 or 3] by zlib only, independent of a library's defaults."""
   pixels = pixels.reshape(*pixels.shape[:2], -1)
   height, width, channels = pixels.shape
   if pixels.dtype != np.uint8 or channels not in (1, 3):
@@ -69,7 +69,7 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def read_pnm(data: bytes, where: str) -> np.ndarray:
-  """Binary PGM or PPM with one byte a value -> uint8 [H, W, 1 or 3]."""
+  """Decodes a binary PGM or PPM with one byte per value to uint8 [H, W, 1 or 3]."""
   match = _PNM_HEADER.match(data)
   if not match:
     raise errors.DataError(f"{where} has no valid PGM or PPM header: {data[:24]!r}.")
@@ -84,11 +84,11 @@ def read_pnm(data: bytes, where: str) -> np.ndarray:
   return np.frombuffer(body, np.uint8).reshape(height, width, channels)
 
 
-def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Dict[int, str]:
-  """The images that TensorFlow will not decode when the data set is read: {index: where and why}.
+def unreadable(encoded_images: Sequence[tuple[bytes, str]], channels: int) -> dict[int, str]:
+  """Returns the images that TensorFlow cannot decode: {index: location and reason}.
 
   Args:
-    encoded_images: (bytes, where they are from); many at a time are several times faster.
+    encoded_images: (bytes, location); checking many in one call is several times faster.
     channels: to decode to.
   """
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
@@ -103,7 +103,7 @@ def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Di
     if len(rest) == 1:
       return {**found, rest[0]: f"{encoded_images[rest[0]][1]} cannot be decoded with {channels} "
                                 f"channel(s): {error.message.splitlines()[0]}"}
-    for index in rest:  # At least one of them: which?
+    for index in rest:  # At least one of them fails.
       alone = unreadable([encoded_images[index]], channels)
       if alone:
         found[index] = alone[0]
@@ -115,7 +115,7 @@ def unreadable(encoded_images: Sequence[Tuple[bytes, str]], channels: int) -> Di
 
 @functools.cache
 def _sizes(channels: int) -> Callable[[Any], Any]:
-  """A function from strings [N] to the number of values in each decoded image, [N]."""
+  """Returns a function from strings [N] to the number of values of each decoded image, [N]."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
 
   def size(data):

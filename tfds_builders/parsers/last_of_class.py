@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Class folders of which the last images, by name, are held out, and small classes are left out."""
+"""Class folders; the last images of each class are held out, and small classes left out."""
 
 from __future__ import annotations
 
 import collections
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -19,14 +19,15 @@ _IMAGE = re.compile(r"(?i)(?:^|/)(?P<key>(?P<label>[^/]+)/[^/]+)\.jpe?g$")
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
-          last: Sequence[Tuple[str, int]]) -> Iterator[example.Example]:
+          last: Sequence[tuple[str, int]]) -> Iterator[example.Example]:
   """Yields the images of all classes that are large enough.
 
   Args:
     paths: file name -> path; every file is read twice, the first time for its names only.
-    min_images: that a class needs to be kept.
-    last: (source split, how many) from the end backwards: (("test", 2), ("validation", 1)) holds
-      out the last two images for test and the one before them for validation; the rest is "train".
+    min_images: minimum size of a class; smaller classes are left out.
+    last: (source split, number of images) from the end backwards: (("test", 2),
+      ("validation", 1)) holds out the last two images for test and the one before them for
+      validation; the rest is "train".
   """
   for path in paths.values():
     held_out = _held_out(path, min_images, last)
@@ -39,9 +40,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, min_images: int,
 
 
 def _held_out(path: pathlib.Path, min_images: int,
-              last: Sequence[Tuple[str, int]]) -> Dict[str, str]:
-  """Key -> source split, of the images that are kept."""
-  keys: Dict[str, List[str]] = collections.defaultdict(list)
+              last: Sequence[tuple[str, int]]) -> dict[str, str]:
+  """Returns key -> source split of the images that are kept."""
+  keys: dict[str, list[str]] = collections.defaultdict(list)
 
   def remember(name: str) -> bool:
     match = _IMAGE.search(name)
@@ -51,7 +52,7 @@ def _held_out(path: pathlib.Path, min_images: int,
 
   for _ in archives.members(path, remember):
     pass
-  found: Dict[str, str] = {}
+  found: dict[str, str] = {}
   for names in keys.values():
     if len(names) < min_images:
       continue
@@ -68,7 +69,7 @@ def _held_out(path: pathlib.Path, min_images: int,
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, min_images: int,
-                  last: Sequence[Tuple[str, int]]) -> Mapping[str, int]:
+                  last: Sequence[tuple[str, int]]) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   members = {"top/README": b"no image"}
   num = max(per_class, min_images)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bz2
 import pathlib
-from typing import Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,15 +18,15 @@ from tfds_builders.parsers import images
 
 def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height: int, width: int,
           low: float, high: float, first_label: int = 1) -> Iterator[example.Example]:
-  """Yields the images as grey PNG.
+  """Yields the images as gray PNG.
 
   Args:
     paths: file name -> path.
     parts: file name -> source split.
     height: of each image.
-    width: of each image; pixel i, counted from 1, goes row by row.
+    width: of each image; pixels are counted from 1, row by row.
     low: the value that becomes 0.
-    high: the value that becomes 255; values between are rounded to the nearest grey.
+    high: the value that becomes 255; values between are rounded to the nearest gray.
     first_label: the number of the first class.
   """
   keys = example.PixelKeys()
@@ -36,7 +36,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height
         continue
       where = f"{paths[name]}, line {number}"
       label, values = _read(line, height * width, where)
-      if not (values.min() >= low and values.max() <= high):  # Also of numbers that are none.
+      if not (values.min() >= low and values.max() <= high):  # NaN fails, too.
         raise errors.DataError(f"{where} has values from {values.min()} to {values.max()}; they "
                                f"are from {low} to {high} in this data set. It is damaged.")
       pixels = np.round((values - low) * (255 / (high - low))).astype(np.uint8)
@@ -46,7 +46,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str], height
 
 
 def _read(line: bytes, size: int, where: str):
-  """Label and float [size]."""
+  """Returns the label and the pixels, float [size]."""
   head, *pairs = line.split()
   values = np.zeros(size)
   seen = set()
@@ -57,7 +57,7 @@ def _read(line: bytes, size: int, where: str):
       values[int(index) - 1] = float(value)
       seen.add(int(index))
   except (ValueError, IndexError, OverflowError) as error:
-    raise errors.DataError(f"{where} is no line of a label and index:value: {error}. The file is "
+    raise errors.DataError(f"{where} is not a label with index:value pairs: {error}. The file is "
                            "truncated or damaged: get it again.") from error
   if len(seen) != len(pairs) or (seen and min(seen) < 1):
     raise errors.DataError(f"{where} gives a pixel twice or counts below 1; pixels are 1 to "
@@ -71,7 +71,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny files of this layout; returns the number of examples by source split."""
   del file_names  # They are those of `parts`.
   for part, name in enumerate(parts):
-    lines: List[str] = []
+    lines: list[str] = []
     for index in range(per_class * len(class_names)):
       pixels = fixtures.pixels((height * width,), seed=index + part * 100000)
       values = low + pixels * ((high - low) / 255)

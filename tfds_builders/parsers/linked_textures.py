@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """VisTex: a tar.gz of tar.Z archives, where class folders hold symbolic links to the images.
 
-Links are followed by name inside the archives and never made on a disk. A .Z file (LZW) is
-decompressed by the command `gzip`, which every Unix has; no Python library reads the format.
+Links are followed by name inside the archives and never created on disk. A .Z file (LZW) is
+decompressed by the command `gzip`, because no Python library reads the format.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -29,12 +29,12 @@ from tfds_builders.parsers import images
 from tfds_builders.parsers import nested
 
 _REFERENCE = re.compile(r"(?:^|/)Images/Reference/(?P<label>[^/]+)/(?P<item>[^/]+)\.ppm$")
-_MAX_BYTES = 2 << 30  # Of all inner archives together; the published ones hold some 600 MB.
+_MAX_BYTES = 2 << 30  # Of all inner archives; the published ones have about 600 MB.
 _BLOCK = 1 << 20
 
 
 def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
-  """Yields the images of Images/Reference/<class> in the order of the archives, in one pool."""
+  """Yields the images of Images/Reference/<class> in the order of the archives, as one pool."""
   path, = paths.values()
   with tempfile.TemporaryDirectory() as folder:
     tars = _decompressed(path, pathlib.Path(folder))
@@ -50,13 +50,13 @@ def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
                                 images.encoded(data, where), where)
     lacking = sorted(one for names in wanted.values() for one in names)
     if lacking or not num:
-      raise errors.DataError(f"{path}: {len(lacking)} of {num} links lead nowhere, such as "
+      raise errors.DataError(f"{path}: {len(lacking)} of {num} links have no target, such as "
                              f"{lacking[:2]}. It is incomplete: get it again.")
 
 
-def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, List[str]]
+def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, list[str]]
            ) -> Iterator[archives.Member]:
-  """The wanted files of one inner archive."""
+  """Yields the wanted files of one inner archive."""
   with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
     for info in archive:
       name = _plain(info.name)
@@ -70,9 +70,9 @@ def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, List[str]
       yield name, stream.read()
 
 
-def _decompressed(path: pathlib.Path, folder: pathlib.Path) -> List[pathlib.Path]:
-  """The inner archives as tar files in `folder`."""
-  made: List[pathlib.Path] = []
+def _decompressed(path: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
+  """Writes the inner archives as tar files into `folder`."""
+  made: list[pathlib.Path] = []
   left = _MAX_BYTES
   for name, data in archives.members(path, lambda name: name.endswith((".tar.Z", ".tar")),
                                      nested.MAX_INNER_BYTES):
@@ -87,7 +87,7 @@ def _decompressed(path: pathlib.Path, folder: pathlib.Path) -> List[pathlib.Path
 
 
 def _unpacked(source: pathlib.Path, where: str, max_bytes: int) -> pathlib.Path:
-  """The content of a .Z file beside it; DataError if it is damaged or far too large."""
+  """Writes the content of a .Z file beside it; DataError if it is damaged or too large."""
   program = shutil.which("gzip")
   if program is None:
     raise errors.DataError(f"{where} is compressed as .Z, which the command gzip decompresses: "
@@ -103,7 +103,7 @@ def _unpacked(source: pathlib.Path, where: str, max_bytes: int) -> pathlib.Path:
       num += len(block)
       if num > max_bytes:
         process.kill()
-        raise errors.DataError(f"{where}: all unpacks to more than {_MAX_BYTES} bytes.")
+        raise errors.DataError(f"{where}: the archives unpack to more than {_MAX_BYTES} bytes.")
       out.write(block)
     said = process.stderr.read().decode("utf-8", "replace").strip()
   if process.returncode:
@@ -112,10 +112,10 @@ def _unpacked(source: pathlib.Path, where: str, max_bytes: int) -> pathlib.Path:
   return target
 
 
-def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> Dict[str, List[str]]:
-  """File -> the names under Reference that lead to it."""
-  links: Dict[str, str] = {}
-  references: List[str] = []
+def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> dict[str, list[str]]:
+  """Returns file -> the names under Reference that link to it."""
+  links: dict[str, str] = {}
+  references: list[str] = []
   for tar in tars:
     with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
       for info in archive:
@@ -125,17 +125,17 @@ def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> Dict[str, List
           links[name] = _plain(posixpath.join(start, info.linkname))
         if _REFERENCE.search(name) and not info.isdir():
           references.append(name)
-  wanted: Dict[str, List[str]] = {}
+  wanted: dict[str, list[str]] = {}
   for reference in references:
     target, steps = reference, 0
-    while target in links and steps < 10:  # Links in a circle lead nowhere.
+    while target in links and steps < 10:  # Circular links have no target.
       target, steps = links[target], steps + 1
     wanted.setdefault(target, []).append(reference)
   return wanted
 
 
 def _plain(name: str) -> str:
-  """The name without "." and ".."; what leaves the archive becomes a name that is never in it."""
+  """Returns the name without "." and ".."; names outside the archive become one never in it."""
   plain = posixpath.normpath(name)
   return "/outside" if plain.startswith(("/", "../")) or plain == ".." else plain
 
@@ -144,8 +144,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   root = "VisionTexture/VisTex/Images"
-  files: Dict[str, bytes] = {}
-  links: Dict[str, str] = {}
+  files: dict[str, bytes] = {}
+  links: dict[str, str] = {}
   for label in class_names:
     for item in range(per_class):
       seed = len(files)
@@ -177,8 +177,8 @@ def _add(archive: tarfile.TarFile, name: str, value) -> None:
 
 
 def compressed(data: bytes) -> bytes:
-  """A valid .Z file without compression: 9-bit literals, the table cleared before it grows."""
-  codes: List[int] = []
+  """Returns a .Z file without compression: 9-bit literals, the table cleared before it grows."""
+  codes: list[int] = []
   for first in range(0, len(data), 247):  # 247 literals and a clear: 31 groups of 8 codes.
     codes += [*data[first:first + 247], 256]
   bits = (np.array(codes, np.uint16)[:, None] >> np.arange(9)) & 1

@@ -1,16 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Images in archives, and text lists that name them with their split and perhaps their label.
+"""Images in archives, and text lists that name them with their split and optionally their label.
 
 Lines and names of images are given by templates: `"{label}/{item}.jpg"` reads `apple_pie/100.jpg`.
-What both templates have in common ties a line to its image and becomes its key, here
-`apple_pie/100`. Lists lie in the archive, in another one, or are files of their own.
+The fields that both templates have connect a line to its image and become its key, here
+`apple_pie/100`. Lists are in the archive of the images, in another archive, or separate files.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from absl import logging
 
@@ -19,34 +19,36 @@ from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 
-class Entry(NamedTuple):
-  """What a table says of one image."""
+class ListEntry(NamedTuple):
+  """The split and the label of one image."""
 
   split: str
   label: example.Label
 
 
-Table = Dict[str, Entry]
+Table = dict[str, ListEntry]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: str, image: str,
-          keep: Optional[Mapping[str, str]] = None, header_lines: int = 0,
+          keep: Mapping[str, str] | None = None, header_lines: int = 0,
           unlisted: bool = False, max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the images that the lists name, in the order of the archives.
 
   Args:
     paths: file name -> path.
-    lists: end of the name of a list -> source split. An image in two lists is kept in the later.
-    line: template of a line, with {label}, {item} and perhaps others.
-    image: template of the end of an image's name, with {item} and perhaps {label}.
-    keep: field of a line -> the value without which the line does not count.
-    header_lines: at the top of each list.
-    unlisted: whether images that no list names are in order (they are left out).
-    max_missing: how many of the listed images may be missing.
+    lists: end of the name of a list -> source split. An image in two lists belongs to the later.
+    line: template of a line, with {label}, {item} and optionally others.
+    image: template of the end of an image's name, with {item} and optionally {label}.
+    keep: field of a line -> the value that it must have; other lines are skipped.
+    header_lines: number of lines to skip at the top of each list.
+    unlisted: whether images that no list names are allowed (they are left out).
+    max_missing: maximum number of listed images that may be missing.
   """
-  table = _read_lists(paths, lists, _line_pattern(line), _shared(line, image), keep or {},
+  line_pattern = re.compile(templates.expression(line, other=r"[^\t]+?"))
+  table = _read_lists(paths, lists, line_pattern, _shared(line, image), keep or {},
                       header_lines)
   pattern = name_pattern(image, _shared(line, image))
   plain = {name for name in paths if name in lists}
@@ -54,19 +56,19 @@ def parse(paths: Mapping[str, pathlib.Path], *, lists: Mapping[str, str], line: 
                   unlisted=unlisted, max_missing=max_missing)
 
 
-def join(paths: Sequence[pathlib.Path], pattern: re.Pattern[str], table: Mapping[str, Entry], *,
+def join(paths: Sequence[pathlib.Path], pattern: re.Pattern[str], table: Mapping[str, ListEntry], *,
          unlisted: bool, max_missing: int = 0) -> Iterator[example.Example]:
-  """Yields the images whose key is in the table; DataError if one of either side stands alone.
+  """Yields the images whose key is in the table; DataError unless images and table agree.
 
   Args:
     paths: archives.
-    pattern: of an image's name; its groups, joined by slashes, are the key.
-    table: what is known of each key.
-    unlisted: whether images without an entry are in order.
-    max_missing: how many entries may have no image.
+    pattern: of the names of images; its groups, joined by slashes, are the key.
+    table: key -> split and label.
+    unlisted: whether images without an entry are allowed.
+    max_missing: maximum number of entries without an image.
   """
   missing = set(table)
-  extra: List[str] = []
+  extra: list[str] = []
 
   def wanted(name: str) -> bool:
     match = pattern.search(name)
@@ -105,7 +107,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def _read_lists(paths, lists, pattern, shared, keep, header_lines) -> Table:
-  """Reads all lists; a later list wins where two name the same image."""
+  """Reads all lists; if two name the same image, the later is used."""
   texts = find_texts(paths, lists)
   table: Table = {}
   moved = 0
@@ -125,17 +127,17 @@ def _read_lists(paths, lists, pattern, shared, keep, header_lines) -> Table:
 
 
 def find_texts(paths: Mapping[str, pathlib.Path],
-               endings: Mapping[str, str]) -> Dict[str, Tuple[str, bytes]]:
-  """Finds the files or members whose names end like this: {ending: (where it is, content)}."""
-  found: Dict[str, Tuple[str, bytes]] = {}
+               endings: Mapping[str, str]) -> dict[str, tuple[str, bytes]]:
+  """Returns the files or members with these endings: {ending: (location, content)}."""
+  found: dict[str, tuple[str, bytes]] = {}
   for file_name, path in paths.items():
     if file_name in endings:
       found[file_name] = str(path), archives.read_content(path)
 
-  def ending_of(name: str) -> Optional[str]:
+  def ending_of(name: str) -> str | None:
     return next((e for e in endings if name == e or name.endswith("/" + e)), None)
 
-  # The smallest archive first: lists that have an archive of their own spare a pass over the rest.
+  # The smallest archive first: if it has all the lists, the others are not read.
   for file_name, path in sorted(paths.items(), key=lambda item: item[1].stat().st_size):
     if len(found) == len(endings):
       break
@@ -147,8 +149,8 @@ def find_texts(paths: Mapping[str, pathlib.Path],
         break
   lacking = sorted(set(endings) - set(found))
   if lacking:
-    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} lack the lists {lacking}: "
-                           "incomplete, or another edition. Get them again.")
+    raise errors.DataError(f"{' and '.join(map(str, paths.values()))} are missing the lists "
+                           f"{lacking}: incomplete, or another edition. Get them again.")
   return found
 
 
@@ -161,78 +163,58 @@ def _read_list(data: bytes, where: str, split: str, pattern, shared, keep, heade
       continue
     match = pattern.fullmatch(text)
     if match is None:
-      raise errors.DataError(f"{where}, line {number} is no {pattern.pattern!r}: {text[:60]!r}. "
-                             "The list is damaged or of another edition.")
+      raise errors.DataError(f"{where}, line {number} does not match {pattern.pattern!r}: "
+                             f"{text[:60]!r}. The list is damaged or of another edition.")
     fields = match.groupdict()
     if any(fields[field] != value for field, value in keep.items()):
       continue
     key = "/".join(fields[field] for field in shared)
-    entry = Entry(split, fields["label"])
+    entry = ListEntry(split, fields["label"])
     if table.setdefault(key, entry) != entry:
       raise errors.DataError(f"{where}, line {number} gives {key!r} the label {entry.label!r}, an "
                              f"earlier line {table[key].label!r}. The list is damaged.")
   return table
 
 
-def _fields(template: str) -> List[str]:
-  return re.findall(r"\{(\w+)\}", template)
-
-
-def _shared(line: str, image: str) -> List[str]:
-  """The fields that tie a line to an image, in the order in which they stand in its name."""
-  return [field for field in _fields(image) if field in _fields(line)]
-
-
-def _compiled(template: str, groups: Mapping[str, str]) -> str:
-  pieces = re.split(r"\{(\w+)\}", template)
-  return "".join(groups[piece] if index % 2 else re.escape(piece)
-                 for index, piece in enumerate(pieces))
-
-
-def _line_pattern(line: str) -> re.Pattern[str]:
-  return re.compile(_compiled(line, {field: f"(?P<{field}>[^\\t]+?)" for field in _fields(line)}))
+def _shared(line: str, image: str) -> list[str]:
+  """Returns the fields that connect a line to an image, in the order of the image's name."""
+  return [field for field in templates.fields(image) if field in templates.fields(line)]
 
 
 def name_pattern(image: str, shared: Sequence[str]) -> re.Pattern[str]:
-  """Of names that end like the template; the shared fields are its groups."""
-  groups = {field: f"(?P<{field}>[^/]+)" if field in shared else "[^/]+"
-            for field in _fields(image)}
-  return re.compile(f"(?:^|/){_compiled(image, groups)}$")
-
-
-def _filled(template: str, fields: Mapping[str, str]) -> str:
-  """The template with its fields; one that nobody cares for is "a"."""
-  return template.format_map({**dict.fromkeys(_fields(template), "a"), **fields})
+  """Returns the pattern of names that end like the template; its groups are the shared fields."""
+  return re.compile(f"(?:^|/){templates.expression(image, named=shared)}$")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, lists: Mapping[str, str], line: str, image: str,
-                  keep: Optional[Mapping[str, str]] = None, header_lines: int = 0,
+                  keep: Mapping[str, str] | None = None, header_lines: int = 0,
                   unlisted: bool = False, max_missing: int = 0) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split.
 
-  Lists are files of their own if they are named so; else they lie in the last archive.
+  Lists are separate files if `file_names` has them, otherwise members of the last archive.
   """
   counts = {}
-  members: Dict[str, bytes] = {"top/README": b"not an image"}
-  texts: Dict[str, bytes] = {}
+  members: dict[str, bytes] = {"top/README": b"not an image"}
+  texts: dict[str, bytes] = {}
   for name, split in lists.items():
     lines = ["a\theader"] * header_lines
     for label in (label for label in class_names for _ in range(per_class)):
       fields = {"label": label, "item": f"{split}_{len(lines):04d}"}
-      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(_filled(line, {"flag": "1", **fields}))
+      members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(templates.filled(line, {"flag": "1", **fields}))
     counts[split] = per_class * len(class_names)
-    if "flag" in _fields(line):  # One image a list that was looked at and found wrong.
+    if "flag" in templates.fields(line):  # One image per list is flagged as wrong.
       fields = {"label": class_names[0], "item": f"{split}_rejected"}
-      members[f"top/{_filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
-      lines.append(_filled(line, {**fields, "flag": "0"}))
+      members[f"top/{templates.filled(image, fields)}"] = fixtures.jpeg((6, 5, 3), len(members))
+      lines.append(templates.filled(line, {**fields, "flag": "0"}))
       counts[split] += not keep
-    lines += [_filled(line, {"label": class_names[0], "item": f"lost_{index}", "flag": "1"})
-              for index in range(max_missing and 1)]
+    if max_missing:
+      lines.append(templates.filled(line, {"label": class_names[0], "item": "lost", "flag": "1"}))
     texts[name] = "\n".join(lines + [""]).encode()
   if unlisted:
-    members[f"top/{_filled(image, {'label': class_names[0], 'item': 'unlisted'})}"] = b"never read"
+    name = templates.filled(image, {"label": class_names[0], "item": "unlisted"})
+    members[f"top/{name}"] = b"never read"
   members[f"top/thumbs/{class_names[0].replace('/', '')}/1.txt"] = b"not an image"
   _write(directory, file_names, members, texts)
   return counts

@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One archive a class, each with its images and a list of those to train and to test on (ig02)."""
+"""One archive per class, each with its images, a training and a test list (ig02)."""
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Set
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -17,13 +17,13 @@ from tfds_builders.parsers import images
 
 def parse(paths: Mapping[str, pathlib.Path], *, labels: Mapping[str, str], ending: str,
           pooled: bool = False) -> Iterator[example.Example]:
-  """Yields the images: those on a test list are test images, all others training images.
+  """Yields the images: those in a test list are test images, all others training images.
 
   Args:
     paths: file name -> path.
     labels: file name -> class; the lists are named <class>_train.txt and <class>_test.txt.
-    ending: of the names of images; what is before it is the name that lists know.
-    pooled: all in one pool, the images of the training lists first, archive by archive.
+    ending: of the names of images; the lists have the name before it.
+    pooled: all images are one pool, those of the training lists first, archive by archive.
   """
   listed = {file: _lists(paths[file], label) for file, label in labels.items()}
   for on_train_list in ((True, False) if pooled else (None,)):
@@ -39,18 +39,18 @@ def parse(paths: Mapping[str, pathlib.Path], *, labels: Mapping[str, str], endin
         where = f"{path}, member {name!r}"
         yield example.Example(split, f"{label}/{item}", label, images.encoded(data, where), where)
       if missing:
-        raise errors.DataError(f"{path} lacks {len(missing)} images of its lists, such as "
+        raise errors.DataError(f"{path} is missing {len(missing)} images of its lists, such as "
                                f"{min(missing)}{ending}. It is incomplete: get it again.")
 
 
 def _item(text: str) -> str:
-  """The bare name of an image, whatever folders and endings a list gives it."""
+  """Returns the name of an image without the folders and endings that a list gives it."""
   return re.sub(r"(?:\.image)?(?:\.png)?$", "", text.strip().replace("\\", "/").rsplit("/", 1)[-1])
 
 
-def _lists(path: pathlib.Path, label: str) -> List[Set[str]]:
-  """The items on the training list and on the test list."""
-  found: Dict[str, Set[str]] = {}
+def _lists(path: pathlib.Path, label: str) -> list[set[str]]:
+  """Returns the items of the training list and of the test list."""
+  found: dict[str, set[str]] = {}
   for name, data in archives.members(
       path, lambda name: bool(re.search(rf"(?:^|/){label}_(train|test)\.txt$", name))):
     lines = data.decode("utf-8", "replace").splitlines()
@@ -71,8 +71,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   seed = 0
   for file in file_names:
     label = labels[file]
-    lists: Dict[str, List[str]] = {"train": [], "test": []}
-    members: Dict[str, bytes] = {}
+    lists: dict[str, list[str]] = {"train": [], "test": []}
+    members: dict[str, bytes] = {}
     for item in range(per_class):
       seed += 1
       name = f"{label[:-1]}_{item:03d}"

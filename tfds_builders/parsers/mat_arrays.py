@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,25 +16,24 @@ from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.parsers import mat_files
 
-Arrays = Mapping[str, Tuple[str, str]]
+Arrays = Mapping[str, tuple[str, str]]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
-          names: Tuple[str, str], side: int,
-          left_dark: Optional[str] = None) -> Iterator[example.Example]:
+          names: tuple[str, str], side: int,
+          left_dark: str | None = None) -> Iterator[example.Example]:
   """Yields square images of two values as black and white PNG; labels are class names.
 
   Args:
     paths: file name -> path.
     table: the file with the images.
     arrays: source split -> the variables of its images, [N, side * side], column by column, 0 or
-      1; and of its labels from 1, N of them.
+      1; and of its labels [N], from 1.
     names: the file and the variable with the names of the classes.
     side: of the images.
-    left_dark: the defect of the NEVIS'22 reference. It scales this split in place, once for each
-      reading of it, so that what it trains on is stored as 0 and 1 and looks black; and it leaves
-      all images transposed. What it trains on is drawn here as it draws, and the source splits are
-      this one less "dev", "dev", and the others.
+    left_dark: the defect of the NEVIS'22 reference. It scales this split in place at each reading,
+      so its training images are stored as 0 and 1 and look black; and it leaves all images
+      transposed. Its draw is reproduced: "dev" is taken out of this source split.
   """
   classes = _class_names(paths[names[0]], names[1])
   variables = [variable for pair in arrays.values() for variable in pair]
@@ -55,14 +54,14 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, arrays: Arrays,
                             f"{paths[table]}, {data_name}, row {index}", group)
 
 
-def _parts(split: str, count: int, left_dark: Optional[str]) -> Sequence[str]:
-  """The source split of each row; "train" and "dev" of the one that the defect is in."""
+def _parts(split: str, count: int, left_dark: str | None) -> Sequence[str]:
+  """Returns the source split of each row; "train" and "dev" for the split with the defect."""
   if left_dark != split:
     return [split] * count
   return [split if part == "train" else part for part in paper_draws.TRAIN_DEV.assign(count)]
 
 
-def _class_names(path: pathlib.Path, variable: str) -> List[str]:
+def _class_names(path: pathlib.Path, variable: str) -> list[str]:
   cells = mat_files.read(archives.read_content(path), str(path), [variable], squeeze=True)[variable]
   names = [str(name) for name in np.atleast_1d(cells).ravel()]
   if len(set(names)) != len(names):
@@ -77,17 +76,17 @@ def _check(where: str, data: np.ndarray, labels: np.ndarray, side: int, num_clas
   if not np.isin(data, (0, 1)).all():
     raise errors.DataError(f"{where} has values other than 0 and 1. It is of another edition.")
   if not (np.isin(labels, np.arange(1, num_classes + 1))).all():
-    raise errors.DataError(f"{where} has labels outside of 1 to {num_classes}, the number of "
+    raise errors.DataError(f"{where} has labels outside 1 to {num_classes}, the number of "
                            "class names. One of the files is of another edition: get both again.")
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, table: str, arrays: Arrays, names: Tuple[str, str], side: int,
-                  left_dark: Optional[str] = None) -> Mapping[str, int]:
+                  per_class: int, table: str, arrays: Arrays, names: tuple[str, str], side: int,
+                  left_dark: str | None = None) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split."""
-  del file_names  # They are `table` and that of `names`.
-  content: Dict[str, Any] = {}
-  counts: Dict[str, int] = {}
+  del file_names  # They are `table` and the file in `names`.
+  content: dict[str, Any] = {}
+  counts: dict[str, int] = {}
   for number, (split, (data_name, labels_name)) in enumerate(arrays.items()):
     size = per_class * len(class_names)
     content[data_name] = fixtures.pixels((size, side * side), seed=number) // 128

@@ -1,22 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""MATLAB files before version 7.3, from bytes, with one error for all that can be wrong in them."""
+"""MATLAB files before version 7.3, read from bytes, with DataError for any damage."""
 
 from __future__ import annotations
 
 import io
-from typing import Any, Dict, Sequence
+from typing import Any, Sequence
 
 from tfds_builders import errors
 
 
-def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False) -> Dict[str, Any]:
-  """The variables `names` of a file; DataError if it is damaged or lacks one of them.
+def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False) -> dict[str, Any]:
+  """Returns the variables `names` of a file; DataError if it is damaged or one is missing.
 
   Args:
-    data: the file.
-    where: what to call it in messages.
+    data: the bytes of the file.
+    where: its location, for messages.
     names: of its variables.
-    squeeze: leave axes of length 1 out, at every depth.
+    squeeze: whether to remove axes of length 1, at every depth.
   """
   import scipy.io  # pylint: disable=g-import-not-at-top
   if b"MATLAB 7.3" in data[:32] or data.startswith(b"\x89HDF"):
@@ -30,13 +30,13 @@ def read(data: bytes, where: str, names: Sequence[str], *, squeeze: bool = False
         "or of another edition: get it again.") from error
   lacking = [name for name in names if name not in found]
   if lacking:
-    raise errors.DataError(f"{where} lacks the variables {lacking}: it is damaged or of another "
-                           "edition. Get it again.")
+    raise errors.DataError(f"{where} is missing the variables {lacking}: it is damaged or of "
+                           "another edition. Get it again.")
   return {name: found[name] for name in names}
 
 
-def packed(variables: Dict[str, Any]) -> bytes:
-  """A MATLAB file of these variables, for fixtures."""
+def packed(variables: dict[str, Any]) -> bytes:
+  """Returns the bytes of a MATLAB file with these variables, for fixtures."""
   import scipy.io  # pylint: disable=g-import-not-at-top
   buffer = io.BytesIO()
   scipy.io.savemat(buffer, variables)

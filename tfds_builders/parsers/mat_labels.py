@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Images in archives, and a MATLAB file (before version 7.3) that gives their labels and splits.
 
-Two forms of it are read: an array of structures, one an image (Stanford Cars), and one array of
-image numbers for each split, where images of one class have consecutive numbers (Oxford Flowers).
+Two forms are read: an array with one structure per image (Stanford Cars), and one array of image
+numbers per split, where images of a class have consecutive numbers (Oxford Flowers).
 """
 
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
 from tfds_builders.parsers import mat_files
 
-_MAX_BYTES = 64 << 20  # A table is small; what it unpacks to is bounded by nothing else.
+_MAX_BYTES = 64 << 20  # A table is small; this limits what it unpacks to.
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
-          structures: Optional[Mapping[str, str]] = None,
-          split_values: Optional[Mapping[int, str]] = None,
-          numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+          structures: Mapping[str, str] | None = None,
+          split_values: Mapping[int, str] | None = None,
+          numbers: Mapping[str, str] | None = None, number_format: str = "{}",
           images_per_class: int = 1) -> Iterator[example.Example]:
   """Yields the images in the order of the archives; labels are class ids.
 
@@ -36,8 +36,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
     structures: {"array": the variable; "name", "label" (from 1), "split": its fields}.
     split_values: value of the field of the split -> source split.
     numbers: variable that holds the numbers (from 1) of a split's images -> source split.
-    number_format: makes a key of a number.
-    images_per_class: how many consecutive numbers make a class.
+    number_format: format of the key of a number.
+    images_per_class: number of consecutive numbers of a class.
   """
   try:
     entries = (_read_structures(paths[table], structures, split_values or {}) if structures else
@@ -53,7 +53,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, table: str, image: str,
   yield from listed_images.join(archives_, pattern, entries, unlisted=False)
 
 
-def _variables(path: pathlib.Path, names: Sequence[str]) -> Dict[str, Any]:
+def _variables(path: pathlib.Path, names: Sequence[str]) -> dict[str, Any]:
   return mat_files.read(archives.read_content(path, _MAX_BYTES), str(path), names, squeeze=True)
 
 
@@ -68,8 +68,8 @@ def _read_structures(path: pathlib.Path, structures: Mapping[str, str],
       raise errors.DataError(
           f"{path} gives {name!r} the split {split} and the class {label}; allowed are "
           f"{sorted(split_values)} and classes from 1. Get it again.")
-    key = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    _add(table, key, listed_images.Entry(split_values[split], label - 1), path)
+    key = archives.stem(name)
+    _add(table, key, listed_images.ListEntry(split_values[split], label - 1), path)
   return table
 
 
@@ -82,12 +82,12 @@ def _read_numbers(path: pathlib.Path, numbers: Mapping[str, str], number_format:
       if number != int(number) or number < 1:
         raise errors.DataError(f"{path}, {variable} names image {number}; they are numbered from "
                                "1. Get it again.")
-      entry = listed_images.Entry(split, (int(number) - 1) // images_per_class)
+      entry = listed_images.ListEntry(split, (int(number) - 1) // images_per_class)
       _add(table, number_format.format(int(number)), entry, path)
   return table
 
 
-def _add(table: listed_images.Table, key: str, entry: listed_images.Entry, path) -> None:
+def _add(table: listed_images.Table, key: str, entry: listed_images.ListEntry, path) -> None:
   if table.setdefault(key, entry) is not entry:
     raise errors.DataError(f"{path} names image {key!r} twice, as {table[key]} and {entry}: it is "
                            "damaged or of another edition. Get it again.")
@@ -95,17 +95,17 @@ def _add(table: listed_images.Table, key: str, entry: listed_images.Entry, path)
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, table: str, image: str,
-                  structures: Optional[Mapping[str, str]] = None,
-                  split_values: Optional[Mapping[int, str]] = None,
-                  numbers: Optional[Mapping[str, str]] = None, number_format: str = "{}",
+                  structures: Mapping[str, str] | None = None,
+                  split_values: Mapping[int, str] | None = None,
+                  numbers: Mapping[str, str] | None = None, number_format: str = "{}",
                   images_per_class: int = 1) -> Mapping[str, int]:
   """Writes tiny files of this layout; returns the number of examples by source split.
 
-  With `numbers` every class has all its images, for the numbers are what tells the classes.
+  With `numbers` every class has all its images, because the numbers determine the classes.
   """
   sources = list((split_values or {}).values()) or list((numbers or {}).values())
   per_class = max(per_class, len(sources)) if structures else images_per_class
-  names: List[str] = []
+  names: list[str] = []
   members = {"top/README": b"not an image"}
   rows, by_split = [], {split: [] for split in sources}  # type: ignore[var-annotated]
   for label in range(1, len(class_names) + 1):
@@ -121,7 +121,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     dtype = [(structures[field], object) for field in ("name", "split", "label")]
     array = np.array([(name, np.uint8(values[at]), np.uint8(label)) for name, at, label in rows],
                      dtype)
-    content: Dict[str, Any] = {structures["array"]: array, "class_names": np.array(class_names)}
+    content: dict[str, Any] = {structures["array"]: array, "class_names": np.array(class_names)}
   else:
     content = {variable: np.array(by_split[split]) for variable, split in (numbers or {}).items()}
   for name in file_names:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Archives inside of archives, read with the same care (`archives.members`)."""
+"""Archives inside archives, read with the same checks (`archives.members`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_INNER_BYTES = 1 << 30
 
 def members(path: pathlib.Path, is_inner: Callable[[str], bool],
             wanted: Callable[[str], bool]) -> Iterator[archives.Member]:
-  """Yields the wanted members of all inner archives; each inner one waits in a temporary file."""
+  """Yields the wanted members of all inner archives; each inner archive is a temporary file."""
   for inner, data in archives.members(path, is_inner, max_bytes=MAX_INNER_BYTES):
     with tempfile.NamedTemporaryFile(suffix=f"-{pathlib.PurePath(inner).name}") as file:
       file.write(data)
@@ -29,13 +29,13 @@ def members(path: pathlib.Path, is_inner: Callable[[str], bool],
 
 def parse(paths: Mapping[str, pathlib.Path], *, inner: Mapping[str, str], labels: Mapping[str, str],
           split: str) -> Iterator[example.Example]:
-  """Yields the JPEG images of one inner archive a file.
+  """Yields the JPEG images of one inner archive per file.
 
   Args:
     paths: file name -> path.
-    inner: file name -> end of the name of the archive in it.
+    inner: file name -> end of the name of its inner archive.
     labels: file name -> class name of all its images.
-    split: source split of all.
+    split: source split of all images.
   """
   for file_name, path in paths.items():
     found = 0

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Omniglot's two original archives as one pool of characters, divided by character.
 
-A class is "Alphabet/characterNN"; the classes of both archives are sorted, shuffled once with a
-fixed seed of the benchmark's own, and cut into training, validation and test classes, so alphabets
+A class is "Alphabet/characterNN"; the classes of both archives are sorted, shuffled once with the
+benchmark's seed, and cut into training, validation and test classes, so alphabets
 are mixed. Drawings are 105 x 105 PNG images, black ink on white, stored as they are.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -30,8 +30,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_classes: Mapping[str, int], 
 
   Args:
     paths: file name -> path; every file is read.
-    num_classes: of each split, in the order in which the shuffled classes are cut.
-    seed: of that shuffle (NumPy's RandomState, whose stream is frozen).
+    num_classes: number of classes of each split, in the order of the shuffled classes.
+    seed: of the shuffle by NumPy's RandomState, whose stream does not change.
   """
   split_of = _divided(_class_names(paths), num_classes, seed)
   for path in paths.values():
@@ -46,8 +46,8 @@ def _is_drawing(name: str) -> bool:
   return _NAME.search(name) is not None
 
 
-def _class_names(paths: Mapping[str, pathlib.Path]) -> List[str]:
-  found: Dict[str, pathlib.Path] = {}
+def _class_names(paths: Mapping[str, pathlib.Path]) -> list[str]:
+  found: dict[str, pathlib.Path] = {}
   for path in paths.values():
     matches = map(_NAME.search, archives.names(path))
     names = {match["label"] for match in matches if match}
@@ -62,14 +62,14 @@ def _class_names(paths: Mapping[str, pathlib.Path]) -> List[str]:
   return sorted(found)
 
 
-def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) -> Dict[str, str]:
-  """Class -> split."""
+def _divided(names: Sequence[str], num_classes: Mapping[str, int], seed: int) -> dict[str, str]:
+  """Returns class -> split."""
   if len(names) != sum(num_classes.values()):
     raise errors.DataError(f"The archives hold {len(names)} characters, expected "
                            f"{sum(num_classes.values())}: one is incomplete. Get them again.")
   order = np.arange(len(names))
   np.random.RandomState(seed).shuffle(order)
-  split_of: Dict[str, str] = {}
+  split_of: dict[str, str] = {}
   first = 0
   for split, count in num_classes.items():
     split_of.update((names[place], split) for place in order[first:first + count])
@@ -82,7 +82,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes two tiny archives of this layout; returns the number of examples by source split."""
   del seed
   background, evaluation = file_names
-  members: Dict[str, Dict[str, bytes]] = {background: {}, evaluation: {}}
+  members: dict[str, dict[str, bytes]] = {background: {}, evaluation: {}}
   for index in range(len(class_names)):
     file = background if index % 5 else evaluation
     folder = f"Script_{index % 30}/character{index // 30 + 1:02d}"

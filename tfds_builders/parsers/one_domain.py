@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One split of a layout that has a parser of its own, as one domain."""
+"""The test split of another parser's layout, as one domain."""
 
 from __future__ import annotations
 

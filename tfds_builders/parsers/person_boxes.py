@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""PASCAL VOC's people and what they do: a crop of each annotated person, with all actions flagged.
+"""PASCAL VOC's people and their actions: a crop of each annotated person with all its actions.
 
 `ImageSets/Action/ACTION_SET.txt` names the photographs, `Annotations/PHOTO.xml` holds a box and
-flags for every person in one. Boxes count pixels from 1 and include their last one.
+flags for each person. Boxes count pixels from 1 and include the last one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -29,8 +29,8 @@ _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 class _Person(NamedTuple):
   number: int  # Of the object in its photograph, from 1, as the lists of actions count.
-  box: Tuple[int, int, int, int]  # Left, top, right, bottom; from 0, the ends exclusive.
-  actions: Tuple[str, ...]
+  box: tuple[int, int, int, int]  # Left, top, right, bottom; from 0, the ends exclusive.
+  actions: tuple[str, ...]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, name: str, split: str, listed: Sequence[str],
@@ -41,8 +41,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, name: str, split: str, listed: S
     paths: file name -> path; every file is read twice.
     name: of the set whose lists are read, "trainval".
     split: the source split of all examples.
-    listed: the actions that have a list.
-    actions: all that can be flagged.
+    listed: the actions with a list.
+    actions: the actions that can be flagged.
     by_photo: whether the people of one photograph are a group.
   """
   for path in paths.values():
@@ -62,18 +62,19 @@ def parse(paths: Mapping[str, pathlib.Path], *, name: str, split: str, listed: S
         yield example.Example(split, f"{match[1]}/{one.number}", one.actions, crop,
                               f"{where}, object {one.number}", match[1] if by_photo else None)
     if missing:
-      raise errors.DataError(f"{path} lacks {len(missing)} of {len(people)} listed photographs, "
-                             f"such as {sorted(missing)[:3]}. It is incomplete: get it again.")
+      raise errors.DataError(f"{path} is missing {len(missing)} of {len(people)} listed "
+                             f"photographs, such as {sorted(missing)[:3]}. It is incomplete: get "
+                             "it again.")
 
 
 def _read_annotations(path: pathlib.Path, name: str, listed: Sequence[str],
-                      actions: Sequence[str]) -> Dict[str, List[_Person]]:
-  """The people in each photograph that the lists name."""
+                      actions: Sequence[str]) -> dict[str, list[_Person]]:
+  """Returns the people in each photograph that the lists name."""
   lists = re.compile(rf"(?:^|/)ImageSets/Action/({'|'.join(map(re.escape, listed))})_"
                      rf"{re.escape(name)}\.txt$")
-  photos: Set[str] = set()
-  seen: Set[str] = set()
-  documents: Dict[str, Tuple[str, bytes]] = {}
+  photos: set[str] = set()
+  seen: set[str] = set()
+  documents: dict[str, tuple[str, bytes]] = {}
   for member, data in archives.members(
       path, lambda member: bool(lists.search(member) or _ANNOTATION.search(member))):
     found, document = lists.search(member), _ANNOTATION.search(member)
@@ -85,13 +86,13 @@ def _read_annotations(path: pathlib.Path, name: str, listed: Sequence[str],
   lacking = sorted(set(listed) - seen) or sorted(photos - set(documents))
   if lacking or not photos:
     raise errors.DataError(
-        f"{path} lacks lists ImageSets/Action/ACTION_{name}.txt, or annotations of photographs "
-        f"that they name, such as {lacking[:3]}. It is incomplete, or another edition: get it "
-        "again.")
+        f"{path} is missing lists ImageSets/Action/ACTION_{name}.txt, or annotations of "
+        f"photographs that they name, such as {lacking[:3]}. It is incomplete, or another edition: "
+        "get it again.")
   return {photo: _people(*documents[photo], actions) for photo in sorted(photos)}
 
 
-def _read_list(data: bytes, where: str) -> Set[str]:
+def _read_list(data: bytes, where: str) -> set[str]:
   photos = set()
   for number, line in enumerate(data.decode("ascii", "replace").splitlines(), start=1):
     fields = line.split()
@@ -102,8 +103,8 @@ def _read_list(data: bytes, where: str) -> Set[str]:
   return photos
 
 
-def _people(where: str, data: bytes, actions: Sequence[str]) -> List[_Person]:
-  """Objects with flags for actions; others are not annotated for this task."""
+def _people(where: str, data: bytes, actions: Sequence[str]) -> list[_Person]:
+  """Returns the objects with flags for actions; others are not annotated for this task."""
   found = []
   for number, one in enumerate(_document(data, where).findall("object"), start=1):
     flags = one.find("actions")
@@ -122,7 +123,7 @@ def _people(where: str, data: bytes, actions: Sequence[str]) -> List[_Person]:
   return found
 
 
-def _box(one: ElementTree.Element, where: str) -> Tuple[int, int, int, int]:
+def _box(one: ElementTree.Element, where: str) -> tuple[int, int, int, int]:
   texts = [one.findtext(f"bndbox/{side}") or "" for side in _SIDES]
   try:
     left, top, right, bottom = (int(float(text)) for text in texts)
@@ -133,13 +134,13 @@ def _box(one: ElementTree.Element, where: str) -> Tuple[int, int, int, int]:
 
 
 def _document(data: bytes, where: str) -> ElementTree.Element:
-  """An XML document, one with a document type (and so with entities) refused."""
+  """Parses an XML document; one with a document type (and so entities) is refused."""
   builder = ElementTree.TreeBuilder()
   parser = expat.ParserCreate()
 
   def refuse(*_: Any) -> None:
-    raise errors.DataError(f"{where} has a document type; annotations have none, and what it "
-                           "declares is not trusted. Get the archive from its publisher.")
+    raise errors.DataError(f"{where} has a document type; annotations have none, and "
+                           "entities are not trusted. Get the archive from its publisher.")
 
   parser.StartDoctypeDeclHandler = refuse
   parser.StartElementHandler = builder.start
@@ -149,23 +150,23 @@ def _document(data: bytes, where: str) -> ElementTree.Element:
     parser.Parse(data, True)
     return builder.close()
   except (expat.ExpatError, AssertionError) as error:
-    raise errors.DataError(f"{where} is no XML document: {error}. Get it again.") from error
+    raise errors.DataError(f"{where} is not an XML document: {error}. Get it again.") from error
 
 
-def _crops(data: bytes, people: Sequence[_Person], where: str) -> List[bytes]:
-  """PNG crops of a photograph; a photograph that does not decode comes back as it is."""
+def _crops(data: bytes, people: Sequence[_Person], where: str) -> list[bytes]:
+  """Returns PNG crops of a photograph, or the bytes of one that does not decode."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
   try:
     with Image.open(io.BytesIO(data), formats=("JPEG",)) as image:
       pixels = np.asarray(image.convert("RGB"))
   except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-    return [data] * len(people)  # Counted and named as unreadable with all others.
+    return [data] * len(people)  # The check for unreadable images reports it.
   found = []
   for one in people:
     left, top, right, bottom = one.box
     crop = pixels[max(0, top):max(0, bottom), max(0, left):max(0, right)]
     if not crop.size:
-      raise errors.DataError(f"{where}, object {one.number} has the box {one.box}, outside of the "
+      raise errors.DataError(f"{where}, object {one.number} has the box {one.box}, outside the "
                              f"photograph of {pixels.shape[1]} x {pixels.shape[0]} pixels. Get the "
                              "archive again.")
     found.append(images.png(crop))
@@ -177,7 +178,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   actions: Sequence[str], by_photo: bool = True) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
 
-  Two people a photograph, beside a dog without actions; photographs of other tasks, too.
+  Each photograph has two people and a dog without actions; there are photographs of other tasks.
   """
   del class_names, by_photo
   top = "VOCdevkit/VOC2012"

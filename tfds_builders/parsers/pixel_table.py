@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A text table: on each line the pixels of one image, then its label as a one-hot vector."""
+"""A text table: each line has the pixels of one image, then its label as a one-hot vector."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tfds_builders.parsers import images
 
 def parse(paths: Mapping[str, pathlib.Path], *, height: int, width: int, num_classes: int,
           maximum: float) -> Iterator[example.Example]:
-  """Yields the images as grey PNG, all in one pool.
+  """Yields the images as gray PNG, as one pool.
 
   Args:
     paths: file name -> path; every file is read.
     height: of each image; a line has height * width pixels, row by row.
     width: of each image.
     num_classes: columns of the one-hot label.
-    maximum: the value that becomes 255; what does not become a whole number is an error.
+    maximum: the value that becomes 255; values that do not become whole numbers are an error.
   """
   keys = example.PixelKeys()
   for path in paths.values():
@@ -38,7 +38,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, height: int, width: int, num_cla
       pixels = values[:height * width] * (255 / maximum)
       one_hot = values[height * width:]
       if (pixels != np.round(pixels)).any() or pixels.min() < 0 or pixels.max() > 255:
-        raise errors.DataError(f"{where} has pixels outside of 0 to {maximum}, or between steps.")
+        raise errors.DataError(f"{where} has pixels outside 0 to {maximum}, or between steps.")
       if sorted(one_hot) != [0] * (num_classes - 1) + [1]:
         raise errors.DataError(f"{where} has no one-hot label: {one_hot.tolist()}.")
       image = pixels.astype(np.uint8).reshape(height, width)
@@ -48,7 +48,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, height: int, width: int, num_cla
 
 
 def _numbers(line: bytes, count: int, where: str) -> np.ndarray:
-  """float [count]."""
+  """Returns the numbers of a line, float [count]."""
   fields = line.split()
   try:
     values = np.array([float(field) for field in fields])

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""RAR archives, through whichever program of this machine reads them: bsdtar, unrar or 7z.
+"""RAR archives, read by a program of this machine: bsdtar, unrar or 7z.
 
-There is no free library for the format. The program only ever writes to our pipe: names are checked
-as those of other archives are, and nothing is unpacked to disk.
+There is no free library for the format. The program writes to a pipe: names are checked like those
+of other archives, and nothing is unpacked to disk.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import pathlib
 import shutil
 import subprocess
-from typing import Callable, Iterator, List, Tuple
+from typing import Callable, Iterator
 
 from tfds_builders import errors
 
@@ -24,8 +24,8 @@ _PROGRAMS = {
 
 
 def members(path: os.PathLike, wanted: Callable[[str], bool] = lambda name: True,
-            max_bytes: int = 256 << 20) -> Iterator[Tuple[str, bytes]]:
-  """Yields (name, content) of the wanted files, in the order in which they are stored.
+            max_bytes: int = 256 << 20) -> Iterator[tuple[str, bytes]]:
+  """Yields (name, content) of the wanted files, in stored order.
 
   Raises:
     errors.DataError: no program, a damaged archive, an unsafe name, or a member over `max_bytes`.
@@ -50,7 +50,7 @@ def _program(path: os.PathLike) -> str:
   return found
 
 
-def _names(program: str, path: os.PathLike) -> List[str]:
+def _names(program: str, path: os.PathLike) -> list[str]:
   text = _run(program, 0, path, "", 64 << 20).decode("utf-8", "replace")
   lines = text.splitlines()
   if program == "7z":
@@ -60,7 +60,7 @@ def _names(program: str, path: os.PathLike) -> List[str]:
     parts = line.replace("\\", "/").split("/")
     if not line or line.endswith("/"):
       continue
-    # A name that begins with "-" or "@" would be read as an option or a list of names.
+    # The program would read a name that begins with "-" or "@" as an option or a list.
     if parts[0] == "" or ".." in parts or line[0] in "-@" or any(c in line for c in "*?\x00"):
       raise errors.DataError(f"{path}, member {line!r} has an unsafe name; such an archive is not "
                              "read at all. Get it from its publisher, or pack it again.")

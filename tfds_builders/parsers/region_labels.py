@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """SAIAPR TC-12, the segmented IAPR TC-12: each region of an image has a label.
 
-`NN/labels.txt` has a line a region, "IMAGE REGION LABEL", `wlist.txt` the word of each label, and
-a MATLAB file for each set the numbers of its images. The images lie in `NN/images`, often twice.
+`NN/labels.txt` has one line per region, "IMAGE REGION LABEL", `wlist.txt` the word of each label,
+and a MATLAB file for each set the numbers of its images. Images are in `NN/images`, often twice.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple, cast
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 from absl import logging
 import numpy as np
@@ -26,7 +26,7 @@ _LABELS = re.compile(r"(?:^|/)\d+/labels\.txt$")
 _IMAGE = re.compile(r"(?:^|/)(\d+)/images/(\d+)\.jpg$")
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]], words: str,
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, str]], words: str,
           num_words: int, annotations: str, last_only: bool = False,
           max_missing: int = 0) -> Iterator[example.Example]:
   """Yields the images of the sets in the order of the archives; labels are numbers from 0.
@@ -35,24 +35,24 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, st
     paths: file name -> path.
     sets: end of the name of a MATLAB file -> (its variable, source split).
     words: end of the name of the list of words.
-    num_words: that it has to hold.
-    annotations: the folder that holds all tables; what it holds of images is a copy.
+    num_words: the number of words of this list.
+    annotations: the folder of all tables; its images are copies.
     last_only: the defect of the NEVIS'22 reference: an image has the label of its last region only.
-    max_missing: how many images of the sets may lack their labels, and how many their file.
+    max_missing: maximum number of images of the sets without labels, and of those without a file.
   """
   texts = listed_images.find_texts(paths, {words: "", **dict.fromkeys(sets, "")})
   _check_words(*texts[words], num_words)
-  split_of: Dict[int, str] = {}
+  split_of: dict[int, str] = {}
   for ending, (variable, split) in sets.items():
     for number in _numbers(*texts[ending], variable):
       if split_of.setdefault(number, split) != split:
-        raise errors.DataError(f"{texts[ending][0]} names image {number} of another set, too. One "
+        raise errors.DataError(f"{texts[ending][0]} names image {number} of another set. One "
                                "of the sets is damaged or of another edition.")
   regions = _read_regions(paths, annotations, num_words)
-  unlabelled = sorted(set(split_of) - set(regions))
+  unlabeled = sorted(set(split_of) - set(regions))
   missing = set(split_of) & set(regions)
   where = " and ".join(map(str, paths.values()))
-  _check_missing(where, unlabelled, "labels", max_missing)
+  _check_missing(where, unlabeled, "labels", max_missing)
 
   def wanted(name: str) -> bool:
     match = _IMAGE.search(name)
@@ -82,14 +82,14 @@ def _check_missing(where: str, numbers: Sequence[int], what: str, allowed: int) 
 
 
 def _check_words(where: str, data: bytes, num_words: int) -> None:
-  """One of the words is blank."""
+  """Checks the numbers of the list; a word may be blank."""
   numbers = [line.split(b"\t")[0].strip() for line in data.splitlines() if line.strip()]
   if numbers != [b"%d" % number for number in range(1, num_words + 1)]:
     raise errors.DataError(f"{where} has {len(numbers)} lines; the words 1 to {num_words}, in this "
                            "order, were expected. It is damaged or of another edition.")
 
 
-def _numbers(where: str, data: bytes, variable: str) -> List[int]:
+def _numbers(where: str, data: bytes, variable: str) -> list[int]:
   values = np.atleast_1d(mat_files.read(data, where, [variable], squeeze=True)[variable]).ravel()
   if values.dtype.kind not in "iuf" or not len(values) or (values != values.astype(int)).any():
     raise errors.DataError(f"{where} has {values.dtype} {values.shape} in {variable}; the numbers "
@@ -98,13 +98,13 @@ def _numbers(where: str, data: bytes, variable: str) -> List[int]:
 
 
 def _read_regions(paths: Mapping[str, pathlib.Path], annotations: str,
-                  num_words: int) -> Dict[int, List[int]]:
-  """Image -> the labels of its regions, from 0, in the order of their table."""
-  found: Dict[int, List[int]] = {}
+                  num_words: int) -> dict[int, list[int]]:
+  """Returns image -> the labels of its regions, from 0, in the order of their table."""
+  found: dict[int, list[int]] = {}
   for path in paths.values():
     for name, data in archives.members(path, lambda name: bool(
         _LABELS.search(name) and annotations in name.split("/"))):
-      table: Dict[int, List[int]] = {}
+      table: dict[int, list[int]] = {}
       for number, line in enumerate(data.decode("ascii", "replace").splitlines(), start=1):
         if not line.strip():
           continue
@@ -118,8 +118,8 @@ def _read_regions(paths: Mapping[str, pathlib.Path], annotations: str,
   return found
 
 
-def _region(line: str, where: str, num_words: int) -> Tuple[int, int]:
-  """(image, label)."""
+def _region(line: str, where: str, num_words: int) -> tuple[int, int]:
+  """Returns (image, label)."""
   try:
     image, _, label = (int(float(field)) for field in line.split())
   except (ValueError, OverflowError):
@@ -131,18 +131,18 @@ def _region(line: str, where: str, num_words: int) -> Tuple[int, int]:
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, sets: Mapping[str, Tuple[str, str]], words: str, num_words: int,
+                  per_class: int, sets: Mapping[str, tuple[str, str]], words: str, num_words: int,
                   annotations: str, last_only: bool = False,
                   max_missing: int = 0) -> Mapping[str, int]:
   """Writes a tiny archive of this layout; returns the number of examples by source split.
 
-  Each image has three regions, the first and the last of one label; images of no set, and a copy
-  of all images beside the tables, too.
+  Each image has three regions; the first and the last have the same label. There are images of no
+  set, and a copy of all images beside the tables.
   """
   del class_names, last_only, max_missing
-  numbers: Dict[str, List[int]] = {ending: [] for ending in sets}
-  tables: Dict[str, List[str]] = {}
-  members: Dict[str, bytes] = {}
+  numbers: dict[str, list[int]] = {ending: [] for ending in sets}
+  tables: dict[str, list[str]] = {}
+  members: dict[str, bytes] = {}
   total = per_class * num_words
   for number in range(1, len(sets) * total + 3):
     folder = f"{number % 3:02d}"
@@ -163,7 +163,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
     members[f"{top}/{ending}"] = mat_files.packed(
         {variable: cast(Any, np.array(numbers[ending])[:, None])})
   fixtures.write_archive(directory / file_names[0], members)
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for _, split in sets.values():
     counts[split] = counts.get(split, 0) + total
   return counts

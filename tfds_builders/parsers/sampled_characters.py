@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Chars74K: images of characters in folders SampleNNN of several kinds, all in one pool."""
+"""Chars74K: images of characters in folders SampleNNN of several kinds, as one pool."""
 
 from __future__ import annotations
 
 import pathlib
-from typing import Dict, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import splits
 from tfds_builders.parsers import example
@@ -34,7 +34,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   del file_names
   seed = 0
   for file, folders in kinds.items():
-    members: Dict[str, bytes] = {}
+    members: dict[str, bytes] = {}
     for folder in folders:
       for label in range(1, len(class_names) + 1):
         for item in range(1, per_class + 1):

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Folders of classes in several archives or domains, of which only some classes count.
+"""Class folders in several archives or domains, of which some classes are used.
 
-Domains name the same class in different ways ("back_pack", "003.backpack"); here it has one name.
+Domains have different names for the same class ("back_pack", "003.backpack").
 """
 
 from __future__ import annotations
@@ -9,29 +9,33 @@ from __future__ import annotations
 import functools
 import pathlib
 import re
-from typing import Any, Dict, Iterator, Mapping, Sequence, Set
+from typing import Any, Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
+from tfds_builders.parsers import templates
 
 
 def parse(paths: Mapping[str, pathlib.Path], *,
           parts: Mapping[str, Mapping[str, Any]]) -> Iterator[example.Example]:
-  """Yields the images of the named classes under the part of their name that the template matches.
+  """Yields the images of these classes; the key is what the template matches.
 
   Args:
     paths: file name -> path.
     parts: file name -> {"template": of the end of an image's name without its extension, with
-      {domain}, {label} and {item}; "domains": folder that {domain} stands for -> source split;
-      "classes": folder that {label} stands for -> class name}. Other folders do not count.
+      {domain}, {label} and {item}; "domains": folder that {domain} matches -> source split;
+      "classes": folder that {label} matches -> class name}. Other folders are not read.
   """
   for file_name, part in parts.items():
     path = paths[file_name]
-    pattern = _compiled(part)
-    found: Set[str] = set()
+    pattern = templates.ending(
+        part["template"], {"domain": templates.one_of(part["domains"]),
+                           "label": templates.one_of(part["classes"])},
+        extensions=("jpg", "jpeg", "png"))
+    found: set[str] = set()
     for name, data in archives.members(path, functools.partial(_matches, pattern)):
       match = pattern.search(name)
       assert match is not None
@@ -50,23 +54,14 @@ def _matches(pattern: re.Pattern[str], name: str) -> bool:
   return pattern.search(name) is not None
 
 
-def _compiled(part: Mapping[str, Any]) -> re.Pattern[str]:
-  fields = {"domain": "|".join(re.escape(name) for name in part["domains"]),
-            "label": "|".join(re.escape(name) for name in part["classes"]), "item": "[^/]+"}
-  pieces = re.split(r"\{(\w+)\}", part["template"])
-  out = "".join(f"(?P<{piece}>{fields[piece]})" if index % 2 else re.escape(piece)
-                for index, piece in enumerate(pieces))
-  return re.compile(rf"(?:^|/)(?P<key>{out})\.(?i:jpg|jpeg|png)$")
-
-
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
                   per_class: int, parts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del file_names, class_names  # They are those of `parts`.
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   seed = 0
   for file_name, part in parts.items():
-    members: Dict[str, bytes] = {"top/README": b"not an image"}
+    members: dict[str, bytes] = {"top/README": b"not an image"}
     for domain, split in part["domains"].items():
       for label in [*part["classes"], "257.clutter"]:
         for index in range(per_class):

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A data set that TFDS builds itself: its records, under their names or keys of their pixels."""
+"""Data sets that TFDS builds itself; keys are names, or digests of the pixels."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, Iterator, Mapping, Tuple
+from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from tfds_builders.rows import row as row_lib
 
 
 def parts(wanted: row_lib.TfdsSet,
-          builders: Mapping[str, Any]) -> Tuple[Callable[[], Iterator[example.Example]], ...]:
-  """One part for each prepared builder (TFDS name -> builder)."""
+          builders: Mapping[str, Any]) -> tuple[Callable[[], Iterator[example.Example]], ...]:
+  """Returns one part for each prepared builder (TFDS name -> builder)."""
   return tuple(functools.partial(parse, builder, wanted, name)
                for name, builder in builders.items())
 
 
 def parse(builder: Any, wanted: row_lib.TfdsSet, name: str) -> Iterator[example.Example]:
-  """Yields the examples of a prepared TFDS builder in stored order, encoded as they are there."""
+  """Yields the examples of a prepared TFDS builder in stored order, with their stored encoding."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   keys = example.PixelKeys()
@@ -32,14 +32,14 @@ def parse(builder: Any, wanted: row_lib.TfdsSet, name: str) -> Iterator[example.
     raise errors.DataError(f"TFDS's {name} has splits {sorted(builder.info.splits)}, not "
                            f"{lacking}; delete it and prepare it again.")
   for split in wanted.splits:
-    # One file after the other: the order in which "train[:100]" counts.
+    # One file after the other, which is the order of "train[:100]".
     dataset = builder.as_dataset(split=split, shuffle_files=False,
                                  read_config=tfds.ReadConfig(interleave_cycle_length=1),
                                  decoders={"image": tfds.decode.SkipDecoding()})
 
     def take(record):
       taken = {feature: record[feature] for feature in wanted.features}
-      # Only a set whose images have no names is decoded here.
+      # Images are decoded only if they have no names.
       return {**taken, "pixels": record["image"] if wanted.key else
               tf.io.decode_image(record["image"], expand_animations=False)}
 
@@ -65,7 +65,7 @@ def _source_split(wanted: row_lib.TfdsSet, name: str, split: str, record: Mappin
 
 
 def _label(value: Any) -> Any:
-  """A class id; a tuple of them of a list; the places of the true ones of a dictionary."""
+  """Returns a class id; for a list, a tuple; for a dictionary, the positions of true values."""
   if isinstance(value, dict):
     return tuple(place for place, (_, flag) in enumerate(sorted(value.items())) if flag)
   if np.ndim(value):
@@ -74,14 +74,14 @@ def _label(value: Any) -> Any:
 
 
 def write_fixture(data_dir: Any, wanted: row_lib.TfdsSet, *, num_classes: int,
-                  per_class: int) -> Dict[str, int]:
-  """Prepares tiny copies of TFDS's own data sets in `data_dir`, by their own classes.
+                  per_class: int) -> dict[str, int]:
+  """Prepares tiny copies of TFDS's data sets in `data_dir` by TFDS's builder classes.
 
   Returns:
     The number of examples by source split.
   """
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for name in wanted.names:
     builder = tfds.builder(name, data_dir=data_dir)
 
@@ -106,7 +106,7 @@ def write_fixture(data_dir: Any, wanted: row_lib.TfdsSet, *, num_classes: int,
 
 
 def _fake(feature: Any, name: str, number: int, label: int) -> Any:
-  """A value of a TFDS feature; `number` makes it one of its own, `label` is its class."""
+  """Returns a value of a TFDS feature that is unique by `number`; `label` is its class."""
   kind = type(feature).__name__
   if kind == "Image":
     return fixtures.pixels([size or 6 for size in feature.shape], number)

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Tiny ImageNet: `train/<wnid>/images/<wnid>_<i>.JPEG`, and `val/images` with a table of labels.
 
-The test images have no labels and are not read. Folders above `train` and `val` do not matter.
+The test images have no labels and are not read. Any folders may be above `train` and `val`.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -25,15 +25,15 @@ _WANTED = (_TRAIN, _VAL, _TABLE, _WNIDS)
 
 
 def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
-  """Yields train images as `train`, labelled validation images as `test`; labels are wnids."""
+  """Yields train images as `train`, labeled validation images as `test`; labels are wnids."""
   for path in paths.values():
     yield from _parse_one(path)
 
 
 def _parse_one(path: pathlib.Path) -> Iterator[example.Example]:
-  labels: Dict[str, str] = {}  # Validation file -> wnid.
-  waiting: Dict[str, bytes] = {}  # Validation images that were met before their table: some 20 MB.
-  wnids: List[str] = []
+  labels: dict[str, str] = {}  # Validation file -> wnid.
+  waiting: dict[str, bytes] = {}  # Validation images that come before their table: about 20 MB.
+  wnids: list[str] = []
   seen = set()
   for name, data in archives.members(path, wanted=lambda n: any(p.search(n) for p in _WANTED)):
     where = f"{path}, member {name!r}"
@@ -55,7 +55,7 @@ def _parse_one(path: pathlib.Path) -> Iterator[example.Example]:
                           images.encoded(data, where), where)
 
 
-def _read_table(data: bytes, where: str) -> Dict[str, str]:
+def _read_table(data: bytes, where: str) -> dict[str, str]:
   labels = {}
   for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
     fields = line.split("\t")
@@ -68,7 +68,7 @@ def _read_table(data: bytes, where: str) -> Dict[str, str]:
 def _check(path, labels, waiting, wnids, seen) -> None:
   if not labels or not wnids:
     lacking = [n for n, v in (("val/val_annotations.txt", labels), ("wnids.txt", wnids)) if not v]
-    raise errors.DataError(f"{path} lacks {' and '.join(lacking)}: it is incomplete, or not Tiny "
+    raise errors.DataError(f"{path} has no {' and '.join(lacking)}: it is incomplete, or not Tiny "
                            "ImageNet as published.")
   lone = sorted(set(labels) ^ set(waiting))
   if lone:
@@ -85,8 +85,8 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes a tiny archive of this layout; returns the number of examples by source split."""
   wnids = [f"n{100 + i:08d}" for i in reversed(range(len(class_names)))]
   top = "tiny-imagenet-200"
-  members: Dict[str, bytes] = {}
-  table: List[str] = []
+  members: dict[str, bytes] = {}
+  table: list[str] = []
   for wnid in wnids:
     for item in range(per_class):
       name = f"{top}/train/{wnid}/images/{wnid}_{item}.JPEG"

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A safe reader of the files that `torch.save` writes: dictionaries, lists and tensors of numbers.
 
-Such a file holds a pickle, and unpickling can run any code. Here nothing is unpickled: the pickle's
-opcodes are listed by `pickletools`, which runs none of them, and those that build dictionaries,
-lists, tuples, texts, numbers and tensors are followed. Anything else, such as a class of somebody's
-own, is refused. Both formats are read: the zip of torch 1.6 and later, and the stream before it.
+Such a file holds a pickle, and unpickling can run any code. Nothing is unpickled here:
+`pickletools` lists the pickle's opcodes without running them, and those that build dictionaries,
+lists, tuples, texts, numbers and tensors are interpreted. Anything else, such as another class, is
+refused. Both formats are read: the zip of torch 1.6 and later, and the earlier stream.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import pickletools
 import struct
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Callable, Mapping, NamedTuple
 import zipfile
 import zlib
 
@@ -31,13 +31,13 @@ _MARK = object()
 
 
 class _Global(NamedTuple):
-  """A name that a pickle mentions; it is never imported."""
+  """A global name in a pickle; it is never imported."""
 
   name: str
 
 
 class _Storage(NamedTuple):
-  """The flat values of tensors: their type and where they are."""
+  """The flat values of tensors: their type and their key in the file."""
 
   dtype: str
   key: str
@@ -49,16 +49,16 @@ class _Tensor(NamedTuple):
 
   storage: _Storage
   offset: int
-  shape: Tuple[int, ...]
-  strides: Tuple[int, ...]
+  shape: tuple[int, ...]
+  strides: tuple[int, ...]
 
 
 def load(data: bytes, where: str) -> Any:
-  """The content of a .pth file, with NumPy arrays for tensors; DataError for anything unsafe.
+  """Returns the content of a .pth file, with NumPy arrays for tensors; DataError if unsafe.
 
   Args:
     data: the file's bytes.
-    where: names the file in messages.
+    where: the location of the file, for messages.
   """
   try:
     return _from_zip(data) if data.startswith(b"PK") else _from_stream(data)
@@ -68,7 +68,7 @@ def load(data: bytes, where: str) -> Any:
           RuntimeError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
     raise errors.DataError(
         f"{where} cannot be read as a file of torch.save: {type(error).__name__}: {error}. It is "
-        "damaged or something else: get it again.") from error
+        "damaged or another file: get it again.") from error
 
 
 def _from_zip(data: bytes) -> Any:
@@ -88,13 +88,13 @@ def _from_zip(data: bytes) -> Any:
 def _from_stream(data: bytes) -> Any:
   stream = io.BytesIO(data)
   if _interpret(stream) != _MAGIC:
-    raise errors.DataError("It does not begin as files of torch.save do.")
+    raise errors.DataError("It does not begin like a file of torch.save.")
   _interpret(stream)  # The version of the protocol.
   _interpret(stream)  # Byte order and sizes of the machine that wrote it.
   value = _interpret(stream)
-  sizes: Dict[str, _Storage] = {}
+  sizes: dict[str, _Storage] = {}
   _replaced(value, lambda tensor: sizes.setdefault(tensor.storage.key, tensor.storage), {})
-  found: Dict[str, bytes] = {}
+  found: dict[str, bytes] = {}
   for key in _interpret(stream):
     count, = struct.unpack("<q", stream.read(8))
     item = np.dtype(sizes[key].dtype).itemsize
@@ -103,9 +103,9 @@ def _from_stream(data: bytes) -> Any:
 
 
 def _interpret(stream: io.BytesIO) -> Any:
-  """Follows one pickle up to its end; tensors come out as `_Tensor`."""
-  stack: List[Any] = []
-  memo: Dict[int, Any] = {}
+  """Interprets one pickle; tensors become `_Tensor`."""
+  stack: list[Any] = []
+  memo: dict[int, Any] = {}
   argument: Any
   for opcode, argument, _ in pickletools.genops(stream):
     name = opcode.name
@@ -122,7 +122,7 @@ def _interpret(stream: io.BytesIO) -> Any:
     elif name in _STACK:
       _STACK[name](stack)
     elif name not in ("PROTO", "FRAME"):
-      raise errors.DataError(f"It needs the pickle operation {name}, which is not followed: only "
+      raise errors.DataError(f"It needs the pickle operation {name}, which is not supported: only "
                              "dictionaries, lists, texts, numbers and tensors are read.")
   raise EOFError("the pickle has no end")
 
@@ -136,15 +136,15 @@ _PUSH: Mapping[str, Callable[[Any], Any]] = {
                     lambda value: value)}
 
 
-def _pop_mark(stack: List[Any]) -> List[Any]:
-  """What stands above the last mark, which goes, too."""
+def _pop_mark(stack: list[Any]) -> list[Any]:
+  """Removes the last mark and returns the values above it."""
   place = max(index for index, value in enumerate(stack) if value is _MARK)
   values = stack[place + 1:]
   del stack[place:]
   return values
 
 
-def _pop(stack: List[Any], count: int) -> Tuple[Any, ...]:
+def _pop(stack: list[Any], count: int) -> tuple[Any, ...]:
   if len(stack) < count:
     raise ValueError("the pickle takes more than there is")
   values = tuple(stack[-count:])
@@ -152,20 +152,20 @@ def _pop(stack: List[Any], count: int) -> Tuple[Any, ...]:
   return values
 
 
-def _set_items(stack: List[Any], values: Any) -> None:
+def _set_items(stack: list[Any], values: Any) -> None:
   if not isinstance(stack[-1], dict):
     raise errors.DataError(f"It sets items of a {type(stack[-1]).__name__}.")
   stack[-1].update(zip(values[::2], values[1::2]))
 
 
-def _extend(stack: List[Any], values: Any) -> None:
+def _extend(stack: list[Any], values: Any) -> None:
   if not isinstance(stack[-1], list):
     raise errors.DataError(f"It appends to a {type(stack[-1]).__name__}.")
   stack[-1].extend(values)
 
 
-def _reduce(stack: List[Any]) -> None:
-  """The two calls that files of tensors make; no other is followed, and none is made."""
+def _reduce(stack: list[Any]) -> None:
+  """Interprets the two calls in files of tensors; no call is made, and others are refused."""
   function, arguments = _pop(stack, 2)
   called = function.name if isinstance(function, _Global) else function
   if called == _ORDERED and not arguments:
@@ -179,7 +179,7 @@ def _reduce(stack: List[Any]) -> None:
     raise errors.DataError(f"It would call {called!r}; files that run code are not read.")
 
 
-def _persistent(stack: List[Any]) -> None:
+def _persistent(stack: list[Any]) -> None:
   identity, = _pop(stack, 1)
   kind, storage, key, _, size = identity[:5]
   name = storage.name.split(" ")[-1] if isinstance(storage, _Global) else ""
@@ -188,7 +188,7 @@ def _persistent(stack: List[Any]) -> None:
   stack.append(_Storage(_DTYPES[name], str(key), int(size)))
 
 
-_STACK: Mapping[str, Callable[[List[Any]], None]] = {
+_STACK: Mapping[str, Callable[[list[Any]], None]] = {
     "TUPLE": lambda stack: stack.append(tuple(_pop_mark(stack))),
     "TUPLE1": lambda stack: stack.append(_pop(stack, 1)),
     "TUPLE2": lambda stack: stack.append(_pop(stack, 2)),
@@ -206,12 +206,12 @@ _STACK: Mapping[str, Callable[[List[Any]], None]] = {
 
 
 def _filled(value: Any, read: Callable[[str], bytes]) -> Any:
-  """The same structure with arrays in the place of tensors."""
+  """Returns the same structure with arrays in place of tensors."""
   return _replaced(value, lambda tensor: _array(tensor, read(tensor.storage.key)), {})
 
 
-def _replaced(value: Any, replace: Callable[[_Tensor], Any], done: Dict[int, Any]) -> Any:
-  """The structure with `replace` of each tensor; what stands in it often is made once (`done`)."""
+def _replaced(value: Any, replace: Callable[[_Tensor], Any], done: dict[int, Any]) -> Any:
+  """Returns the structure with `replace` of each tensor; shared parts stay shared (`done`)."""
   if id(value) in done:
     return done[id(value)]
   made = value
@@ -236,6 +236,6 @@ def _array(tensor: _Tensor, data: bytes) -> np.ndarray:
     raise ValueError(f"a tensor of shape {tensor.shape} is larger than its storage")
   steps = [step * flat.itemsize for step in tensor.strides]
   view = np.lib.stride_tricks.as_strided(flat[tensor.offset:], tensor.shape, steps)
-  if view.nbytes > _MAX_BYTES:  # A stride of 0 makes much of little.
+  if view.nbytes > _MAX_BYTES:  # A stride of 0 repeats values without limit.
     raise errors.DataError(f"A tensor of shape {tensor.shape} has more than {_MAX_BYTES} bytes.")
   return view.copy()

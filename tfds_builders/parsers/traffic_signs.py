@@ -7,7 +7,7 @@ import csv
 import io
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits
@@ -25,8 +25,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, train: str, test: str, table: st
           ) -> Iterator[example.Example]:
   """Yields the training images in the order of their archive, then the test images.
 
-  A sign was photographed many times in passing; the frames of one pass, which are named
-  NNNNN_MMMMM.ppm by track and frame, are a group.
+  Files are named NNNNN_MMMMM.ppm by track and frame. The frames of a track, which show the same
+  sign, are a group.
 
   Args:
     paths: file name -> path.
@@ -59,7 +59,7 @@ def _read_table(path: pathlib.Path) -> listed_images.Table:
       if not file or not (label or "").isdigit():
         raise errors.DataError(f"{path}, member {name!r}, line {number} has no Filename and "
                                f"ClassId: {dict(row)}. Get the archive of classes (GT) again.")
-      found[file.rsplit(".", 1)[0]] = listed_images.Entry(splits.TEST, int(label or 0))
+      found[file.rsplit(".", 1)[0]] = listed_images.ListEntry(splits.TEST, int(label or 0))
   return found
 
 
@@ -68,9 +68,9 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   """Writes tiny archives of this layout; returns the number of examples by source split."""
   del file_names
   top = "GTSRB"
-  members: Dict[str, bytes] = {}
-  tests: Dict[str, bytes] = {f"{top}/Final_Test/Images/GT-final_test.test.csv": b"not read"}
-  lines: List[str] = ["Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"]
+  members: dict[str, bytes] = {}
+  tests: dict[str, bytes] = {f"{top}/Final_Test/Images/GT-final_test.test.csv": b"not read"}
+  lines: list[str] = ["Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"]
   for label in range(len(class_names)):
     folder = f"{top}/Final_Training/Images/{label:05d}"
     members[f"{folder}/GT-{label:05d}.csv"] = b"not read"

@@ -1,16 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""PASCAL VOC as one label an image: `ImageSets/<class>_<set>.txt` says what each image shows.
+"""PASCAL VOC with one label per image: `ImageSets/<class>_<set>.txt` lists the images of a class.
 
-A line is `<image> 1`, `-1` or `0`: the class is there, is not, or only in instances that are hard
-to see. An image is positive for all of its classes; where one label is wanted there is a choice,
-which `several` makes.
+A line is `<image> 1`, `-1` or `0`: the class is present, absent, or present only in instances that
+are hard to see. An image can have several classes; `several` says how they become one label.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives
@@ -20,12 +19,12 @@ from tfds_builders.parsers import images
 from tfds_builders.parsers import listed_images
 
 DROP = "drop"  # Images with several classes are left out.
-LAST = "last"  # The class whose list comes last in the archive wins: its order decides.
+LAST = "last"  # The class whose list comes last in the archive.
 
 _VALUES = ("1", "0", "-1")
 
 
-def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, str]], image: str,
+def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, tuple[str, str]], image: str,
           several: str = DROP) -> Iterator[example.Example]:
   """Yields the images that show one class, in the order of the archives.
 
@@ -41,16 +40,16 @@ def parse(paths: Mapping[str, pathlib.Path], *, sets: Mapping[str, Tuple[str, st
   for file_name, (name, split) in sets.items():
     path = paths[file_name]
     classes = _read_classes(path, name)
-    table = {key: listed_images.Entry(split, shown[-1]) for key, shown in classes.items()
+    table = {key: listed_images.ListEntry(split, shown[-1]) for key, shown in classes.items()
              if shown and (several == LAST or len(shown) == 1)}
     yield from listed_images.join([path], pattern, table, unlisted=True)
 
 
-def _read_classes(path: pathlib.Path, name: str) -> Dict[str, List[str]]:
-  """The classes that each image shows, in the order in which their lists lie in the archive."""
+def _read_classes(path: pathlib.Path, name: str) -> dict[str, list[str]]:
+  """Returns the classes of each image, in the order of their lists in the archive."""
   pattern = re.compile(rf"(?:^|/)ImageSets/(?:Main/)?(?P<label>[^/]+)_{re.escape(name)}\.txt$")
-  shown: Dict[str, List[str]] = {}
-  lengths: Dict[str, int] = {}
+  shown: dict[str, list[str]] = {}
+  lengths: dict[str, int] = {}
   for member, data in archives.members(path, lambda member: bool(pattern.search(member))):
     match = pattern.search(member)
     assert match is not None
@@ -69,20 +68,20 @@ def _read_classes(path: pathlib.Path, name: str) -> Dict[str, List[str]]:
         shown[fields[0]].append(label)
   if not lengths or not all(lengths.values()):
     raise errors.DataError(
-        f"{path} has no list ImageSets/CLASS_{name}.txt, or an empty one; found with so many "
-        f"lines: {lengths}. It is incomplete: get it again.")
+        f"{path} has no list ImageSets/CLASS_{name}.txt, or an empty one; lines by "
+        f"class: {lengths}. It is incomplete: get it again.")
   return shown
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
-                  per_class: int, sets: Mapping[str, Tuple[str, str]], image: str,
+                  per_class: int, sets: Mapping[str, tuple[str, str]], image: str,
                   several: str = DROP) -> Mapping[str, int]:
   """Writes tiny archives of this layout; returns the number of examples by source split."""
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   total = 0
   for file_name in file_names:
     name, split = sets[file_name]
-    shown: Dict[str, Sequence[str]] = {}
+    shown: dict[str, Sequence[str]] = {}
     for label in (label for label in class_names for _ in range(per_class)):
       total += 1
       shown[f"{total:06d}"] = (label,)

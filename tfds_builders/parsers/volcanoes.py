@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Dict, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,12 +25,12 @@ _LIST = re.compile(r"(?:^|/)GroundTruths/([^/]+)\.lxyr$")
 
 def parse(paths: Mapping[str, pathlib.Path], *, side: int,
           surest: str = "1") -> Iterator[example.Example]:
-  """Yields whole images as grey PNG, all in one pool; label 1: there is a volcano for sure.
+  """Yields whole images as gray PNG, as one pool; label 1: there is a definite volcano.
 
   Args:
     paths: file name -> path.
     side: of the square images.
-    surest: the confidence that makes a volcano.
+    surest: the confidence of a definite volcano.
   """
   for path in paths.values():
     labels = _read_lists(path, surest)
@@ -49,13 +49,13 @@ def parse(paths: Mapping[str, pathlib.Path], *, side: int,
       pixels = np.frombuffer(data, np.uint8).reshape(side, side)
       yield example.Example(splits.POOL, key, int(labels[key]), images.png(pixels), where)
     if missing or not labels:
-      raise errors.DataError(f"{path} has {len(labels)} lists of volcanoes and lacks the images of "
+      raise errors.DataError(f"{path} has {len(labels)} lists of volcanoes and no images of "
                              f"{len(missing)}, such as {sorted(missing)[:3]}. It is incomplete: "
                              "get it again.")
 
 
-def _read_lists(path: pathlib.Path, surest: str) -> Dict[str, bool]:
-  labels: Dict[str, bool] = {}
+def _read_lists(path: pathlib.Path, surest: str) -> dict[str, bool]:
+  labels: dict[str, bool] = {}
   for name, data in archives.members(path, lambda name: bool(_LIST.search(name))):
     match = _LIST.search(name)
     assert match is not None
@@ -72,10 +72,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, side: int, surest: str = "1") -> Mapping[str, int]:
   """Writes a small archive of this layout; returns the number of examples by source split.
 
-  Images are as large as real ones and nearly black, and only 24.
+  At most 24 images, as large as real ones and nearly black.
   """
   count = min(per_class * len(class_names), 24)
-  members: Dict[str, bytes] = {"package/README": b"nothing"}
+  members: dict[str, bytes] = {"package/README": b"nothing"}
   for number in range(1, count + 1):
     pixels = np.zeros((side, side), np.uint8)
     pixels[0, :5] = fixtures.pixels((5,), seed=number)

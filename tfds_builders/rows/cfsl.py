@@ -52,11 +52,11 @@ OMNIGLOT_ROWS = (
         channels=1,
         unique=False,
         homepage="https://github.com/brendenlake/omniglot",
-        licence="MIT (the repository that holds the archives)",
+        license="MIT (the repository that holds the archives)",
         notes=("Splits are by class: 1,200 characters for training, 211 for validation, 212 for "
                "test, drawn from all 50 alphabets with the benchmark's own seed (100). Labels are "
                "the places of \"Alphabet/characterNN\" in sorted order. Drawings are 105 x 105; "
-               "the benchmark scales them to 28 x 28 by nearest neighbour. Equal drawings of "
+               "the benchmark scales them to 28 x 28 by nearest neighbor. Equal drawings of "
                "different characters are kept: there are 20 of each."),
         citation=_OMNIGLOT_CITATION),
 )
@@ -69,7 +69,7 @@ def _slimagenet(name: str, title: str, layout: Layout, notes: str) -> Row:
   return Row(
       name, title=title, layouts=(layout,), splits=BY_CLASS, num_classes=1000, channels=3,
       unique=False, homepage="https://github.com/AntreasAntoniou/FewShotContinualLearning",
-      licence="ImageNet: non-commercial research", notes=notes, citation=_CITATION)
+      license="ImageNet: non-commercial research", notes=notes, citation=_CITATION)
 
 
 SLIMAGENET_ROWS = (
@@ -85,14 +85,14 @@ SLIMAGENET_ROWS = (
         "100 / 200, as the folders of the archive say, and nothing else is trusted. Labels are the "
         "sorted folder names n0001, n0002, ... No link that a program could fetch is known."),
     _slimagenet(
-        "from_imagenet64", "SlimageNet64, taken anew from down-sampled ImageNet",
+        "from_imagenet64", "SlimageNet64, made from down-sampled ImageNet",
         Layout(downsampled_imagenet,
                files=tuple(File(f"train_data_batch_{part}.npz") for part in range(1, 11)),
                args={"images_per_class": 200, "classes": _SPLIT_CLASSES, "side": 64},
                num_examples=_SPLIT_IMAGES,
                notes="The 64 x 64 training batches as .npz, from image-net.org (an account)."),
         "The same kind of set, but NOT the published images: the published 200 of a class hang on "
-        "an order of files that cannot be had again, so this takes the first 200 of each class. "
+        "an order of files that is unknown, so this takes the first 200 of each class. "
         "Classes 1-700 / 701-800 / 801-1000 of the arrays' own numbering (the devkit's, not that "
         "of sorted WordNet ids) are training, validation and test. Do not compare results on it "
         "with published ones."),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from tfds_builders import clear_splits
 from tfds_builders.parsers import clear_features
@@ -34,7 +34,7 @@ _SUMS = ("The known MD5 sums were taken from the former host; the present copy m
          "does, build from a mirror that you trust.")
 
 # md5 as published by users of the former host; sha256 and sizes by the present one.
-_FILES: Dict[str, File] = {file.name: file for file in (
+_FILES: dict[str, File] = {file.name: file for file in (
     File("clear10-train-image-only.zip", f"{_HOST}/clear10-train-image-only.zip",
          checksums=("md5:5171f720810d60b471c308dee595d430",)),
     File("clear10-test.zip", f"{_HOST}/clear10-test.zip",
@@ -55,20 +55,20 @@ _FILES: Dict[str, File] = {file.name: file for file in (
 _FIRST_EDITION = {"clear10": "clear10-public.zip", "clear100": "clear100-workshop-avalanche.zip"}
 
 
-def _splits(with_tests: bool) -> Dict[str, Dict[str, float]]:
+def _splits(with_tests: bool) -> dict[str, dict[str, float]]:
   names = [clear_listing.split_name(bucket, is_test) for is_test in (False, True)[:1 + with_tests]
            for bucket in range(clear_listing.NUM_BUCKETS)]
   return {name: {name: 1.0} for name in names}
 
 
-def _layout(parser: Any, names: Tuple[str, ...], notes: str = "", edition: Optional[str] = None,
+def _layout(parser: Any, names: tuple[str, ...], notes: str = "", edition: str | None = None,
             **args: Any) -> Layout:
   files = tuple(_FILES.get(name, File(name)) for name in names)
   return Layout(parser, files=files, notes=notes,
                 args={"edition": edition or clear_listing.PRESENT, **args})
 
 
-def _row(name: str, title: str, family: str, layouts: List[Layout], notes: str,
+def _row(name: str, title: str, family: str, layouts: list[Layout], notes: str,
          **facts: Any) -> Row:
   with_tests = any("tests" in layout.args for layout in layouts)
   made = _splits(with_tests)
@@ -76,31 +76,32 @@ def _row(name: str, title: str, family: str, layouts: List[Layout], notes: str,
   return Row(
       name, title=title, layouts=tuple(layouts), splits=made, optional=optional, channels=3,
       num_classes={"clear10": 11, "clear100": 100}[family], unique=False,
-      homepage="https://clear-benchmark.github.io", licence="CC BY 4.0 (as the host says)",
+      homepage="https://clear-benchmark.github.io", license="CC BY 4.0 (as the host says)",
       notes=f"{notes} {_IID} {_SUMS}", citation=_CITATION, **facts)
 
 
-def _rows(family: str, label: str) -> Tuple[Row, ...]:
+def _rows(family: str, label: str) -> tuple[Row, ...]:
   small, full, test = (f"{family}-train-image-only.zip", f"{family}-train.zip",
                        f"{family}-test.zip")
   first = _FIRST_EDITION[family]
-  unlabelled = f"{family}-bucket-0.zip"
-  tests: Dict[str, Any] = {"tests": (test,)}
+  unlabeled = f"{family}-bucket-0.zip"
+  tests: dict[str, Any] = {"tests": (test,)}
   kinds = ("moco_b0", "moco_imagenet", "byol_imagenet", "imagenet")
   features = {kind: [_layout(clear_features, (first,), edition=clear_listing.FIRST, kind=kind)]
               for kind in (kinds if family == "clear10" else kinds[:1])}
   features["moco_b0"].insert(0, _layout(clear_features, (full,), kind="moco_b0"))
   images = _row(
       "images", f"{label}: images", family,
-      [_layout(clear_images, (small, test, unlabelled), **tests, unlabelled=(unlabelled,),
+      [_layout(clear_images, (small, test, unlabeled), **tests, unlabeled=(unlabeled,),
                notes="With images of bucket 0 that were fetched one by one and packed by hand."),
        _layout(clear_images, (small, test), **tests),
        _layout(clear_images, (full, test), **tests),
        _layout(clear_images, (first,), edition=clear_listing.FIRST,
                notes="The first edition, without test images.")],
-      "`bucket_00` is what the archive has of it: nothing in CLEAR-10, labelled images in some "
-      "editions of CLEAR-100; unlabelled images (label -1) if they are given as all_images/0/*.jpg "
-      "in a zip of your own. `test_bucket_*` are the released test images, where they are given.",
+      "`bucket_00` is what the archive has of it: nothing in CLEAR-10, labeled images in some "
+      "editions of CLEAR-100; unlabeled images (label -1) if they are given as "
+      "all_images/0/*.jpg in a separate zip. `test_bucket_*` are the released test images, where "
+      "they are given.",
       features=clear_splits.DECLARED)
   metadata = _row(
       "metadata", f"{label}: what Flickr says of the images", family,

@@ -54,7 +54,7 @@ def _row(number: int) -> Row:
       num_classes=1000,
       channels=3,
       homepage=_URL,
-      licence="ImageNet: non-commercial research; the sequences have no licence",
+      license="ImageNet: non-commercial research; the sequences have no license",
       features={"position": "int64", "novel": "bool", "wnid": "text"},
       unique=False,
       notes=_NOTES + (" One of its 1,000 labels has no sample." if number == 1 else ""),

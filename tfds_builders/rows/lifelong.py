@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Lifelong-CIFAR10 and Lifelong-ImageNet (Prabhu et al., 2024): the sources of their samples.
 
-All are test sets: every row has the split `test` alone. The paper removes copies, so sizes after
-a build may be a little below the published ones, which are not asserted.
+All are test sets: every row has the split `test` alone. The paper removes copies, so the sizes
+after a build may be below the published ones and are not checked.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tfds_builders.parsers import image_arrays
 from tfds_builders.parsers import imagenet_validation
 from tfds_builders.parsers import one_domain
 from tfds_builders.rows import imagenet_classes
+from tfds_builders.rows.nevis.c import cifar10
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
@@ -22,8 +23,6 @@ from tfds_builders.rows.row import Row
 _TEST_ONLY = {splits.TEST: {splits.TEST: 1.0}}
 _DOMAIN = {"domain": "text"}
 _CORRUPTED = {"domain": "text", "severity": "int64"}
-_CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
-                  "truck")
 KINDS = (
     "gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur",
     "zoom_blur", "snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate",
@@ -36,7 +35,8 @@ def _bibtex(key: str, title: str, author: str, year: int) -> str:
 
 def _cifar(name: str, title: str, layouts, *, features=None, **values) -> Row:
   return Row(name, title=title, layouts=layouts, splits=_TEST_ONLY, num_classes=10,
-             class_names=_CIFAR_CLASSES, channels=3, features=features or _DOMAIN, **values)
+             class_names=cifar10.ROW.class_names, channels=3, features=features or _DOMAIN,
+             **values)
 
 
 def _imagenet(name: str, title: str, layouts, *, features=None, **values) -> Row:
@@ -54,9 +54,7 @@ _HENDRYCKS = _bibtex(
 
 # The clean test images: file, parser and its arguments.
 _CLEAN = (
-    (File("cifar-10-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-          ("sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",),
-          size=170052171),
+    (cifar10.ROW.layouts[0].files[0],
      {"parser": "cifar_binary", "parser_args": {"batches": {"test_batch.bin": splits.TEST}}}, ""),
     (File("cifar10-jpg.tar.xz", None,
           ("sha256:3448a12cf05fbc56035b1ee2e5b172c150e4997ec8b5bb6c92c7fbc098fbcb72",)),
@@ -78,7 +76,7 @@ _CIFAR10_ROWS = (
                                     ".npy") for part in ("data", "labels")),
                    args={"parts": {"v6": ("cifar10.1_v6_data.npy", "cifar10.1_v6_labels.npy")},
                          "domain": "cifar10_1"}),),
-           homepage="https://github.com/modestyachts/CIFAR-10.1", licence="MIT",
+           homepage="https://github.com/modestyachts/CIFAR-10.1", license="MIT",
            citation=_bibtex("recht2018cifar10.1",
                             "Do CIFAR-10 classifiers generalize to CIFAR-10?",
                             "Recht, Benjamin and Roelofs, Rebecca and Schmidt, Ludwig and "
@@ -105,7 +103,7 @@ _CIFAR10_ROWS = (
                          "domains": {"CINIC-10.tar.gz": "cinic10"}}),),
            notes="All three splits; the 60,000 images that are CIFAR-10's own are left out, which "
                  "leaves the benchmark's 210,000.",
-           homepage="https://datashare.ed.ac.uk/handle/10283/3192", licence="MIT",
+           homepage="https://datashare.ed.ac.uk/handle/10283/3192", license="MIT",
            citation=_bibtex("darlow2018cinic", "CINIC-10 is not ImageNet or CIFAR-10",
                             "Darlow, Luke N. and Crowley, Elliot J. and Antoniou, Antreas and "
                             "Storkey, Amos J.", 2018)),
@@ -130,7 +128,7 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
                    separate_files=False),),
            notes="180 sets from seven image search engines and from diffusion models, which are "
                  "the 8 domains. Images have their original sizes. Links are given on request.",
-           homepage="https://github.com/sxzrt/CIFAR-10-W", licence="research use, on request",
+           homepage="https://github.com/sxzrt/CIFAR-10-W", license="research use, on request",
            citation=_bibtex("sun2024cifar", "CIFAR-10-Warehouse: Broad and more realistic testbeds "
                             "in model generalization analysis", "Sun, Xiaoxiao and Leng, Xingjian "
                             "and Wang, Zijian and others", 2024)),
@@ -139,7 +137,7 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
                    files=(File("CIFAR-10-C.tar", "https://zenodo.org/records/2535967/files/"
                                "CIFAR-10-C.tar", ("md5:56bf5dcef84df0e2308c6dcbcbbd8499",)),),
                    args={"kinds": KINDS, "domain": "cifar10_c/{kind}"}),),
-           features=_CORRUPTED, homepage="https://zenodo.org/records/2535967", licence="CC BY 4.0",
+           features=_CORRUPTED, homepage="https://zenodo.org/records/2535967", license="CC BY 4.0",
            citation=_HENDRYCKS),
     _cifar("cifar10_c_generated", "CIFAR-10 test images in 19 corruptions and 5 severities",
            tuple(Layout(corrupted, files=(file,), notes=notes,
@@ -170,7 +168,7 @@ _RUSSAKOVSKY = _bibtex("russakovsky2015imagenet",
 IMAGENET_ROWS = (
     _imagenet("imagenet", "ImageNet, validation images",
               (Layout(imagenet_validation, files=_VALIDATION, args=_VALIDATION_ARGS),),
-              homepage="https://image-net.org/", licence=_BY_ACCOUNT, citation=_RUSSAKOVSKY),
+              homepage="https://image-net.org/", license=_BY_ACCOUNT, citation=_RUSSAKOVSKY),
     _imagenet("imagenet_v2", "ImageNet-V2, three test sets",
               (Layout(domain_folders,
                       files=tuple(File(f"imagenetv2-{name}.tar.gz", "https://huggingface.co/datasets"
@@ -180,7 +178,7 @@ IMAGENET_ROWS = (
                             "domains": {f"imagenetv2-{name}.tar.gz": f"imagenet_v2/{name}"
                                         for name in _V2}}),),
               notes="The three sets overlap; an image is kept once, under the least of its ids.",
-              homepage="https://github.com/modestyachts/ImageNetV2", licence="MIT",
+              homepage="https://github.com/modestyachts/ImageNetV2", license="MIT",
               citation=_bibtex("recht2019imagenet", "Do ImageNet classifiers generalize to "
                                "ImageNet?", "Recht, Benjamin and Roelofs, Rebecca and Schmidt, "
                                "Ludwig and Shankar, Vaishaal", 2019)),
@@ -188,7 +186,7 @@ IMAGENET_ROWS = (
               (Layout(domain_folders, files=(File("imagenet-a.tar", _PEOPLE + "imagenet-a.tar"),),
                       args={"template": "{label}/{item}",
                             "domains": {"imagenet-a.tar": "imagenet_a"}}),),
-              notes="200 of the 1,000 classes.", licence="MIT",
+              notes="200 of the 1,000 classes.", license="MIT",
               homepage="https://github.com/hendrycks/natural-adv-examples",
               citation=_bibtex("hendrycks2021natural", "Natural adversarial examples",
                                "Hendrycks, Dan and Zhao, Kevin and Basart, Steven and others",
@@ -198,7 +196,7 @@ IMAGENET_ROWS = (
                       args={"template": "{label}/{domain}_{item}",
                             "domains": {"imagenet-r.tar": "imagenet_r/{domain}"}}),),
               notes="200 of the 1,000 classes; the domain is the rendition in the file's name.",
-              homepage="https://github.com/hendrycks/imagenet-r", licence="MIT",
+              homepage="https://github.com/hendrycks/imagenet-r", license="MIT",
               citation=_bibtex("hendrycks2021many", "The many faces of robustness",
                                "Hendrycks, Dan and Basart, Steven and Mu, Norman and others",
                                2021)),
@@ -206,7 +204,7 @@ IMAGENET_ROWS = (
               (Layout(domain_folders, files=(File("ImageNet-Sketch.zip"),),
                       args={"template": "{label}/{item}",
                             "domains": {"ImageNet-Sketch.zip": "imagenet_sketch"}}),),
-              homepage="https://github.com/HaohanWang/ImageNet-Sketch", licence="MIT",
+              homepage="https://github.com/HaohanWang/ImageNet-Sketch", license="MIT",
               citation=_bibtex("wang2019learning", "Learning robust global representations by "
                                "penalizing local predictive power", "Wang, Haohan and Ge, Songwei "
                                "and Lipton, Zachary and Xing, Eric P.", 2019)),
@@ -221,7 +219,7 @@ IMAGENET_ROWS = (
               features=_CORRUPTED,
               notes="All 19 kinds and 5 severities; it is not known which of them the benchmark's "
                     "1.98 million samples hold.",
-              homepage="https://zenodo.org/records/2235448", licence="CC BY 4.0",
+              homepage="https://zenodo.org/records/2235448", license="CC BY 4.0",
               citation=_HENDRYCKS),
     _imagenet("imagenet_c_generated", "ImageNet validation images, 19 corruptions, 5 severities",
               (Layout(corrupted, files=_VALIDATION,
@@ -232,5 +230,5 @@ IMAGENET_ROWS = (
               notes="Made here (tfds_builders/corruptions) from the middle 224 x 224 pixels, "
                     "with the kinds and levels of ImageNet-C and other random numbers; stored as "
                     "PNG, where the published images are JPEG. 4.75 million images, some 500 GB.",
-              homepage="https://github.com/hendrycks/robustness", licence=_BY_ACCOUNT,
+              homepage="https://github.com/hendrycks/robustness", license=_BY_ACCOUNT,
               citation=_HENDRYCKS))

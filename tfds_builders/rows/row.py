@@ -1,11 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a row of facts holds. No code that reads data belongs here."""
+"""The fields of a row: the facts of one data set. Code that reads data is in the parsers."""
 
 from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Mapping
 
 from tfds_builders import paper_draws
 from tfds_builders import splits
@@ -16,23 +16,23 @@ MULTI_LABEL = "multi_label"
 
 @dataclasses.dataclass(frozen=True)
 class File:
-  """One file of a source, known by its name.
+  """One file of a source, identified by its name.
 
   Attributes:
     name: the file's name, by which a mirror is searched.
-    url: where it is published; "kaggle:owner/name" for what needs Kaggle's credentials; None if
-      nowhere as it is.
-    checksums: accepted "sha256:..." or "md5:..." of the file. None listed: nothing to verify.
-    content_checksums: the same of what the file holds once decompressed; a copy that was
-      compressed again is still recognised by these.
+    url: where it is published; "kaggle:owner/name" if it needs Kaggle's credentials; None if
+      it is not published in this form.
+    checksums: accepted "sha256:..." or "md5:..." of the file. (): the file is not verified.
+    content_checksums: the same of its decompressed content; they identify a copy that was
+      compressed again.
     size: bytes, as published.
   """
 
   name: str
-  url: Optional[str] = None
-  checksums: Tuple[str, ...] = ()
-  content_checksums: Tuple[str, ...] = ()
-  size: Optional[int] = None
+  url: str | None = None
+  checksums: tuple[str, ...] = ()
+  content_checksums: tuple[str, ...] = ()
+  size: int | None = None
 
   @property
   def downloadable(self) -> bool:
@@ -45,17 +45,17 @@ class Layout:
 
   Attributes:
     parser: a module of `tfds_builders.parsers`.
-    files: all that the parser needs.
+    files: the files that the parser needs.
     args: keyword arguments of the parser.
     num_examples: examples by source split; a source with other counts is refused. {}: unknown.
     notes: what differs from the other layouts.
-    separate_files: each file can be parsed without the others (one worker a file on Beam).
+    separate_files: each file can be parsed without the others (one worker per file on Beam).
     built_from_real: whether this layout was built from the published archive, not only from a
-      small one made in its image.
+      small archive of the same layout.
   """
 
   parser: types.ModuleType
-  files: Tuple[File, ...]
+  files: tuple[File, ...]
   args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   num_examples: Mapping[str, int] = dataclasses.field(default_factory=dict)
   notes: str = ""
@@ -67,39 +67,39 @@ class Layout:
     return all(file.downloadable for file in self.files)
 
   @property
-  def size_bytes(self) -> Optional[int]:
-    """As published; None if one of the files has no known size."""
+  def size_bytes(self) -> int | None:
+    """The size as published; None if the size of a file is unknown."""
     sizes = [file.size for file in self.files if file.size is not None]
     return sum(sizes) if len(sizes) == len(self.files) else None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TfdsSet:
-  """A data set, or several that belong together, that TFDS builds itself.
+  """One or more data sets that TFDS builds itself.
 
   Attributes:
     names: as `tfds.builder` takes them: "caltech101:3.*.*".
     splits: split in TFDS -> source split.
     label: the feature that holds the class, a list of classes, or a dictionary of yes and no.
-    key: a feature that names an image within its split; None: a digest of its pixels does.
+    key: a feature that identifies an image within its split; None: use a digest of its pixels.
     split_by: a class feature that divides source splits further, by `split_values`.
     split_values: source split -> {source split: values of `split_by`}; others stay as they are.
     sources: name without version -> {source split: another}, where several sets differ.
-    manual: what a user must fetch by hand, and where it goes.
+    manual: the files that a user must fetch by hand, and the folder they belong to.
   """
 
-  names: Tuple[str, ...]
+  names: tuple[str, ...]
   splits: Mapping[str, str]
   label: str = "label"
-  key: Optional[str] = None
-  split_by: Optional[str] = None
-  split_values: Mapping[str, Mapping[str, Tuple[int, ...]]] = dataclasses.field(
+  key: str | None = None
+  split_by: str | None = None
+  split_values: Mapping[str, Mapping[str, tuple[int, ...]]] = dataclasses.field(
       default_factory=dict)
   sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
   manual: str = ""
 
   @property
-  def features(self) -> Tuple[str, ...]:
+  def features(self) -> tuple[str, ...]:
     """The features that are read."""
     return tuple(name for name in ("image", self.label, self.key, self.split_by) if name)
 
@@ -111,7 +111,7 @@ SORTED = "sorted"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compat:
-  """What brings a defect of the reference's data back, for numbers that depend on it.
+  """Settings that restore a defect of the reference's data, for comparable numbers.
 
   Attributes:
     args: arguments of the parser, over those of each layout.
@@ -124,10 +124,10 @@ class Compat:
 
   notes: str
   args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-  splits: Optional[Mapping[str, Mapping[str, float]]] = None
-  num_classes: Optional[int] = None
-  paper: Optional[Mapping[str, Any]] = None
-  tfds: Optional[TfdsSet] = None
+  splits: Mapping[str, Mapping[str, float]] | None = None
+  num_classes: int | None = None
+  paper: Mapping[str, Any] | None = None
+  tfds: TfdsSet | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class Row:
 
   Attributes:
     name: its name in the family: "mnist" in "nevis/mnist".
-    title: its name for people.
+    title: its full name.
     layouts: in order of preference.
     splits: a rule of `tfds_builders.splits`.
     num_classes: labels run from 0 to num_classes - 1.
@@ -146,44 +146,44 @@ class Row:
     tfds: the data set in TFDS that holds the same images, if any.
     notes: defects and differences from the reference that a user should know.
     version: raised whenever the records change.
-    licence: what is known of it, in a few words.
+    license: in a few words; "" if unknown.
     paper_size: "Size" in the paper's appendix L.
     paper: the reference's own draw of splits, by source split (`tfds_builders.paper_draws`).
     paper_order: how the reference enumerates the examples that it draws: STORED (as they lie in
       the archive) or SORTED (by name).
-    compat: a defect of the reference that can be had back; the row itself is without it.
+    compat: settings that restore a defect of the reference; the row itself does not have it.
     unique: an image that occurs in two splits is kept in the later one only.
     features: further features of a record, name -> "text", "int64", "float32" or "bool".
     feature_size: D of a data set of vectors: its records hold `feature`, float32 [D], instead of an
-      image; an example's `image` is then the vector's bytes. 0: images. NO_INPUT: neither, the
-      records are facts about examples of a sister configuration.
-    optional: splits that not every edition of the source has; left out where they are empty.
+      image; an example's `image` is then the vector's bytes. 0: images. NO_INPUT: neither; the
+      records are facts about examples of another configuration.
+    optional: splits that not all editions of the source have; left out if they are empty.
     base: the row of which this one is a variant.
   """
 
   name: str
   title: str
-  layouts: Tuple[Layout, ...]
+  layouts: tuple[Layout, ...]
   splits: Mapping[str, Mapping[str, float]]
   num_classes: int
   channels: int
   citation: str
   homepage: str
   kind: str = SINGLE_LABEL
-  class_names: Optional[Tuple[str, ...]] = None
-  tfds: Optional[TfdsSet] = None
+  class_names: tuple[str, ...] | None = None
+  tfds: TfdsSet | None = None
   notes: str = ""
   version: str = "1.0.0"
-  licence: str = ""
-  paper_size: Optional[int] = None
+  license: str = ""
+  paper_size: int | None = None
   paper: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   paper_order: str = STORED
-  compat: Optional[Compat] = None
+  compat: Compat | None = None
   unique: bool = True
   features: Mapping[str, str] = dataclasses.field(default_factory=dict)
   feature_size: int = 0
-  optional: Tuple[str, ...] = ()
-  base: Optional[Row] = None
+  optional: tuple[str, ...] = ()
+  base: Row | None = None
 
   @property
   def holds_images(self) -> bool:
@@ -199,7 +199,7 @@ class Row:
     return self.base is not None and bool(self.paper)
 
   @property
-  def split_names(self) -> Tuple[str, ...]:
+  def split_names(self) -> tuple[str, ...]:
     """Its splits: train, validation, test, then others in the order in which the rule names them.
 
     A variant that is drawn as in the paper has paper_train, paper_dev, paper_dev_test, paper_test.
@@ -212,16 +212,16 @@ class Row:
                                                 if name in splits.NAMES else len(splits.NAMES))))
 
   @property
-  def public_layout(self) -> Optional[Layout]:
+  def public_layout(self) -> Layout | None:
     """The first layout that can be downloaded without credentials."""
     return next((layout for layout in self.layouts if layout.downloadable), None)
 
 
-def variants(row: Row) -> Tuple[Row, ...]:
-  """The row, and where it has them NAME_paper and NAME_paper_compat.
+def variants(row: Row) -> tuple[Row, ...]:
+  """Returns the row and its variants NAME_paper and NAME_paper_compat, if it has them.
 
-  NAME_paper: the same data in the reference's own draw. NAME_paper_compat: with the reference's
-  defect, in its own draw where that can be reproduced.
+  NAME_paper: the same data in the splits of the reference. NAME_paper_compat: with the defect of
+  the reference, in its splits if they can be reproduced.
   """
   found = [row]
   if row.paper:

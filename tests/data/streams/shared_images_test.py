@@ -16,7 +16,8 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis import first
+from tfds_builders.rows.nevis.c import cifar10
+from tfds_builders.rows.nevis.m import mnist
 
 
 class _Parser:
@@ -43,8 +44,8 @@ def _build(row, data_dir, mirror_dir, **seeds):
 def _data_dir(tmp_path_factory):
   """MNIST's test images 100..104 are among the training images of "CIFAR-10"."""
   data_dir, mirror_dir = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("mirror")
-  _build(first.MNIST, data_dir, mirror_dir, train=range(50), test=range(100, 120))
-  _build(first.CIFAR10, data_dir, mirror_dir, train=[*range(200, 240), *range(100, 105)],
+  _build(mnist.ROW, data_dir, mirror_dir, train=range(50), test=range(100, 120))
+  _build(cifar10.ROW, data_dir, mirror_dir, train=[*range(200, 240), *range(100, 105)],
          test=range(300, 310))
   return str(data_dir)
 

@@ -59,7 +59,7 @@ def test_the_order_does_not_depend_on_the_archive_nor_on_batches(tmp_path, monke
     ({"csv/calc_test.csv": "patient_id,pathology\n"}, r"not \['image file path'\]"),
     ({"csv/calc_test.csv": f"{_HEAD}P_7,,{_TEST}/1/2/0.dcm\n"}, "record 1 is incomplete"),
     ({"csv/calc_test.csv": f"{_HEAD}P_7,BENIGN,x/1/2/0.dcm\n"}, "has a case 'x'; PREFIX_P_NUMBER"),
-    ({"csv/calc_test.csv": None}, r"lack the lists \['calc_test.csv'\]"),
+    ({"csv/calc_test.csv": None}, r"are missing the lists \['calc_test.csv'\]"),
 ])
 def test_incomplete_archives(tmp_path, changes, message):
   with pytest.raises(errors.DataError, match=message):

@@ -42,5 +42,5 @@ def test_half_a_record_is_an_error(tmp_path):
 
 
 def test_a_missing_batch_is_an_error(tmp_path):
-  with pytest.raises(errors.DataError, match=r"a.tar lacks \['test_batch.bin'\]"):
+  with pytest.raises(errors.DataError, match=r"a.tar has no \['test_batch.bin'\]"):
     _parse(tmp_path / "a.tar", {"data_batch_1.bin": bytes(3073)})

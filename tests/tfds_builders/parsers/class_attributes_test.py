@@ -25,8 +25,8 @@ def test_an_image_has_the_attributes_of_its_class(tmp_path):
 
 
 @pytest.mark.parametrize("changes, image_names, message", [
-    ({"predicate-matrix-binary.txt": "1 0\n0 1\n"}, _IMAGES, "no matrix of zeros and ones"),
-    ({"predicate-matrix-binary.txt": "1 0 2\n0 1 0\n"}, _IMAGES, "no matrix of zeros and ones"),
+    ({"predicate-matrix-binary.txt": "1 0\n0 1\n"}, _IMAGES, "not a matrix of zeros and ones"),
+    ({"predicate-matrix-binary.txt": "1 0 2\n0 1 0\n"}, _IMAGES, "not a matrix of zeros and ones"),
     ({"testclasses.txt": "ox"}, _IMAGES, "'ox', which is in no other table, or in both"),
     ({"testclasses.txt": "cat"}, _IMAGES, "'cat'"),
     ({}, ("ox/ox_1",), "no images of \\['bat'\\]"),

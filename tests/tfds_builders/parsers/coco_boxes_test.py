@@ -54,14 +54,14 @@ def test_numbered_keys_sort_as_the_table(tmp_path):
 
 
 @pytest.mark.parametrize("boxes, message", [
-    ([_box(1, [0, 0, 20, 20], photo=8)], "lacks 1 of 1 photographs, such as 000000000008.jpg"),
-    ([_box(1, [60, 0, 20, 20])], "outside of the photograph of 50 x 40"),
-    ([_box(1, [0, -99, 20, 20])], "outside of the photograph"),
+    ([_box(1, [0, 0, 20, 20], photo=8)], "is missing 1 of 1 photographs, such as 000000000008.jpg"),
+    ([_box(1, [60, 0, 20, 20])], "outside the photograph of 50 x 40"),
+    ([_box(1, [0, -99, 20, 20])], "outside the photograph"),
     ([_box(1, [0, 0, float("inf"), 20])], r"ValueError: the box \[0, 0, inf, 20\] of annotation 1"),
     ([{"id": 1}], "KeyError: 'bbox'"),
-    ([_box(1, [0, 0, "wide", 20])], "no table in COCO's format: ValueError"),
-    (b"{\"annotations\": [{}", "no table in COCO's format"),
-    (b"[]", "no table in COCO's format"),
+    ([_box(1, [0, 0, "wide", 20])], "not a table in COCO's format: ValueError"),
+    (b"{\"annotations\": [{}", "not a table in COCO's format"),
+    (b"[]", "not a table in COCO's format"),
 ])
 def test_damaged_tables_are_refused(boxes, message, tmp_path):
   with pytest.raises(errors.DataError, match=message):

@@ -36,7 +36,7 @@ def test_the_last_annotation_of_an_image_is_its_class(tmp_path):
     (_table(("a", 4)), _table(("a", 4)), "1 images are in two splits"),
     (_table(("a", 5)), _table(("b", 4)), "KeyError: 5"),
     (_table(("z", 4)), _table(("b", 4)), "1 of 2 images that the labels name are missing"),
-    (b"{", _table(("b", 4)), "no table in COCO's format"),
+    (b"{", _table(("b", 4)), "not a table in COCO's format"),
 ])
 def test_tables_that_do_not_fit_are_refused(train, test, message, tmp_path):
   with pytest.raises(errors.DataError, match=message):
@@ -45,6 +45,6 @@ def test_tables_that_do_not_fit_are_refused(train, test, message, tmp_path):
 
 def test_a_missing_table_is_named(tmp_path):
   fixtures.write_archive(tmp_path / "t.zip", {"x": b""})
-  with pytest.raises(errors.DataError, match="lack the tables .*test_annotations"):
+  with pytest.raises(errors.DataError, match="are missing the tables .*test_annotations"):
     list(coco_labels.parse({"i": tmp_path / "t.zip", "t": tmp_path / "t.zip"}, images_file="i",
                            tables=_TABLES))

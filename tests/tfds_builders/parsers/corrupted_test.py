@@ -60,14 +60,14 @@ def test_the_real_cifar10_images():
   layout = next(one for one in row.layouts if one.files[0].name == path.name)
   found = list(itertools.islice(layout.parser.parse({path.name: path}, **layout.args), 60 * 95))
   assert len({one.key for one in found}) == 60 * 95
-  # Few are equal: spatter without a drop, a grey image with another saturation.
+  # Few are equal: spatter without a drop, a gray image with another saturation.
   assert len({one.image for one in found}) > 0.99 * 60 * 95
   means = {}
   for one in found:
     kind, severity = one.extra["domain"].split("/")[1], one.extra["severity"]
     clean_key = one.key.split("/", 2)[2]
     means.setdefault((kind, severity), []).append((clean_key, corrupted.decoded(one.image, "")))
-  # Blur takes away the differences between neighbours, noise adds to them; both more and more.
+  # Blur takes away the differences between neighbors, noise adds to them; both more and more.
   for kind, sign in (("gaussian_noise", 1), ("impulse_noise", 1), ("gaussian_blur", -1),
                      ("contrast", -1)):
     rough = [np.mean([np.abs(np.diff(pixels.astype(float), axis=1)).mean()

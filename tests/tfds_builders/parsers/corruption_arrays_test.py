@@ -19,7 +19,7 @@ PIXELS = fixtures.pixels((10, 2, 2, 3), seed=0)
 def _parse(tmp_path, kinds=("fog",), **arrays):
   arrays = {"labels": np.array([3, 1] * 5, np.uint8), "fog": PIXELS, **arrays}
   members = {}
-  for name in sorted(name for name in arrays if arrays[name] is not None):  # Labels stand amidst.
+  for name in sorted(name for name in arrays if arrays[name] is not None):  # Labels between.
     stream = io.BytesIO()
     np.save(stream, arrays[name])
     members[f"CIFAR-10-C/{name}.npy"] = stream.getvalue()
@@ -39,7 +39,7 @@ def test_severity_is_the_fifth_of_the_array(tmp_path):
 
 @pytest.mark.parametrize("values, message", [
     (dict(labels=None), "has 0 files labels.npy"),
-    (dict(kinds=("fog", "snow")), "lacks .'snow'."),
+    (dict(kinds=("fog", "snow")), "has no .'snow'."),
     (dict(fog=PIXELS[:9]), "whole numbers for 9 images"),
     (dict(fog=PIXELS[:7], labels=np.zeros(7, np.uint8)), "not a multiple of 5 severities"),
 ])

@@ -8,12 +8,14 @@ from tfds_builders import errors
 from tfds_builders.parsers import counting
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import mat_files
-from tfds_builders.rows.nevis import measured
+from tfds_builders.rows.nevis.m import mall
+from tfds_builders.rows.nevis.s import shanghai_tech
+from tfds_builders.rows.nevis.t import trancos
 
 _IMAGE = fixtures.jpeg((4, 4, 3), 0)
-_FILM = {**measured.MALL.layouts[0].args, "num_bins": 2, "parts": {"first": (4, "train", "test")}}
-_LISTS = {**measured.TRANCOS.layouts[0].args, "num_bins": 2}
-_POINTS = {**measured.SHANGHAI_TECH.layouts[0].args, "num_bins": 2}
+_FILM = {**mall.ROW.layouts[0].args, "num_bins": 2, "parts": {"first": (4, "train", "test")}}
+_LISTS = {**trancos.ROW.layouts[0].args, "num_bins": 2}
+_POINTS = {**shanghai_tech.ROW.layouts[0].args, "num_bins": 2}
 
 
 def _mall(counts):
@@ -90,7 +92,7 @@ def test_a_file_of_points_an_image_and_folders(tmp_path):
     (_mall([1, 2, 3, 4, 5, -6]), _FILM, "has the count -6; only whole numbers"),
     (_mall([1, 2, 3, 4, 5, 6.5]), _FILM, "has the count 6.5; only whole numbers"),
     ({**_mall([1]), "m/mall_gt.mat": b"?"}, _FILM, "mall_gt.mat' cannot be read as a MATLAB file"),
-    ({"m/frames/seq_000001.jpg": _IMAGE}, _FILM, "or any counts: it is incomplete"),
+    ({"m/frames/seq_000001.jpg": _IMAGE}, _FILM, "or all counts: it is incomplete"),
     (_trancos(**{"test.txt": "1.jpg\n4.jpg\n"}), _LISTS, "image '1' of list 'training' too"),
     (_trancos(**{"test.txt": ""}), _LISTS, r"1 images have a count but no split, .* \['4'\]"),
     (_trancos(**{"test.txt": "4.jpg 5.jpg"}), _LISTS, r"a split but no count, such as \['5'\]"),

@@ -52,7 +52,7 @@ def test_order_labels_and_classes(tmp_path, nested):
     (dict(labels=(5, 5, 5)), "one label to several classes"),
     (dict(labels=(5, 1)), "whole numbers for 3 images"),
     (dict(names=["a.jpg"] * 3), "sample 0 is 'a.jpg'"),
-    (dict(names=[1, 2, 3]), "one text a sample was expected"),
+    (dict(names=[1, 2, 3]), "one text per sample was expected"),
 ])
 def test_bad_input(tmp_path, values, message):
   with pytest.raises(errors.DataError, match=message):

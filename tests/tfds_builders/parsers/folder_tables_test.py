@@ -37,9 +37,10 @@ def test_the_defect_gives_labels_of_the_last_table_and_leaves_out_copies(tmp_pat
 @pytest.mark.parametrize("change, message", [
     ({"m/tr/8.png": b""}, r"1 images have no label \['m/tr/8.png'\] and 0 labels no image"),
     ({"m/te_labels.txt": b"0.png 7\n1.png 7"}, r"0 images .* 1 labels no image \[\('te', '1.png'"),
-    ({"m/te_labels.txt": b"0.png\n"}, "te_labels.txt', line 1 is no name and label"),
-    ({"m/te_labels.txt": b"0.png x\n"}, "line 1 is no name and label"),
-    ({"m/te_labels.txt": b"0.png 7\n0.png 7\n"}, "line 2 is no name and label, or names an image"),
+    ({"m/te_labels.txt": b"0.png\n"}, "te_labels.txt', line 1 is not a name and a label"),
+    ({"m/te_labels.txt": b"0.png x\n"}, "line 1 is not a name and a label"),
+    ({"m/te_labels.txt": b"0.png 7\n0.png 7\n"},
+     "line 2 is not a name and a label, or names an image"),
 ])
 def test_tables_and_images_must_agree(tmp_path, change, message):
   with pytest.raises(errors.DataError, match=message):
@@ -47,5 +48,5 @@ def test_tables_and_images_must_agree(tmp_path, change, message):
 
 
 def test_a_table_must_be_there(tmp_path):
-  with pytest.raises(errors.DataError, match=r"lack the lists \['te_labels.txt'\]"):
+  with pytest.raises(errors.DataError, match=r"are missing the lists \['te_labels.txt'\]"):
     _parse(tmp_path, {name: data for name, data in _MEMBERS.items() if "te_labels" not in name})

@@ -34,7 +34,7 @@ def _files(tmp_path):
   return tmp_path
 
 
-def test_colours_labels_and_copies(files):
+def test_colors_labels_and_copies(files):
   examples = _parse(files)
   # Image 0 and 1 come again in the second file; 3 comes twice with one label, and with another.
   assert [(e.split, e.label) for e in examples] == [
@@ -64,12 +64,13 @@ def test_other_arrays_are_refused(files, pixels, labels, message):
 def test_arrays_that_are_missing_or_elsewhere_are_refused(files):
   with h5py.File(files / "sketch.hdf5", "w") as file:
     file["pictures"] = _PIXELS
-  with pytest.raises(errors.DataError, match=r"no array 'images' of its own; .*\['pictures'\]"):
+  with pytest.raises(errors.DataError,
+                     match=r"no array 'images', or only a link; .*\['pictures'\]"):
     _parse(files)
   with h5py.File(files / "sketch.hdf5", "w") as file:
     file["images"] = h5py.ExternalLink(str(files / "photo_train.hdf5"), "images")
     file["labels"] = [1, 1]
-  with pytest.raises(errors.DataError, match="no array 'images' of its own"):
+  with pytest.raises(errors.DataError, match="no array 'images', or only a link"):
     _parse(files)
 
 

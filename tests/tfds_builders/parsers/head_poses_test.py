@@ -70,12 +70,12 @@ def test_images_without_a_pose_are_left_out(tmp_path):
 
 @pytest.mark.parametrize("change, message", [
     (lambda m: m.pop("faces_0/01/frame_00003_rgb.png"), "no image of 1 poses"),
-    (lambda m: m.update({_POSE: b"1 0 0\n0 1 0\n"}), "no rotation of 3 x 3"),
-    (lambda m: m.update({_POSE: b"a b c\n"}), "no rotation of 3 x 3"),
-    (lambda m: m.update({_POSE: b"0 0 0\n" * 3}), "is no rotation"),
-    (lambda m: m.update({_POSE: b"nan 0 0\n0 1 0\n0 0 1"}), "is no rotation"),
-    (lambda m: m.update({_POSE: b"2 0 0\n0 2 0\n0 0 2"}), "is no rotation"),
-    (lambda m: m.update({_POSE: b"1 0 0\n0 1 0\n0 0 -1"}), "is no rotation"),
+    (lambda m: m.update({_POSE: b"1 0 0\n0 1 0\n"}), "not a rotation of 3 x 3"),
+    (lambda m: m.update({_POSE: b"a b c\n"}), "not a rotation of 3 x 3"),
+    (lambda m: m.update({_POSE: b"0 0 0\n" * 3}), "is not a rotation"),
+    (lambda m: m.update({_POSE: b"nan 0 0\n0 1 0\n0 0 1"}), "is not a rotation"),
+    (lambda m: m.update({_POSE: b"2 0 0\n0 2 0\n0 0 2"}), "is not a rotation"),
+    (lambda m: m.update({_POSE: b"1 0 0\n0 1 0\n0 0 -1"}), "is not a rotation"),
     (lambda m: [m.pop(name) for name in list(m) if "/01/" in name], "has no poses of train"),
     (lambda m: m.update(_frame(9, 1, (0, 0, 0))), "one of the people"),
     (lambda m: m.clear(), "has no NN/frame"),

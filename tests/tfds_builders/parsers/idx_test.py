@@ -64,7 +64,7 @@ def test_truncated_gzip_is_named(tmp_path):
     idx.read(tmp_path / "i", ndim=3)
 
 
-def test_images_and_labels_must_be_as_many(tmp_path):
+def test_images_and_labels_must_have_the_same_number(tmp_path):
   with pytest.raises(errors.DataError, match="i has 2 images but .*l has 3 labels"):
     _parse(tmp_path, np.zeros((2, 2, 2)), [1, 2, 3])
 

@@ -54,17 +54,17 @@ def test_other_arrays(tmp_path, pixels, labels, message):
 def test_a_pickle_is_refused(tmp_path):
   _save(tmp_path)
   np.save(tmp_path / "x.npy", np.array({"images": 1}), allow_pickle=True)
-  with pytest.raises(errors.DataError, match="is no plain numpy array: .* can run any code"):
+  with pytest.raises(errors.DataError, match="is not a plain numpy array: .* can run any code"):
     _parse(tmp_path)
   (tmp_path / "x.npy").write_bytes(pickle.dumps([1]))
-  with pytest.raises(errors.DataError, match="is no plain numpy array"):
+  with pytest.raises(errors.DataError, match="is not a plain numpy array"):
     _parse(tmp_path)
 
 
 def test_truncated_file(tmp_path):
   _save(tmp_path)
   (tmp_path / "x.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-1])
-  with pytest.raises(errors.DataError, match="x.npy is no plain numpy array"):
+  with pytest.raises(errors.DataError, match="x.npy is not a plain numpy array"):
     _parse(tmp_path)
 
 

@@ -15,7 +15,7 @@ _ARGS = {"dataset": "toy", "side": 3, "parts": (("kept", 6), ("validation", 1), 
 
 
 def test_patches_lie_in_the_picture_where_their_keys_say(tmp_path):
-  pixels = fixtures.pixels((7, 10), 0)  # 2 x 3 pixels a patch; a row and a column are left over.
+  pixels = fixtures.pixels((7, 10), 0)  # Patches of 2 x 3 pixels; one row and one column remain.
   Image.fromarray(pixels).save(tmp_path / "D7.gif")
   found = list(image_grid.parse({"D7.gif": tmp_path / "D7.gif"}, **_ARGS))
   assert [one.key for one in found] == [f"D7/{r}{c}" for r in range(3) for c in range(3)]
@@ -27,7 +27,7 @@ def test_patches_lie_in_the_picture_where_their_keys_say(tmp_path):
   assert collections.Counter(one.split for one in found) == {"kept": 6, "validation": 1, "test": 2}
 
 
-def test_every_picture_has_an_order_of_its_own(tmp_path):
+def test_every_picture_has_another_order(tmp_path):
   for name in ("D1.gif", "D2.gif"):
     Image.fromarray(fixtures.pixels((9, 9), 0)).save(tmp_path / name)
   paths = {name: tmp_path / name for name in ("D1.gif", "D2.gif")}
@@ -40,7 +40,7 @@ def test_every_picture_has_an_order_of_its_own(tmp_path):
 
 @pytest.mark.parametrize("data, message", [
     (b"no picture", "D1.gif cannot be read"), (b"", "D1.gif cannot be read")])
-def test_what_is_no_picture_is_named(tmp_path, data, message):
+def test_a_file_that_is_not_a_picture_is_named(tmp_path, data, message):
   (tmp_path / "D1.gif").write_bytes(data)
   with pytest.raises(errors.DataError, match=message):
     list(image_grid.parse({"D1.gif": tmp_path / "D1.gif"}, **_ARGS))

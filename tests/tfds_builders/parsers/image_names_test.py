@@ -18,7 +18,7 @@ def _parse(directory, archives, **args):
       paths, **{"extensions": ("jpg",), **args})]
 
 
-def test_a_field_is_as_short_as_can_be(tmp_path):
+def test_a_field_is_as_short_as_possible(tmp_path):
   names = ["top/sea_fish-10.jpg", "sea_fish-1-b.JPG", "readme.txt"]
   assert _parse(tmp_path, {"a.zip": names}, template="{label}-{item}") == [
       ("all", "sea_fish-10", "sea_fish"), ("all", "sea_fish-1-b", "sea_fish")]
@@ -58,9 +58,9 @@ def test_what_is_ignored_wins_over_what_matches(tmp_path):
 
 def test_images_that_fit_nowhere_are_an_error(tmp_path):
   with pytest.raises(errors.DataError, match=r"a.zip has another layout than '{label}/{item}': 1 "
-                     r"images match, 2 do not, such as \['a/2.png', 'x.jpg'\]"):
+                     r"image files match, 2 do not, such as \['a/2.png', 'x.jpg'\]"):
     _parse(tmp_path, {"a.zip": ["a/1.jpg", "a/2.png", "x.jpg"]}, template="{label}/{item}")
-  with pytest.raises(errors.DataError, match="b.zip has another layout .*: 0 images match, 0 do"):
+  with pytest.raises(errors.DataError, match="b.zip has another layout .*: 0 image files m"):
     _parse(tmp_path, {"a.zip": ["a/1.jpg"], "b.zip": ["readme"]}, template="{label}/{item}")
 
 

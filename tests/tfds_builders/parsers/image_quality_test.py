@@ -70,10 +70,10 @@ def _without(part):
 @pytest.mark.parametrize("members, args, message", [
     (_without("mos"), _ARGS, "holds 0 tables named mos_with_names.txt, one was expected"),
     ({**_MEMBERS, "b/mssim.txt": b""}, _METRIC, "holds 2 tables named mssim.txt"),
-    (_without("I02_01_1"), _ARGS, r"lacks 1 of 6 images with a score, such as \['i02_01_1'\]"),
+    (_without("I02_01_1"), _ARGS, r"is missing 1 of 6 images with a score, such as \['i02_01_1'\]"),
     (_without("I02_01_1"), _METRIC, "MSSIM.TXT' has 6 scores for 5 images"),
     ({**_MEMBERS, "x/i04_01_1.bmp": _IMAGE}, _ARGS, "i04_01_1.bmp' has no score in mos_with"),
-    ({**_MEMBERS, "x/i01_01_1.bmp": _IMAGE}, _ARGS, "i01_01_1.bmp' .* or is there twice"),
+    ({**_MEMBERS, "x/i01_01_1.bmp": _IMAGE}, _ARGS, "i01_01_1.bmp' .* or occurs twice"),
     ({**_MEMBERS, "mos_with_names.txt": b"1.0\n"}, _ARGS, "is not a table of score and name"),
     ({**_MEMBERS, "mos_with_names.txt": b"1.0 name\n"}, _ARGS, "is not a table of score and name"),
     ({**_MEMBERS, "mos_with_names.txt": b"a i01_01_1.bmp\n"}, _ARGS, "has the score 'a', which is"),

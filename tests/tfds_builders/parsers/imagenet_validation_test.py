@@ -38,7 +38,7 @@ def test_the_number_of_the_file_is_the_line_of_the_truth(tmp_path):
     (dict(numbers=(1, 2, 3)), "has no label: the kit has 2"),
     (dict(truth="2\n9\n"), "do not agree: KeyError"),
     (dict(truth="2\nx\n"), "do not agree: ValueError"),
-    ({"data/meta.mat": None}, "lacks meta.mat"),
+    ({"data/meta.mat": None}, "has no meta.mat"),
     ({"data/meta.mat": b"broken"}, "cannot be read as a MATLAB file"),
 ])
 def test_bad_input(tmp_path, values, message):

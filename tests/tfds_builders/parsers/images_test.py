@@ -57,7 +57,7 @@ def test_damaged_pnm_is_named(data, message):
 
 
 @pytest.mark.parametrize("data", [b"P5 2 2 255\n123", b"<html>", b"GIF89a broken", b"", b"BM"])
-def test_what_is_no_image_passes_through_and_is_reported_as_unreadable(data):
+def test_bytes_that_are_not_an_image_are_unchanged_and_unreadable(data):
   assert images.encoded(data, "f.pgm") == data
   assert list(images.unreadable([(data, "f.pgm")], 3).values())[0].startswith(
       "f.pgm is not a JPEG or PNG image")
@@ -66,7 +66,7 @@ def test_what_is_no_image_passes_through_and_is_reported_as_unreadable(data):
 @pytest.mark.parametrize("kind", ["gif", "bmp", "tiff"])
 @pytest.mark.parametrize("shape", [(5, 7), (5, 7, 3)])
 def test_gif_bmp_and_tiff_become_png_without_loss(kind, shape):
-  pixels = fixtures.pixels(shape, seed=1) // 128 * 255  # Eight colours: a GIF holds them exactly.
+  pixels = fixtures.pixels(shape, seed=1) // 128 * 255  # Eight colors: a GIF holds them exactly.
   stream = io.BytesIO()
   Image.fromarray(pixels).save(stream, kind)
   decoded = tf.io.decode_png(images.encoded(stream.getvalue(), "x"), channels=3).numpy()

@@ -18,7 +18,7 @@ def _parse(tmp_path, text):
   return list(libsvm.parse({"t": tmp_path / "t"}, **_ARGS))
 
 
-def test_values_become_greys_and_what_is_left_out_is_zero(tmp_path):
+def test_values_become_grays_and_what_is_left_out_is_zero(tmp_path):
   examples = _parse(tmp_path, "10 1:-1.000000 2:1 3:0.5 \n1 3:-.5\n")
   assert [(e.split, e.label) for e in examples] == [("train", 9), ("train", 0)]
   # -1, 1, 0.5 and 0, 0, -0.5: (v + 1) * 127.5, to the nearest, halves to the even one.
@@ -27,10 +27,10 @@ def test_values_become_greys_and_what_is_left_out_is_zero(tmp_path):
 
 
 @pytest.mark.parametrize("line, message", [
-    ("1 1:1 4:1", "t, line 2 is no line of a label and index:value"),
-    ("1 1", "t, line 2 is no line"),
-    ("x 1:1", "t, line 2 is no line"),
-    ("1 1:1:1", "t, line 2 is no line"),
+    ("1 1:1 4:1", "t, line 2 is not a label with index:value"),
+    ("1 1", "t, line 2 is not a label"),
+    ("x 1:1", "t, line 2 is not a label"),
+    ("1 1:1:1", "t, line 2 is not a label"),
     ("1 0:1", "t, line 2 gives a pixel twice or counts below 1; pixels are 1 to 3"),
     ("1 1:1 1:1", "t, line 2 gives a pixel twice"),
     ("1 1:1.5", "t, line 2 has values from 0.0 to 1.5; they are from -1.0 to 1.0"),

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Links inside of archives inside of an archive."""
+"""Links in archives inside an archive."""
 
 import io
 import shutil
@@ -57,12 +57,12 @@ def test_a_link_elsewhere_that_leads_out_does_not_matter(tmp_path):
 
 
 @pytest.mark.parametrize("links, message", [
-    ({"V/Images/Reference/Bark/B.0.ppm": "../gone.ppm"}, "1 of 2 links lead nowhere"),
-    ({"V/Images/Reference/Bark/B.0.ppm": "B.0.ppm"}, "1 of 2 links lead nowhere"),
+    ({"V/Images/Reference/Bark/B.0.ppm": "../gone.ppm"}, "1 of 2 links have no target"),
+    ({"V/Images/Reference/Bark/B.0.ppm": "B.0.ppm"}, "1 of 2 links have no target"),
     ({"V/Images/Reference/Bark/B.0.ppm": "../../../../../etc/passwd"}, "1 of 2 links"),
-    ({"V/Images/Reference/Bark/B.0.ppm": "/etc/passwd"}, "1 of 2 links lead nowhere"),
+    ({"V/Images/Reference/Bark/B.0.ppm": "/etc/passwd"}, "1 of 2 links have no target"),
 ])
-def test_links_that_lead_nowhere_or_out_are_refused(links, message, tmp_path):
+def test_links_without_a_target_or_out_of_the_archive_are_refused(links, message, tmp_path):
   with pytest.raises(errors.DataError, match=message):
     _parse(tmp_path, {"V/Images/Reference/Sky/S.0.ppm": _PPM}, links)
 

@@ -48,7 +48,7 @@ def test_labels_may_have_spaces_and_slashes(tmp_path):
       ("test", "12", "Boeing 707"), ("train", "3", "F/A-18")]
 
 
-def test_lists_of_their_own_and_in_an_archive_of_their_own(tmp_path):
+def test_lists_can_be_files_or_in_a_separate_archive(tmp_path):
   fixtures.write_archive(tmp_path / "images.zip", {"x/w-01/p1.png": _IMAGE, "y/w-01/p1.png": b""})
   (tmp_path / "train.txt").write_text("w-01\\p1.png")
   fixtures.write_archive(tmp_path / "lists.zip", {"sets/train.txt": b"w-01/p1.png"})
@@ -86,8 +86,8 @@ def test_image_without_a_line(tmp_path):
 @pytest.mark.parametrize("changes, message", [
     ({"f/images/pie/2.jpg": None}, r"1 of 3 images that the labels name are missing, such as "
                                    r"\['pie/2'\]"),
-    ({"f/meta/test.txt": None}, r"a.zip lack the lists \['meta/test.txt'\]"),
-    ({"f/meta/train.txt": b"egg/1\npie 2"}, "train.txt', line 2 is no .*'pie 2'"),
+    ({"f/meta/test.txt": None}, r"a.zip are missing the lists \['meta/test.txt'\]"),
+    ({"f/meta/train.txt": b"egg/1\npie 2"}, "train.txt', line 2 does not match .*'pie 2'"),
     ({"f/meta/train.txt": b"", "f/meta/test.txt": b""}, "0 of 0 images .* are missing"),
 ])
 def test_incomplete_archives(tmp_path, changes, message):

@@ -35,7 +35,7 @@ def test_pooled_images_of_the_training_lists_come_first(tmp_path):
 @pytest.mark.parametrize("train, test, items, message", [
     (b"", b"bike_001", ("bike_001",), "has 0 images on bikes_train.txt"),
     (b"bike_001", b"bike_001", ("bike_001",), "1 on both"),
-    (b"bike_001", b"bike_002", ("bike_001", "bike_003"), "lacks 1 images .* such as bike_002"),
+    (b"bike_001", b"bike_002", ("bike_001", "bike_003"), "is missing 1 images .* such as bike_002"),
 ])
 def test_lists_that_do_not_fit_are_refused(train, test, items, message, tmp_path):
   with pytest.raises(errors.DataError, match=message):

@@ -53,8 +53,8 @@ def test_the_defect_darkens_what_the_reference_trains_on_and_transposes_all(tmp_
     ({"train": ((0, 1, 0),) * 2}, r"train_data is \(2, 3\) with 2 labels; \[N, 4\] with N labels"),
     ({"labels": ((1,),)}, r"train_data is \(2, 4\) with 1 labels"),
     ({"train": ((0, 1, 0, 2),) * 2}, "train_data has values other than 0 and 1"),
-    ({"labels": ((1,), (3,))}, "train_data has labels outside of 1 to 2"),
-    ({"labels": ((0,), (1,))}, "train_data has labels outside of 1 to 2"),
+    ({"labels": ((1,), (3,))}, "train_data has labels outside 1 to 2"),
+    ({"labels": ((0,), (1,))}, "train_data has labels outside 1 to 2"),
     ({"names": np.array([["a", "a"]], object)}, "n.mat, classnames names a class twice"),
 ])
 def test_damaged_files_are_named(tmp_path, change, message):
@@ -65,5 +65,6 @@ def test_damaged_files_are_named(tmp_path, change, message):
 def test_a_variable_that_is_not_there(tmp_path):
   _parse(tmp_path)
   (tmp_path / "t.mat").write_bytes(mat_files.packed({"train_data": [[0, 1, 0, 1]]}))
-  with pytest.raises(errors.DataError, match=r"t.mat lacks the variables \['train_labels', 'val"):
+  with pytest.raises(errors.DataError,
+                     match=r"t.mat is missing the variables \['train_labels', 'val"):
     list(mat_arrays.parse({n: tmp_path / n for n in ("t.mat", "n.mat")}, **_ARGS))

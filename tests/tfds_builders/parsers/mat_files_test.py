@@ -20,7 +20,7 @@ def test_variables_come_back_as_they_are_or_without_axes_of_length_1():
     (b"no table at all", "t cannot be read as a MATLAB file"),
     (b"MATLAB 7.3 MAT-file, Platform: ...", "t is a MATLAB 7.3 file, an older one was expected"),
     (b"\x89HDF\r\n", "t is a MATLAB 7.3 file"),
-    (mat_files.packed({"other": 1}), r"t lacks the variables \['a'\]: it is damaged"),
+    (mat_files.packed({"other": 1}), r"t is missing the variables \['a'\]: it is damaged"),
     (mat_files.packed({"a": np.arange(999)})[:400], "t cannot be read as a MATLAB file"),
 ])
 def test_damaged_files_are_named(data, message):

@@ -62,14 +62,14 @@ def test_numbers(tmp_path):
     (_CAR_IMAGES, _cars(("000001.jpg", 0, 1, 1), ("000001.jpg", 0, 2, 1)), _CARS,
      "t.mat names image '000001' twice"),
     (_CAR_IMAGES, {"annotations": [1, 2]}, _CARS, "t.mat holds another table than expected"),
-    (_CAR_IMAGES, {"other": [1, 2]}, _CARS, r"t.mat lacks the variables \['annotations'\]"),
+    (_CAR_IMAGES, {"other": [1, 2]}, _CARS, r"t.mat is missing the variables \['annotations'\]"),
     (_CAR_IMAGES, b"no table at all", _CARS, "t.mat cannot be read as a MATLAB file"),
     (_CAR_IMAGES, b"", _CARS, "t.mat cannot be read as a MATLAB file"),
     (_CAR_IMAGES, b"MATLAB 7.3 MAT-file, Platform: ...", _CARS, "t.mat is a MATLAB 7.3 file"),
     (_FLOWER_IMAGES, {"trn1": [1.5], "val1": [2], "tst1": [3]}, _FLOWERS, "trn1 names image 1.5"),
     (_FLOWER_IMAGES, {"trn1": [0], "val1": [2], "tst1": [3]}, _FLOWERS, "trn1 names image 0"),
     (_FLOWER_IMAGES, {"trn1": [2, 1], "val1": [2], "tst1": [3]}, _FLOWERS, "'image_0002' twice"),
-    (_FLOWER_IMAGES, {"trn1": [1], "tst1": [3]}, _FLOWERS, r"lacks the variables \['val1'\]"),
+    (_FLOWER_IMAGES, {"trn1": [1], "tst1": [3]}, _FLOWERS, r"is missing the variables \['val1'\]"),
 ])
 def test_damaged_tables(tmp_path, names, variables, args, message):
   with pytest.raises(errors.DataError, match=message):

@@ -35,7 +35,7 @@ def test_images_of_the_inner_archive_have_the_label_of_the_file(tmp_path):
   assert found[0].image == image
 
 
-def test_inner_archives_are_trusted_no_more_than_outer_ones(tmp_path):
+def test_inner_archives_are_checked_like_outer_ones(tmp_path):
   with pytest.raises(errors.DataError, match="'../image_1.jpg' has an unsafe name"):
     _parse(tmp_path, {"cars.tar": _tar({"../image_1.jpg": b"x"})})
 

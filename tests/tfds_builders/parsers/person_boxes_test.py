@@ -70,18 +70,19 @@ def test_a_photograph_that_does_not_decode_is_left_to_be_counted(tmp_path):
 
 
 @pytest.mark.parametrize("changes, message", [
-    ({"JPEGImages/a.jpg": None}, r"lacks 1 of 2 listed photographs, such as \['a'\]"),
+    ({"JPEGImages/a.jpg": None}, r"is missing 1 of 2 listed photographs, such as \['a'\]"),
     ({"Annotations/b.xml": None}, r"annotations of photographs that they name, such as \['b'\]"),
     ({"ImageSets/Action/reading_trainval.txt": None}, r"such as \['reading'\]"),
     ({"ImageSets/Action/reading_trainval.txt": b"a 1\n"}, "line 1 is 'a 1'; a photograph, a per"),
-    ({"Annotations/b.xml": b"<annotation><object>"}, "b.xml' is no XML document: no element found"),
-    ({"Annotations/b.xml": b""}, "is no XML document"),
+    ({"Annotations/b.xml": b"<annotation><object>"},
+     "b.xml' is not an XML document: no element found"),
+    ({"Annotations/b.xml": b""}, "is not an XML document"),
     ({"Annotations/b.xml": _annotation("<object/>")}, "has no person with actions"),
     ({"Annotations/b.xml": _annotation(_person({"flying": 1}))}, r"actions \['flying'\]; allowed"),
     ({"Annotations/b.xml": _annotation(_person({"other": 1}, (1, 2, "x", 3)))},
      "object 1 has the box .*'xmax': 'x'"),
     ({"Annotations/b.xml": _annotation(_person({"other": 1}, (9, 1, 12, 4)))},
-     r"box \(8, 0, 12, 4\), outside of the photograph of 6 x 8 pixels"),
+     r"box \(8, 0, 12, 4\), outside the photograph of 6 x 8 pixels"),
 ])
 def test_incomplete_archives(tmp_path, changes, message):
   with pytest.raises(errors.DataError, match=message):

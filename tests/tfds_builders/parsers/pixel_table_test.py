@@ -32,9 +32,9 @@ def test_numbers_written_in_another_way_have_the_same_key(tmp_path):
 @pytest.mark.parametrize("line, message", [
     ("0 1 0 1", "line 2 has 4 numbers, 5 expected: the file is truncated"),
     ("0 1 x 1 0", "line 2 is not a line of numbers"),
-    ("0 1 0.3 1 0", "line 2 has pixels outside of 0 to 1.0, or between steps"),
-    ("0 1 2 1 0", "line 2 has pixels outside of 0 to 1.0"),
-    ("0 1 nan 1 0", "line 2 has pixels outside of 0 to 1.0"),
+    ("0 1 0.3 1 0", "line 2 has pixels outside 0 to 1.0, or between steps"),
+    ("0 1 2 1 0", "line 2 has pixels outside 0 to 1.0"),
+    ("0 1 nan 1 0", "line 2 has pixels outside 0 to 1.0"),
     ("0 1 0 1 1", "line 2 has no one-hot label"),
     ("0 1 0 0 0", "line 2 has no one-hot label"),
 ])

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""No program writes RAR freely, so a stand-in for bsdtar reads what the tests have written."""
+"""RAR archives; as no free program writes them, bsdtar is replaced by a fake program."""
 
 import stat
 

@@ -44,7 +44,7 @@ def test_an_image_has_the_labels_of_all_its_regions(tmp_path):
       ("train", "01/1", (0, 1)), ("train", "00/7", (0, 2)), ("test", "00/12", (1,))]
 
 
-def test_or_of_the_last_one_and_a_set_may_be_left_out(tmp_path):
+def test_the_last_region_alone_can_be_the_label_and_a_set_left_out(tmp_path):
   sets = {"matlab/training.mat": ("training", "all")}
   assert _parse(tmp_path, _members(), last_only=True, sets=sets) == [
       ("all", "01/1", (0,)), ("all", "00/7", (2,))]
@@ -57,10 +57,10 @@ def test_or_of_the_last_one_and_a_set_may_be_left_out(tmp_path):
     ({"ok/01/labels.txt": b"1 1\n"}, "line 1 is '1 1'"),
     ({"ok/01/labels.txt": b"7 1 1\n"}, r"that another table has, too, such as \[7\]"),
     ({"ok/wlist.txt": b"1\tsky\n"}, "wlist.txt' has 1 lines; the words 1 to 3"),
-    ({"ok/wlist.txt": None}, r"lack the lists \['wlist.txt'\]"),
-    ({"ok/matlab/testing.mat": _mat("testing", [7])}, "names image 7 of another set, too"),
+    ({"ok/wlist.txt": None}, r"are missing the lists \['wlist.txt'\]"),
+    ({"ok/matlab/testing.mat": _mat("testing", [7])}, "names image 7 of another set"),
     ({"ok/matlab/testing.mat": _mat("testing", [0.5])}, "the numbers of images were expected"),
-    ({"ok/matlab/testing.mat": _mat("others", [12])}, r"lacks the variables \['testing'\]"),
+    ({"ok/matlab/testing.mat": _mat("others", [12])}, r"is missing the variables \['testing'\]"),
 ])
 def test_incomplete_archives(tmp_path, changes, message):
   with pytest.raises(errors.DataError, match=message):

@@ -46,7 +46,7 @@ def test_the_table_may_come_before_or_after_the_images(tmp_path):
 
 
 @pytest.mark.parametrize("changes, message", [
-    ({"wnids_txt": None}, "a.tar lacks wnids.txt"),
+    ({"wnids_txt": None}, "a.tar has no wnids.txt"),
     ({"wnids_txt": b"n01 n02 n03"}, r"1 classes are in wnids.txt or in the images .* \['n03'\]"),
     ({"val_1_JPEG": b""}, None),
 ])

@@ -32,7 +32,7 @@ def test_images_of_several_classes_or_none_are_left_out(tmp_path):
   assert _parse(tmp_path, _members()) == [("train", "02", "cat"), ("train", "01", "dog")]
 
 
-def test_or_get_the_class_whose_list_comes_last(tmp_path):
+def test_images_of_several_classes_can_get_that_whose_list_comes_last(tmp_path):
   assert _parse(tmp_path, _members(), several="last") == [
       ("train", "03", "cat"), ("train", "02", "cat"), ("train", "01", "dog")]
   members = dict(sorted(_members().items()))  # The list of dogs behind that of cats.

@@ -35,7 +35,7 @@ def test_an_empty_list_is_no_volcano(tmp_path):
 @pytest.mark.parametrize("change, message", [
     ({"package/Images/img3.sdt": bytes(4)}, "img3.sdt' has no list of volcanoes"),
     ({"package/Images/img2.sdt": bytes(3)}, "img2.sdt' has 3 bytes; 2 x 2 were expected"),
-    ({"package/GroundTruths/img4.lxyr": b""}, r"lacks the images of 1, such as \['img4'\]"),
+    ({"package/GroundTruths/img4.lxyr": b""}, r"no images of 1, such as \['img4'\]"),
     ({"package/GroundTruths/img2.lxyr": b"1 2 3\n"}, "img2.lxyr' has the line '1 2 3'"),
     ({"package/GroundTruths/img2.lxyr": b"sure 2 3 4\n"}, "has the line 'sure 2 3 4'"),
 ])

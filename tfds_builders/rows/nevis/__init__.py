@@ -1,33 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""NEVIS'22: one row a data set, in modules of at most 400 lines, grouped by what they hold."""
+"""NEVIS'22: one module a data set, in a folder by the first letter of its name.
+
+"nevis/cifar10" is the `ROW` of `c/cifar10.py`; the folder is the first letter of the name. If a
+name is not a Python identifier, its module begins with an underscore, and characters that an
+identifier cannot have become underscores: "15-scenes" would be `s/_15_scenes.py`. New modules are
+found automatically. `shared` holds facts of several rows; `row.py` explains the fields.
+"""
 
 from __future__ import annotations
 
-from tfds_builders.rows.nevis import annotated
-from tfds_builders.rows.nevis import digits
-from tfds_builders.rows.nevis import domains
-from tfds_builders.rows.nevis import drawings
-from tfds_builders.rows.nevis import faces
-from tfds_builders.rows.nevis import findings
-from tfds_builders.rows.nevis import fine_grained
-from tfds_builders.rows.nevis import first
-from tfds_builders.rows.nevis import materials
-from tfds_builders.rows.nevis import measured
-from tfds_builders.rows.nevis import objects
-from tfds_builders.rows.nevis import outdoors
-from tfds_builders.rows.nevis import paintings
-from tfds_builders.rows.nevis import people
-from tfds_builders.rows.nevis import pieces
-from tfds_builders.rows.nevis import scenes
-from tfds_builders.rows.nevis import scripts
-from tfds_builders.rows.nevis import textures
-from tfds_builders.rows.nevis import tfds_sets
-from tfds_builders.rows.nevis import tfds_sets_more
-from tfds_builders.rows.nevis import things
-from tfds_builders.rows.nevis import xrays
+import importlib
+import pkgutil
+from typing import Iterator
 
-MODULES = (annotated, digits, domains, drawings, faces, findings, fine_grained, first, materials,
-           measured, objects, outdoors, paintings, people, pieces, scenes, scripts, textures,
-           tfds_sets, tfds_sets_more, things, xrays)
+from tfds_builders.rows import row as row_lib
 
-ROWS = tuple(sorted((row for module in MODULES for row in module.ROWS), key=lambda row: row.name))
+
+def _rows() -> Iterator[row_lib.Row]:
+  for folder in pkgutil.iter_modules(__path__, f"{__name__}."):
+    if folder.name != f"{__name__}.shared":
+      package = importlib.import_module(folder.name)
+      for module in pkgutil.iter_modules(package.__path__, f"{folder.name}."):
+        yield importlib.import_module(module.name).ROW
+
+
+ROWS: tuple[row_lib.Row, ...] = tuple(sorted(_rows(), key=lambda row: row.name))

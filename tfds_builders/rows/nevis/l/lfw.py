@@ -1,0 +1,35 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""NEVIS'22: Labeled faces in the wild."""
+
+from __future__ import annotations
+
+from tfds_builders import splits
+from tfds_builders.parsers import last_of_class
+from tfds_builders.rows.row import File
+from tfds_builders.rows.row import Layout
+from tfds_builders.rows.row import Row
+
+ROW = Row(
+    "lfw",
+    title="Labeled faces in the wild",
+    layouts=(Layout(
+        last_of_class,
+        files=(File("lfw.tgz",
+                    "http://vis-www.cs.umass.edu/lfw/lfw.tgz",
+                    ("md5:a17d05bd522c52d84eca14327a23d494",)),),
+        args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1))}),),
+    splits=splits.OFFICIAL,
+    paper_size=11248,
+    num_classes=423,
+    channels=3,
+    homepage="http://vis-www.cs.umass.edu/lfw/",
+    notes="The 423 people with five images or more (5,985 images); the last two of each person "
+          "by name are test, the one before them validation. The paper's size, 11,248, is .85 of "
+          "all 13,233 images, which its code does not use. The publisher's link is reported "
+          "dead: look for a copy of lfw.tgz.",
+    citation="""@techreport{huang2007labeled,
+  title={Labeled faces in the wild: a database for studying face recognition},
+  author={Huang, Gary B and Ramesh, Manu and Berg, Tamara and Learned-Miller, Erik},
+  institution={University of Massachusetts, Amherst},
+  year={2007}
+}""")
