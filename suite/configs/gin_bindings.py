@@ -97,14 +97,16 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
   Args:
     history: of the run.
     used: arguments that gin passed, by the scope of the call: gin's operative config.
-    only: the learners that were chosen; (): all. Bindings for the others are left out.
+    only: the learners that were chosen; (): all. The run file may bind what others read, the command
+      line may not.
   """
   final = {key: settings[-1:] for key, settings in history.items()}
-  reached, read = _Walk(final, only), set()
+  by_files, by_command, read = _Walk(final, only), _Walk(final), set()
   for scope, name, argument in used:
     read.add(next((key for key in _inherited(scope, name, argument) if key in final), None))
   return [settings[0] for key, settings in final.items()
-          if settings[0].is_users and key in reached.read and key not in read]
+          if settings[0].is_users and key not in read
+          and key in (by_files if settings[0].file else by_command).read]
 
 
 def references(value: Any) -> Iterator[Reference]:

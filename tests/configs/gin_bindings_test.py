@@ -117,9 +117,13 @@ def test_at_the_end_what_was_not_passed_is_reported(write):
   assert not gin_bindings.unread_at_the_end(history, [*used, *_used(("a", "Memory", "size"))])
 
 
-def test_at_the_end_bindings_of_learners_that_were_not_chosen_are_left_out(write):
-  history = gin_files.scan([write(RUN)], ["b/toy.Learner.rate=3"]).history
+@pytest.mark.parametrize("in_file", [True, False])
+def test_at_the_end_the_run_file_may_bind_what_learners_read_that_were_not_chosen(write, in_file):
+  line = "b/toy.Learner.rate = 3"
+  history = (gin_files.scan([write(RUN + line + "\n")]) if in_file
+             else gin_files.scan([write(RUN)], [line])).history
   used = [("", "suite.experiment.run", "learners"), ("RATE", gin_bindings.MACRO, "value"),
           *_used(("a", "Learner", "rate"), ("a", "Learner", "memory"))]
-  assert not gin_bindings.unread_at_the_end(history, used, ["a"])
-  assert "b/toy.Learner.rate" in [s.text for s in gin_bindings.unread_at_the_end(history, used)]
+  left = {s.text for s in gin_bindings.unread_at_the_end(history, used, ["a"])}
+  assert left == (set() if in_file else {"b/toy.Learner.rate"})
+  assert {s.text for s in gin_bindings.unread_at_the_end(history, used)} == {"B", "b/toy.Learner.rate"}
