@@ -124,7 +124,8 @@ def _run(args) -> int:
     raise gin_files.ConfigError(f"--jobs and --only are of tables, and {name} is one run. "
                                 "Leave them out.")
   paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
-  found = gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
+  # Finds most mistakes before TensorFlow is imported.
+  found = gin_files.scan(paths, args.gin_param)
   data_commands.say_where_data_is(args)
   from suite import experiment
   gin_parse.parse(paths, args.gin_param)

@@ -86,8 +86,9 @@ def unread(history: History) -> List[Unread]:
   reached = _Walk(history)
   by_command = _Walk({key: settings[-1:] if not settings[-1].file else settings
                       for key, settings in history.items()})
-  return [Unread(settings[-1], _reason(key, reached, history)) for key, settings in history.items()
-          if settings[-1].is_users and key not in (reached if settings[-1].file else by_command).read]
+  last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
+  return [Unread(setting, _reason(key, reached, history)) for key, setting in last.items()
+          if key not in (reached if setting.file else by_command).read]
 
 
 def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
@@ -97,8 +98,8 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
   Args:
     history: of the run.
     used: arguments that gin passed, by the scope of the call: gin's operative config.
-    only: the learners that were chosen; (): all. The run file may bind what others read, the command
-      line may not.
+    only: the learners that were chosen; (): all. The run file may bind what others read, the
+      command line may not.
   """
   final = {key: settings[-1:] for key, settings in history.items()}
   by_files, by_command, read = _Walk(final, only), _Walk(final), set()

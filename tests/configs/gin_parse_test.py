@@ -158,7 +158,7 @@ def test_a_binding_that_the_code_replaces_or_never_calls_is_reported_at_the_end(
   found = parse("toy.run.learner = @toy.fit\ntoy.run.steps = @toy.Learner\n",
                 ["toy.fit.epochs=3", "toy.Learner.rate=0.2"])
   fit, learner, *_ = gin_parse.configured(toy.run, {})()
-  lines = ["toy.fit.epochs  (set by the command line)", "toy.Learner.rate  (set by the command line)"]
+  lines = [f"{name}  (set by the command line)" for name in ("toy.fit.epochs", "toy.Learner.rate")]
   assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == lines
   assert (fit(epochs=1), learner().rate) == (("fit", 1), 0.2)
   assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == lines[:1]
