@@ -8,6 +8,7 @@ TensorFlow is imported inside the commands that need it, so that help, lists and
 from __future__ import annotations
 
 import argparse
+import functools
 import logging as python_logging
 import os
 import pathlib
@@ -123,14 +124,16 @@ def _run(args) -> int:
     raise gin_files.ConfigError(f"--jobs and --only are of tables, and {name} is one run. "
                                 "Leave them out.")
   paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
-  gin_files.scan(paths, args.gin_param)  # Finds most mistakes before TensorFlow is imported.
+  # Finds most mistakes before TensorFlow is imported.
+  found = gin_files.scan(paths, args.gin_param)
   data_commands.say_where_data_is(args)
   from suite import experiment
   gin_parse.parse(paths, args.gin_param)
   run = gin_parse.configured(experiment.run, dict(
       workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
       mirror=args.mirror, strategy=args.strategy, devices=args.devices, profile=args.profile,
-      config_text=gin_parse.config_text(), command=args.command))
+      config_text=gin_parse.config_text(), command=args.command,
+      find_unused=functools.partial(gin_parse.unused_bindings, found)))
   report = run()
   if report:  # Only the chief of several workers has one.
     print(report)

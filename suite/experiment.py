@@ -10,7 +10,7 @@ import pathlib
 import platform
 import subprocess
 import sys
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -47,6 +47,7 @@ def run(
     op_threads: Optional[int] = None,
     config_text: str = "",
     command: str = "",
+    find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
 ) -> str:
   """Runs one protocol with each learner, or goes on with what is there; returns the report.
 
@@ -63,6 +64,7 @@ def run(
       small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS goes before it.
     config_text: the configuration, stored beside the results as config.gin; what of it was used,
       defaults included, is added as operative_config.gin. command: what the user typed.
+    find_unused: (operative config, only) -> bindings that the finished run did not use.
   """
   learners = _chosen(learners, only)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
@@ -86,9 +88,25 @@ def run(
       _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
     return ""
+  if find_unused is not None:
+    _report_unused(folder, find_unused, [only] if isinstance(only, str) else only)
   report = tables.report([folder])
   _write(folder / "report.txt", report)
   return report
+
+
+def _report_unused(folder: pathlib.Path, find_unused: Callable[[str, Sequence[str]], List[str]],
+                   only: Sequence[str]) -> None:
+  """An ERROR line, and unused_bindings.txt, if the run did not use all that the user bound."""
+  path, operative = folder / "unused_bindings.txt", folder / "operative_config.gin"
+  unused = find_unused(operative.read_text(), only) if operative.exists() else []
+  path.unlink(missing_ok=True)
+  if unused:
+    _write(path, "\n".join(unused) + "\n")
+    logging.error(
+        "The run did not use %d bindings: its code passes these arguments by itself, or never "
+        "called what they belong to. Its results are those without them. %s has this list:\n  %s",
+        len(unused), path, "\n  ".join(unused))
 
 
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]

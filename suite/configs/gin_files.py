@@ -14,10 +14,11 @@ import os
 import pathlib
 import re
 import tokenize
-from typing import Any, Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Sequence, Set, Tuple
 
-from absl import logging
 from gin import config_parser
+
+from suite.configs import gin_bindings
 
 REQUIRED = object()
 
@@ -79,26 +80,19 @@ class _Names(config_parser.ParserDelegate):
 
   def __init__(self):
     self.macros: List[str] = []
+    self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
 
   def configurable_reference(self, scoped_configurable_name, evaluate):
-    return "@" + scoped_configurable_name + ("()" if evaluate else "")
+    scope, _, selector = scoped_configurable_name.rpartition("/")
+    return gin_bindings.Reference.to_function(
+        scope, gin_bindings.function_of(selector, self.modules), evaluate,
+        "@" + scoped_configurable_name + ("()" if evaluate else ""))
 
   def macro(self, macro_name):
     if macro_name == "gin.REQUIRED":
       return REQUIRED
     self.macros.append(macro_name)
-    return "%" + macro_name
-
-
-@dataclasses.dataclass(frozen=True)
-class Setting:
-  value: Any  # a literal; references as "@name()", macros as "%NAME"; or REQUIRED
-  file: str  # "" for a binding given on the command line
-  line: int
-
-  @property
-  def where(self) -> str:
-    return f"{self.file}, line {self.line}" if self.file else "the command line"
+    return gin_bindings.Reference.to_macro(macro_name)
 
 
 @dataclasses.dataclass
@@ -106,8 +100,11 @@ class Scan:
   """What a run's files say, before anything they name is imported."""
 
   files: List[str] = dataclasses.field(default_factory=list)
-  macros: Dict[str, Setting] = dataclasses.field(default_factory=dict)  # the last setting of each
-  parameters: Dict[str, Setting] = dataclasses.field(default_factory=dict)
+  # The last setting of each, by its name as it is written.
+  macros: Dict[str, gin_bindings.Setting] = dataclasses.field(default_factory=dict)
+  parameters: Dict[str, gin_bindings.Setting] = dataclasses.field(default_factory=dict)
+  history: gin_bindings.History = dataclasses.field(default_factory=dict)
+  users: Set[str] = dataclasses.field(default_factory=set)  # files that no other file includes
   used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
   imports: Dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
 
@@ -119,22 +116,47 @@ class Scan:
 
 def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
   """Reads files (includes too) and bindings `X=Y` without importing what they name."""
-  found = Scan()
+  found = Scan(users={str(path) for path in paths})
   for path in paths:
     _scan_file(path, found, ())
   for binding in bindings:
     _scan_binding(binding, found)
-  _check_macros(found, str(paths[0]))
+  _check_macros(found)
+  _check_readers(found)
   return found
 
 
-def _statements(source, where: str, delegate: _Names) -> List[Any]:
+def scan_text(text: str) -> Scan:
+  """Reads the text of a whole config, such as gin's operative one; checks nothing."""
+  found, names = Scan(), _Names()
+  for statement in _statements(text, "the operative config", names, found):
+    if isinstance(statement, config_parser.BindingStatement):
+      _note(statement, "", found, names)
+  return found
+
+
+def _statements(source, where: str, names: _Names, found: Scan) -> List[Any]:
+  """All statements; the imports among them are noted in `names` and `found`."""
+  statements = []
   try:
-    return list(config_parser.ConfigParser(source, delegate))
+    for statement in config_parser.ConfigParser(source, names):
+      statements.append(statement)
+      if isinstance(statement, config_parser.ImportStatement):
+        name = statement.bound_name()
+        names.modules[name] = _stands_for(statement)
+        # The run file's own imports win over those of its includes: the command line speaks its
+        # language.
+        found.imports.setdefault(name, statement)
+    return statements
   except (SyntaxError, tokenize.TokenError, ValueError) as error:
     if isinstance(error, SyntaxError) and error.lineno:
       where = f"{where}, line {error.lineno}"
     raise ConfigError(f"Cannot read {where}: {first_line(error)}") from error
+
+
+def _stands_for(statement: config_parser.ImportStatement) -> str:
+  is_whole = statement.is_from or statement.alias
+  return statement.module if is_whole else statement.bound_name()
 
 
 def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> None:
@@ -142,21 +164,17 @@ def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> N
     raise ConfigError(f"{path} includes itself, by way of {' -> '.join(including)}.")
   names = _Names()
   with open(path, encoding="utf-8") as source:
-    statements = _statements(source, str(path), names)
+    statements = _statements(source, str(path), names, found)
   if str(path) not in found.files:
     found.files.append(str(path))
   for macro in names.macros:
     found.used.setdefault(macro, str(path))
-  # The run file's own imports win over those of its includes: the command line speaks its language.
-  for statement in statements:
-    if isinstance(statement, config_parser.ImportStatement):
-      found.imports.setdefault(statement.bound_name(), statement)
   for statement in statements:
     if isinstance(statement, config_parser.IncludeStatement):
       included = find_file(statement.filename, f"{path}, line {statement.location.line_num}")
       _scan_file(included, found, (*including, str(path)))
     elif isinstance(statement, config_parser.BindingStatement):
-      _note(statement, str(path), found)
+      _note(statement, str(path), found, names)
 
 
 def find_file(name: str, where: str) -> pathlib.Path:
@@ -170,19 +188,26 @@ def find_file(name: str, where: str) -> pathlib.Path:
       f"{nearest(name, shipped)}")
 
 
-def _note(statement: config_parser.BindingStatement, file: str, found: Scan) -> None:
-  key = "/".join(filter(None, (statement.scope, statement.selector)))
-  setting = Setting(statement.value, file, statement.location.line_num)
+def _note(statement: config_parser.BindingStatement, file: str, found: Scan, names: _Names
+          ) -> None:
+  written = "/".join(filter(None, (statement.scope, statement.selector)))
   if statement.arg_name:
-    found.parameters[f"{key}.{statement.arg_name}"] = setting
+    key = (statement.scope or "", gin_bindings.function_of(statement.selector, names.modules),
+           statement.arg_name)
+    written = f"{written}.{statement.arg_name}"
   else:
-    found.macros[key] = setting
+    key = (written, gin_bindings.MACRO, "value")
+  setting = gin_bindings.Setting(statement.value, file, statement.location.line_num, written,
+                                 not file or file in found.users)
+  (found.parameters if statement.arg_name else found.macros)[written] = setting
+  found.history.setdefault(key, []).append(setting)
 
 
 def _scan_binding(binding: str, found: Scan) -> None:
   names = _Names()
+  names.modules.update((name, _stands_for(s)) for name, s in found.imports.items())
   try:
-    statements = _statements(binding, f"--gin_param {binding!r}", names)
+    statements = _statements(binding, f"--gin_param {binding!r}", names, found)
   except ConfigError as error:
     key, _, value = binding.partition("=")
     quoted = f"""--gin_param "{key.strip()}='{value.strip()}'\""""
@@ -198,11 +223,11 @@ def _scan_binding(binding: str, found: Scan) -> None:
         f"{nearest(macro, found.macros)} A parameter is set as module.function.parameter=value.")
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
-  _note(statements[0], "", found)
+  _note(statements[0], "", found, names)
 
 
-def _check_macros(found: Scan, run_file: str) -> None:
-  """Nothing may be read that is not set, nor be left to be set; what is set for nothing is told."""
+def _check_macros(found: Scan) -> None:
+  """Nothing may be read that is not set, nor be left to be set."""
   # A name with a dot may be a constant that a module declares when gin imports it.
   unset = {m: w for m, w in found.used.items() if m not in found.macros and "." not in m}
   if unset:
@@ -215,9 +240,16 @@ def _check_macros(found: Scan, run_file: str) -> None:
     lines = "".join(f"\n  {key}  (required by {s.where})" for key, s in required.items())
     raise ConfigError(f"Required and not set:{lines}\n"
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
-  for macro, setting in found.macros.items():
-    if macro not in found.used and setting.file in ("", run_file):
-      logging.warning("%s sets %s, which nothing in this run reads.", setting.where, macro)
+
+
+def _check_readers(found: Scan) -> None:
+  """Refuses what the user sets and nothing reads; files that others include may set more."""
+  unread = gin_bindings.unread(found.history)
+  if unread:
+    raise ConfigError("Nothing in this run reads" + "".join(
+        f"\n  {setting.text}  (set by {setting.where}). {reason}" for setting, reason in unread)
+        + "\nLeave it out, or bind what the run uses; a file for several runs is included by their "
+        "run files, what it sets may stay unread.")
 
 
 def first_line(error: BaseException) -> str:

@@ -15,10 +15,11 @@ import logging as python_logging
 import pathlib
 import pkgutil
 import re
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import gin
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 
 
@@ -84,6 +85,21 @@ def operative_text(before: str = "") -> str:
       for statement in re.split(r"\n(?=\S)", paragraph):
         paragraphs.setdefault(title, {})[statement.split(" = ")[0]] = statement
   return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
+
+
+def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] = ()) -> List[str]:
+  """The user's bindings that a run could have used and did not, one line each.
+
+  An argument that the code passes by itself replaces a binding without a message of gin's.
+
+  Args:
+    found: what `parse` returned.
+    operative: `operative_text` once the run is over.
+    only: the learners that were chosen; (): all of them.
+  """
+  used = gin_files.scan_text(operative).history
+  return [f"{setting.text}  (set by {setting.where})"
+          for setting in gin_bindings.unread_at_the_end(found.history, used, only)]
 
 
 @functools.cache

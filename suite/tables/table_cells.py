@@ -157,9 +157,6 @@ def _settings(cell: Cell) -> str:
   """All that its gin files and bindings set, but for the seed, one line each."""
   with said_of(cell), quiet():
     found = gin_files.scan(cell.files(), cell.params)
-    for param in cell.own:
-      if key(param) in found.macros and key(param) not in found.used:
-        raise gin_files.ConfigError(f"The table sets {param}, which nothing in this run reads.")
   seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
   values = {**found.macros, **found.parameters}
   lines = [f"{name} = {setting.value!r}" for name, setting in sorted(values.items())

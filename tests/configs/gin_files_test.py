@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 from suite.configs import gin_files
@@ -105,15 +103,6 @@ def test_a_macro_that_is_read_but_never_set_is_refused(shelf):
   run = shelf("runs/a.gin", "EPOCHS = 1\ntoy.f.x = {'n': (%EPOCHSS, 1)}\n")
   with pytest.raises(gin_files.ConfigError, match=r"reads %EPOCHSS, .* Nearest: EPOCHS\."):
     gin_files.scan([run])
-
-
-def test_a_macro_set_for_nothing_is_told(shelf, caplog):
-  shelf("data/d.gin", "UNUSED_BUT_SHARED = 1\n")
-  run = shelf("runs/a.gin", "include 'gin/data/d.gin'\nEPOCHSS = 2\n")
-  with caplog.at_level(logging.WARNING):
-    gin_files.scan([run])
-  assert f"{run}, line 2 sets EPOCHSS, which nothing in this run reads." in caplog.text
-  assert "UNUSED_BUT_SHARED" not in caplog.text
 
 
 @pytest.mark.parametrize("binding, message", [

@@ -9,6 +9,7 @@ import logging
 import gin
 import pytest
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_parse
 
@@ -149,3 +150,17 @@ def test_the_operative_text_can_be_run_again(toy, parse, tmp_path):
     again.write_text(text)
     gin_parse.parse([again])
     assert gin_parse.configured(toy.run, {"workdir": "w"})() == result
+
+
+def test_a_binding_that_the_code_replaces_or_never_calls_is_reported_at_the_end(
+    toy, parse, monkeypatch):
+  monkeypatch.setattr(gin_bindings, "ROOTS", ("toybox.toy.run",))
+  found = parse("toy.run.learner = @toy.fit\ntoy.run.steps = @toy.Learner\n",
+                ["toy.fit.epochs=3", "toy.Learner.rate=0.2"])
+  fit, learner, *_ = gin_parse.configured(toy.run, {})()
+  lines = [f"{name}  (set by the command line)" for name in ("toy.fit.epochs", "toy.Learner.rate")]
+  assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == lines
+  assert (fit(epochs=1), learner().rate) == (("fit", 1), 0.2)
+  assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == lines[:1]
+  assert fit() == ("fit", 3)
+  assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == []

@@ -33,8 +33,10 @@ import two_events
 experiment.run.protocol = @two_events.run
 experiment.run.learners = {'ada': @two_events.Learner}
 two_events.run.scale = %SCALE
+two_events.run.note = %NOTE
+include 'library.gin'
 SCALE = 2
-UNREAD = 1
+NOTE = 1
 """
 TABLE = """# A table.
 from __gin__ import dynamic_registration
@@ -53,7 +55,7 @@ class Learner(tf.Module):
   pass
 
 
-def run(learner, *, state, scale, plus=0):
+def run(learner, *, state, scale, plus=0, note=None):
   state.resume(learner)
   if not state.done:
     state.commit({"protocol": "two", "kind": "train", "task_key": "t", "score": scale + plus})
@@ -87,8 +89,8 @@ total = sum(int(params.get(key, 0)) for key in keys)
 @pytest.fixture(name="folder", autouse=True)
 def _folder(tmp_path, monkeypatch):
   """A folder with the table tab.gin, its run file and the stand-in."""
-  for name, text in (("toy.gin", TOY), ("tab.gin", TABLE), ("two_events.py", MODULE),
-                     ("stand_in.py", STAND_IN)):
+  for name, text in (("toy.gin", TOY), ("library.gin", "UNREAD = 0\n"), ("tab.gin", TABLE),
+                     ("two_events.py", MODULE), ("stand_in.py", STAND_IN)):
     (tmp_path / name).write_text(text)
   monkeypatch.chdir(tmp_path)
   monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
@@ -135,18 +137,18 @@ def test_a_finished_table_starts_nothing_and_says_the_same(capsys):
 
 def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
   (folder / "more.gin").write_text("")
-  assert _run("--gin_param", "UNREAD=5", "--gin_file", "more.gin", "--data_dir", "d", "--devices",
+  assert _run("--gin_param", "NOTE=5", "--gin_file", "more.gin", "--data_dir", "d", "--devices",
               "2", "--strategy", "mirrored", "--profile", "--only", "high/A*/1") == 0
   assert json.loads((folder / "w/high/A_1/1/args").read_text()) == [
       "toy.gin", "--workdir", "w/high/A_1/1", "--strategy", "mirrored", "--data_dir", "d",
       "--devices", "2", "--profile", "--gin_file", "more.gin",
       "--gin_param", "two_events.run.plus=10", "--gin_param", "SCALE=1",
-      "--gin_param", "experiment.run.seed=1", "--gin_param", "UNREAD=5"]
+      "--gin_param", "experiment.run.seed=1", "--gin_param", "NOTE=5"]
 
 
 def test_bindings_of_the_table_stay_with_it():
   assert _run("--gin_param", "SEEDS=(7,)", "--gin_param", "table.run.columns={'C': {'SCALE': 4}}",
-              "--gin_param", "UNREAD=5") == 0
+              "--gin_param", "NOTE=5") == 0
   assert _calls() == ["low/C/7", "high/C/7"]
 
 
@@ -164,10 +166,10 @@ def test_a_part_is_run_and_what_is_open_shown(only, calls, capsys):
 
 
 def test_the_command_that_is_kept_makes_the_whole_table(folder):
-  assert _run("--only", "low", "--gin_param", "UNREAD='a b'", "--only=high/A_1/0") == 0
-  whole = """suite run tab.gin --workdir w --gin_param 'UNREAD='"'"'a b'"'"''"""
+  assert _run("--only", "low", "--gin_param", "NOTE='a b'", "--only=high/A_1/0") == 0
+  whole = """suite run tab.gin --workdir w --gin_param 'NOTE='"'"'a b'"'"''"""
   assert table_dir.read(folder / "w").command == whole
-  assert _run("--gin_param", "UNREAD='a b'") == 0
+  assert _run("--gin_param", "NOTE='a b'") == 0
   assert table_dir.read(folder / "w").command == whole
 
 
@@ -238,10 +240,10 @@ def test_two_processes_share_a_table(folder, capsys):
 
 def test_what_a_cell_is_may_not_change_but_cells_may_be_added(folder, capsys):
   assert _run("--only", "low") == 0
-  assert _run("--only", "low", "--gin_param", "UNREAD=5") == 2
+  assert _run("--only", "low", "--gin_param", "NOTE=5") == 2
   said = capsys.readouterr().err
-  assert "holds runs of another configuration" in said and "-UNREAD = 1\n+UNREAD = 5" in said
-  (folder / "toy.gin").write_text(TOY.replace("UNREAD = 1", "UNREAD = 6"))
+  assert "holds runs of another configuration" in said and "-NOTE = 1\n+NOTE = 5" in said
+  (folder / "toy.gin").write_text(TOY.replace("NOTE = 1", "NOTE = 6"))
   assert _run("--only", "low") == 2
   (folder / "toy.gin").write_text(TOY)
   assert _run("--gin_param", "SEEDS=(0, 1, 2)", "--only", "low") == 0
@@ -263,7 +265,8 @@ def test_a_folder_of_something_else_is_refused(folder, capsys):
      "macro 'SCALEE', which no file of this run declares"),
     (["--gin_param", "table.run.runs={'low': 'toi.gin'}"], "Unknown run 'toi.gin'"),
     (["--gin_param", "table.run.columns={'X': {'SCAL': 1}}"], "column 'X', run file toy.gin: "),
-    (["--gin_param", "table.run.columns={'X': {'UNREAD': 1}}"], "The table sets UNREAD=1, which"),
+    (["--gin_param", "table.run.columns={'X': {'UNREAD': 1}}"], "Row 'low', column 'X', run "
+     "file toy.gin: Nothing in this run reads\n  UNREAD  (set by the command line)."),
     (["--gin_param", "table.run.columns={'A 1': {}, 'A_1': {}}"], "each with a folder of its own"),
     (["--gin_param", "table.run.columns={}"], "There must be at least one"),
     (["--gin_param", "table.run.paper='cfsl_table'"], "Unknown paper values 'cfsl_table'. Nearest: "

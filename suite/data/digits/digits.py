@@ -19,6 +19,7 @@ from suite.data.digits import digit_images
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
+from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
@@ -29,17 +30,19 @@ _ALL = tuple(range(10))
 _MOSAICS = {"train": 600, "validation": 150, "test": 300}
 
 
-def nevis_stream(max_train_images: Optional[int] = None) -> streams.Stream:
+def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[int] = None
+                 ) -> streams.Stream:
   """A stream of 8 tasks as NEVIS'22 has 106: 5 to develop on, 3 meta-test, two of them met again.
 
   Args:
-    max_train_images: at most so many training images a task, for tests; all if not given.
+    max_train_images: at most this number of training images a task, for tests; all if not given.
+    num_tasks: only the first tasks, without a meta-test task if fewer than 6; all if not given.
 
   Returns:
     The stream.
   """
   make = functools.partial(_entry, max_train_images=max_train_images)
-  return streams.Stream("digits", [
+  entries = [
       make("digits_0_4", 2001, streams.META_TRAIN, classes=_ALL[:5]),
       make("digits_rotated", 2002, streams.META_TRAIN, change=digit_images.quarter_turn),
       make("digits", 2003, streams.META_TRAIN),
@@ -49,14 +52,19 @@ def nevis_stream(max_train_images: Optional[int] = None) -> streams.Stream:
       make("digits_noisy", 2007, streams.META_TEST, change=digit_images.noisy_negative),
       make("digits_rotated", 2008, streams.META_TEST, change=digit_images.quarter_turn,
            occurrence=2),
-  ], expected={streams.META_TRAIN: 5, streams.META_TEST: 3})
+  ]
+  if num_tasks is not None:
+    return streams.Stream(f"digits, first {num_tasks}", entries[:num_tasks])
+  return streams.Stream("digits", entries,
+                        expected={streams.META_TRAIN: 5, streams.META_TEST: 3})
 
 
-def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
+def buckets(num_buckets: int = 3, *, as_features: bool = False) -> buckets_lib.Buckets:
   """A domain-incremental series like CLEAR's: the digits lean over and fade from bucket to bucket.
 
   Each bucket has its own images; .7 of them are for training. From the first to the last bucket
-  digits turn by 60 degrees and lose half their contrast.
+  digits turn by 60 degrees and lose half their contrast. `as_features`: each image is given as its
+  64 pixels from 0 to 1, for learners on features.
   """
   if not 1 <= num_buckets <= 10:
     raise ValueError(f"num_buckets={num_buckets}; the 1,797 digits make 1 to 10 buckets.")
@@ -67,8 +75,9 @@ def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
   for t in range(num_buckets):
     progress = t / max(1, num_buckets - 1)
     changed = digit_images.lean_and_fade(images, degrees=60.0 * progress, fade=0.5 * progress)
-    parts = [_image_set(f"digits bucket_{t + 1:02d} {name}", changed, labels,
-                        np.flatnonzero((home == t) & chosen))
+    make = _feature_set if as_features else _image_set
+    parts = [make(f"digits bucket_{t + 1:02d} {name}", changed, labels,
+                  np.flatnonzero((home == t) & chosen))
              for name, chosen in (("train", is_train), ("test", ~is_train))]
     made.append(buckets_lib.Bucket(f"bucket_{t + 1:02d}", *parts))
   return buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
@@ -77,8 +86,12 @@ def buckets(num_buckets: int = 3) -> buckets_lib.Buckets:
 def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
              shot: int = 1, targets: int = 5, num_support_sets: int = 1,
              class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,
-             convention: str = episode_conventions.SPEC) -> episodes_lib.Episodes:
-  """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given."""
+             convention: str = episode_conventions.SPEC, with_classes: bool = False
+             ) -> episodes_lib.Episodes:
+  """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given.
+
+  `with_classes` is as of `Episodes`.
+  """
   setting = task_types.Setting(way, shot, targets, num_support_sets, class_change_interval,
                                overwrite)
   images, labels = digit_images.load()
@@ -88,7 +101,7 @@ def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, w
     data += f" of the classes {', '.join(map(str, sorted(classes)))}"
   return episodes_lib.Episodes(
       np.repeat(images[chosen], 3, axis=-1), labels[chosen], setting, ids=[str(i) for i in chosen],
-      data=data, split=split, seed=seed, convention=convention)
+      data=data, split=split, seed=seed, convention=convention, with_classes=with_classes)
 
 
 def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:
@@ -154,6 +167,14 @@ def _image_set(name: str, images: np.ndarray, labels: np.ndarray, chosen: np.nda
                num_classes: int = 10) -> image_set.ImageSet:
   return image_set.ImageSet.from_arrays(
       name, images[chosen], labels[chosen], kind=tasks.SINGLE_LABEL, num_classes=num_classes,
+      ids=[str(i) for i in chosen])
+
+
+def _feature_set(name: str, images: np.ndarray, labels: np.ndarray, chosen: np.ndarray
+                 ) -> feature_set.FeatureSet:
+  pixels = images[chosen].reshape([len(chosen), -1]).astype(np.float32) / 255.0
+  return feature_set.FeatureSet.from_arrays(
+      name, pixels, labels[chosen], kind=tasks.SINGLE_LABEL, num_classes=10,
       ids=[str(i) for i in chosen])
 
 

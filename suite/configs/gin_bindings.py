@@ -1,0 +1,204 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Which bindings of a run something reads, found without importing what they name.
+
+Gin passes a binding only to a function that it calls through a reference, beginning with the run's
+root (`experiment.run` or `table.run`). A binding of a function that the code calls by itself, of a
+scope that no reference opens, or of a macro that no binding mentions is ignored without a message.
+`unread` follows the references from the root and returns such bindings.
+
+A key is (scope, name, argument). `name` is the full name of a function or class; a macro NAME is
+the argument `value` of `MACRO` in scope NAME, as gin itself stores it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+ROOTS = ("suite.experiment.run", "suite.tables.table.run")
+MACRO = "gin.macro"
+LEARNERS = "learners"  # The argument of the root that holds what `only` chooses from.
+
+Key = Tuple[str, str, str]
+
+
+class Reference(str):
+  """`@scope/name`, `@scope/name()` or `%NAME` in a value; equal to that text."""
+
+  scope: str
+  name: str
+  is_called: bool  # With (): by gin, where the value is read; otherwise later, by whoever has it.
+
+  @classmethod
+  def to_function(cls, scope: str, name: str, is_called: bool, text: str) -> Reference:
+    made = cls(text)
+    made.scope, made.name, made.is_called = scope, name, is_called
+    return made
+
+  @classmethod
+  def to_macro(cls, macro: str) -> Reference:
+    return cls.to_function(macro, MACRO, True, f"%{macro}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+  """One binding as it was given.
+
+  Attributes:
+    value: a literal with `Reference`s in it; or `gin_files.REQUIRED`.
+    file: "" for a binding of the command line. line: in the file.
+    text: what is set, as it was written. is_users: given on the command line, in the run file or in
+      a file of --gin_file; not in a file that one of these includes.
+  """
+
+  value: Any
+  file: str
+  line: int
+  text: str = ""
+  is_users: bool = True
+
+  @property
+  def where(self) -> str:
+    return f"{self.file}, line {self.line}" if self.file else "the command line"
+
+
+class Unread(NamedTuple):
+  """A binding that nothing reads; `reason` says why."""
+
+  setting: Setting
+  reason: str
+
+
+# All settings of each key, the one that counts last.
+History = Dict[Key, List[Setting]]
+
+
+def unread(history: History) -> List[Unread]:
+  """The user's bindings that nothing can read; none if no root is bound.
+
+  A value that a later file or the command line replaces still counts as a reader of what it
+  mentions, except for bindings of the command line: `--gin_param run.update=@OnError()` does not
+  make the run file's settings of its own strategy a mistake, but it does so for those given beside
+  it. A replacement in a library (debug.gin) leaves the bindings of the command line valid.
+  """
+  if not any(name in ROOTS for _, name, _ in history):
+    return []
+  reached = _Walk(history)
+  by_command = _Walk({key: settings[-1:] if not settings[-1].file else settings
+                      for key, settings in history.items()})
+  last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
+  return [Unread(setting, _reason(key, reached, history)) for key, setting in last.items()
+          if key not in (reached if setting.file else by_command).read]
+
+
+def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
+                      ) -> List[Setting]:
+  """The user's bindings that a finished run did not use although it could have.
+
+  Args:
+    history: of the run.
+    used: arguments that gin passed, by the scope of the call: gin's operative config.
+    only: the learners that were chosen; (): all. The run file may bind what others read, the
+      command line may not.
+  """
+  final = {key: settings[-1:] for key, settings in history.items()}
+  by_files, by_command, read = _Walk(final, only), _Walk(final), set()
+  for scope, name, argument in used:
+    read.add(next((key for key in _inherited(scope, name, argument) if key in final), None))
+  return [settings[0] for key, settings in final.items()
+          if settings[0].is_users and key not in read
+          and key in (by_files if settings[0].file else by_command).read]
+
+
+def references(value: Any) -> Iterator[Reference]:
+  """All references in a value, however deep."""
+  if isinstance(value, Reference):
+    yield value
+  elif isinstance(value, dict):
+    for part in (*value.keys(), *value.values()):
+      yield from references(part)
+  elif isinstance(value, (list, tuple)):
+    for part in value:
+      yield from references(part)
+
+
+def _inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
+  """The keys that may give an argument in a scope, the most specific first."""
+  parts = scope.split("/") if scope else []
+  for length in range(len(parts), -1, -1):
+    yield "/".join(parts[:length]), name, argument
+
+
+class _Walk:
+  """Everything that calls from the roots can read.
+
+  Attributes:
+    read: keys. names: functions and classes that are reached.
+  """
+
+  def __init__(self, history: History, only: Sequence[str] = ()):
+    self.read: Set[Key] = set()
+    self.names: Set[str] = set()
+    self._history, self._only = history, only
+    self._arguments: Dict[str, Set[Tuple[str, str]]] = {}  # By name: (scope, argument).
+    for scope, name, argument in history:
+      self._arguments.setdefault(name, set()).add((scope, argument))
+    self._waiting: List[Tuple[str, str]] = [("", root) for root in ROOTS]
+    self._seen: Set[Tuple[str, str]] = set()
+    while self._waiting:
+      call = self._waiting.pop()
+      if call not in self._seen:
+        self._seen.add(call)
+        self._visit(*call)
+
+  def _visit(self, scope: str, name: str) -> None:
+    """A call of `name` while `scope` is open."""
+    self.names.add(name)
+    for argument in {argument for _, argument in self._arguments.get(name, ())}:
+      key = next((k for k in _inherited(scope, name, argument) if k in self._history), None)
+      if key is None:
+        continue
+      self.read.add(key)
+      for setting in self._history[key]:
+        chosen = self._only if name in ROOTS and argument == LEARNERS else ()
+        self._follow(self._choice(setting.value, chosen), scope)
+
+  def _choice(self, value: Any, only: Sequence[str]) -> Any:
+    """The entries of a dictionary that `only` names, behind macros too; all without `only`."""
+    while only and isinstance(value, Reference) and value.name == MACRO:
+      key = (value.scope, MACRO, "value")
+      self.read.add(key)
+      if key not in self._history:
+        return None
+      value = self._history[key][-1].value
+    if not only or not isinstance(value, dict):
+      return value
+    return {entry: part for entry, part in value.items() if entry in only}
+
+  def _follow(self, value: Any, scope: str) -> None:
+    for reference in references(value):
+      if reference.scope or reference.is_called:
+        self._waiting.append((reference.scope or scope, reference.name))
+      else:  # Called later, while any scope may be open.
+        scopes = {s for s, _ in self._arguments.get(reference.name, ())}
+        self._waiting += [(s, reference.name) for s in {"", scope, *scopes}]
+
+
+def _reason(key: Key, reached: _Walk, history: History) -> str:
+  scope, name, argument = key
+  if name == MACRO:
+    readable = sorted(s for s, n, _ in reached.read if n == MACRO)
+    return f"This run reads {', '.join(readable)}." if readable else "This run reads no macro."
+  if name not in reached.names:
+    return (f"No binding that the run reaches refers to {name}; only what is called through "
+            f"@ gets bindings.")
+  others = sorted(history[k][-1].text for k in reached.read
+                  if k[1:] == (name, argument) and k[0] != scope)
+  return (f"What is read instead: {', '.join(others)}." if others
+          else f"No call of {name} opens the scope {scope!r}.")
+
+
+def function_of(selector: str, imports: Optional[Dict[str, str]]) -> str:
+  """The full name of `alias.attribute...`, by what each alias stands for."""
+  first, dot, rest = selector.partition(".")
+  return (imports or {}).get(first, first) + dot + rest

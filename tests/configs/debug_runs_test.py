@@ -1,0 +1,129 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""gin/debug.gin shrinks every shipped run to seconds, on the embedded digits in place of its data.
+
+Each run file is run with one learner at least, each learner of a benchmark in one run file at
+least, and one cell of each table. What the user binds is used: a run that leaves a binding of its
+run file unused fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import pathlib
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from suite import experiment
+from suite.configs import gin_files
+from suite.configs import gin_parse
+from suite.reporting import table_dir
+from suite.tables import table
+from suite.tables import table_cells
+
+DEBUG = gin_files.root() / "gin" / "debug.gin"
+FILES = gin_files.run_files()
+TABLES = [name for name, path in FILES.items() if table.is_table(path)]
+RUNS = [name for name in FILES if name not in TABLES]
+NEEDS_QUICKSTART = ("digits/lifelong", "lifelong/methods", "lifelong/own_models")
+
+
+def _learners(name: str) -> list[str]:
+  """The names of a run file's learners."""
+  found = gin_files.scan([FILES[name]])
+  value: Any = found.parameters["experiment.run.learners"].value
+  while isinstance(value, str):
+    value = found.macros[value[1:]].value
+  return list(value)
+
+
+@functools.cache
+def _chosen() -> dict[str, tuple[str, ...]]:
+  """By run: the learners that no run before it of its benchmark has; the first if there is none."""
+  seen: set[tuple[str, str]] = set()
+  chosen = {}
+  for name in ["quickstart", *(name for name in RUNS if name != "quickstart")]:
+    benchmark = name.replace("quickstart", "nevis/").replace("digits/", "").replace("_", "/")
+    benchmark, names = benchmark.split("/")[0], _learners(name)
+    chosen[name] = tuple(n for n in names if (benchmark, n) not in seen) or (names[0],)
+    seen |= {(benchmark, n) for n in names}
+  return chosen
+
+
+def _run(paths: list[pathlib.Path], params: list[str], workdir: pathlib.Path) -> pathlib.Path:
+  """Runs it in this process; returns the path of the list of unused bindings."""
+  tf.keras.backend.clear_session()
+  found = gin_parse.parse([*paths, DEBUG], params)
+  gin_parse.configured(experiment.run, dict(
+      workdir=str(workdir), find_unused=functools.partial(gin_parse.unused_bindings, found)))()
+  return workdir / "unused_bindings.txt"
+
+
+@pytest.fixture(scope="module", name="home")
+def _home(tmp_path_factory):
+  return tmp_path_factory.mktemp("debug")
+
+
+@pytest.fixture(name="quickstart")
+def _quickstart(home):
+  """The predictions that runs of lifelong evaluation read."""
+  if not (home / "runs" / "quickstart").exists():
+    _run([FILES["quickstart"]], [], home / "runs" / "quickstart")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_run_ends_within_seconds(name, home, monkeypatch, request):
+  monkeypatch.chdir(home)
+  if name in NEEDS_QUICKSTART or name == "quickstart":
+    request.getfixturevalue("quickstart")
+  learners = _chosen()[name]
+  if name != "quickstart":
+    unused = _run([FILES[name]], [f"experiment.run.only={learners!r}"], home / "runs" / name)
+    assert not unused.exists(), unused.read_text()
+  for learner in learners:
+    summary = json.loads((home / "runs" / name / learner / "summary.json").read_text())
+    assert summary["run"] == learner
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_cell_of_every_table_ends_within_seconds_and_all_others_fit(name, home, monkeypatch):
+  monkeypatch.chdir(home)
+  cells = _cells(name, home / "tables" / name)
+  table_cells.settings(cells)  # Raises where bindings of a row or column fit no macro or parameter.
+  cell = cells[0]
+  only = [p.partition("=")[2] for p in cell.params if p.startswith("experiment.run.only=")]
+  learners = ast.literal_eval(only[0]) if only else _learners(cell.run)
+  learner = learners if isinstance(learners, str) else learners[0]
+  _run([FILES[cell.run]], [*cell.params, f"experiment.run.only={learner!r}"], cell.folder)
+  assert table_dir.is_finished(cell.folder)
+
+
+def _cells(name: str, folder: pathlib.Path) -> list[table_cells.Cell]:
+  """The cells that `suite run NAME --gin_file gin/debug.gin` runs."""
+  gin_parse.parse([FILES[name]])
+  seen: list[table_cells.Cell] = []
+
+  def planned(runs, columns, measures, seeds=(0, 1, 2), seed_parameters=("experiment.run.seed",),
+              costs=(), paper=None, matrices=()):
+    made = table_dir.TableDir(folder, name, "", list(runs), list(columns), list(seeds),
+                              dict(measures), list(costs), paper, matrices)
+    seen.extend(table_cells.plan(made, runs, columns, seed_parameters, (), [str(DEBUG)]))
+
+  planned(**gin_parse.gin.get_bindings(table.run))
+  return seen
+
+
+def test_debug_gin_shrinks_on_the_runs_own_data_too():
+  """gin/debug/short.gin binds lengths only: no stream, buckets, episodes, sequence or images."""
+  bound = gin_files.scan([DEBUG.parent / "debug" / "short.gin"]).history
+  data = {"stream", "buckets", "episodes_train", "episodes_test", "sequence", "base", "images"}
+  assert bound and not data & {argument for _, _, argument in bound}
+
+
+@pytest.mark.parametrize("param", ["cfsl.run.updates=7", "UPDATES=7"])
+def test_the_command_line_goes_before_debug_gin(param):
+  found = gin_files.scan([FILES["digits/cfsl"], DEBUG], [param])
+  assert {**found.macros, **found.parameters}[param.split("=")[0]].value == 7
