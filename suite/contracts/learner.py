@@ -119,8 +119,8 @@ class EpisodicLearner(Protocol):
     variables, trainable_variables: as of any `tf.Module`.
     transductive: whether an answer may depend on the other target images; for the record.
     optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
-      Needed together with `meta_loss`, `nothing_seen` and `absorb`; a learner that is not
-      meta-trained has none of them.
+      Needed together with `meta_loss`, `zero_statistics` and `update_statistics`; a learner that
+      is not meta-trained has none of them.
   """
 
   transform: Any
@@ -161,8 +161,8 @@ class EpisodicLearner(Protocol):
     statistics: nothing may be written here, since episodes run side by side.
     """
 
-  def nothing_seen(self) -> Any:
+  def zero_statistics(self) -> Any:
     """Zeros in the place of what `meta_loss` saw."""
 
-  def absorb(self, seen: Any) -> None:
+  def update_statistics(self, seen: Any) -> None:
     """After each update: the sum of what `meta_loss` saw in all of its episodes."""

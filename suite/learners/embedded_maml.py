@@ -2,20 +2,22 @@
 """MAML++ high-end and SCA (Antoniou et al., 2020): an embedding, and a head that tasks adapt.
 
 The embedding is meta-trained and no task changes it, so an image is embedded once; the inner loop
-runs on its codes. Meta-gradients reach the embedding through all of the inner loop. With a critic
-(SCA) the head adapts once more, to the unlabelled targets; such a learner is transductive.
+runs on its codes. Meta-gradients reach the embedding through the whole inner loop. With a critic
+(SCA) the head also adapts to the unlabeled targets; such a learner is transductive.
 """
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any
 
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
+from suite.training.episodic import episode_loss
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
@@ -25,26 +27,29 @@ class EmbeddedMaml(tf.Module):
   """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
 
   Args:
-    embedding: images to codes [B, P, P, C], see `suite.models.episodic.embedding`.
-    head: what is adapted. inner: how.
+    embedding: maps images to codes [B, P, P, C], see `suite.models.episodic.embedding`.
+    head: the net that is adapted.
+    inner: the inner loop that adapts it.
     transform: image preparation; its `size` is H = W.
-    training: how all of it is meta-trained.
-    channels: of the images that `transform` returns.
-    critique: SCA's critic; None: there is none.
-    joint_norms: meta-training embeds all images of a task as one batch, as CFSL's code does. False:
-      each support set is a batch, and so are the targets: none sees the statistics of another.
+    training: how all variables are meta-trained.
+    channels: channels of the prepared images.
+    critique: SCA's critic; None: no critic.
+    joint_norms: whether meta-training embeds all images of a task as one batch, as CFSL's code
+      does. False: each support set is a batch, and so are the targets; no batch uses the
+      statistics of another.
 
   Attributes:
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
-  def __init__(self, embedding: Any, head: inner_loop.Net, *, inner: inner_loop.InnerLoop,
-               transform: Any, training: meta_schedules.MetaTraining, channels: int = 3,
-               critique: Optional[self_critique.SelfCritique] = None, joint_norms: bool = False):
+  def __init__(self, embedding: episode_loss.MetaEmbedding, head: inner_loop.Net, *,
+               inner: inner_loop.InnerLoop, transform: transform_lib.Transform,
+               training: meta_schedules.MetaTraining, channels: int = 3,
+               critique: self_critique.SelfCritique | None = None, joint_norms: bool = False):
     super().__init__()
     self.transform, self._channels = transform, channels
     self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms
-    self._adapted = adapted_net.AdaptedNet(head, inner, training)
+    self._adapted = adapted_net.AdaptedNet(head, inner, training, owner="EmbeddedMaml")
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
@@ -59,39 +64,39 @@ class EmbeddedMaml(tf.Module):
       adapted.make(seeds.integer("initial head"), codes, task.num_classes)
       if self._critique is not None:
         self._critique.make(seeds.integer("initial critic"), task.num_classes, adapted)
-      self.optimizer = adapted_net.trained(adapted.training, self).optimizer()
+      self.optimizer = adapted.trained().optimizer()
       self.optimizer.build(self.trainable_variables)
 
   @property
   def transductive(self) -> bool:
-    """Whether targets are normalised by their own statistics, or criticised together."""
+    """Whether targets are normalized by their own statistics, or judged together by a critic."""
     return self._critique is not None or self._adapted.inner.transductive
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, P, P, C] of images [B, H, W, channels], each by itself."""
-    return self._embedding.encode(adapted_net.checked_channels(images, self._channels, self))
+    """Returns codes [B, P, P, C] of images [B, H, W, channels], each independent of the others."""
+    return self._embedding.encode(
+        adapted_net.checked_channels(images, self._channels, "EmbeddedMaml"))
 
   def initial_state(self, num_classes: int) -> inner_loop.State:
-    """The meta-learned head, before the first support set."""
+    """Returns the meta-learned head, before the first support set."""
     return self._adapted.begin(num_classes)
 
   def adapt(self, state: inner_loop.State, codes: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
-    """The state after a support set, codes [B, P, P, C] and labels [B]; first order only."""
-    return self._adapted.adapt(state, self._adapted.net.prepare(codes), labels)
+    """Returns the state after a support set, codes [B, P, P, C] and labels [B]; first order."""
+    return self._adapted.adapt(state, codes, labels)
 
   def logits(self, state: inner_loop.State, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [T, W] for all targets' codes [T, P, P, C]."""
-    codes = self._adapted.net.prepare(codes)
+    """Returns logits [T, W] of all targets' codes [T, P, P, C]."""
     if self._critique is None:
       return self._adapted.logits(state, codes)
-    return self._critique.logits(
-        self._critique.parameters(), self._adapted.parameters(), state, codes)[1]
+    return self._critique.logits(self._critique.parameters(), self._adapted.parameters(), state,
+                                 self._adapted.prepared(codes))[1]
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
-    """Cross-entropy [] of the targets after the last support set, and what the norms saw.
+  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
+    """Returns the targets' cross-entropy [] after the last support set, and norm statistics.
 
-    With a critic it is weighted with the cross-entropy before the critic's last step.
+    With a critic it is a weighted sum with the cross-entropy before the critic's last step.
 
     Args:
       episode: S support sets, images [S, B, H, W, channels] and labels [S, B]; T targets, images
@@ -99,12 +104,12 @@ class EmbeddedMaml(tf.Module):
     """
     support_images, support_labels, images, labels = episode[:4]
     adapted, critique = self._adapted, self._critique
-    training = adapted_net.trained(adapted.training, self)
+    training = adapted.trained()
     epoch = training.epoch(self.optimizer.iterations)
     support_codes, codes, seen = self._embedded(support_images, images)
-    support_codes, codes = (adapted.net.prepare(part) for part in (support_codes, codes))
+    support_codes, codes = (adapted.prepared(part) for part in (support_codes, codes))
 
-    def loss(values: Tuple[Any, ...], second_order: bool, multi_step: bool) -> tf.Tensor:
+    def loss(values: tuple[Any, ...], second_order: bool, multi_step: bool) -> tf.Tensor:
       parameters, own, support_codes, codes = values
       states = adapted.inner.learn_all(adapted.net, parameters, support_codes, support_labels,
                                        second_order=second_order)
@@ -120,19 +125,19 @@ class EmbeddedMaml(tf.Module):
     values = (adapted.parameters(), own, support_codes, codes)
     return training.choose(epoch, values, loss), seen
 
-  def nothing_seen(self) -> embedding_lib.Seen:
-    """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+  def zero_statistics(self) -> embedding_lib.Seen:
+    """Returns zeros in the form of the statistics that `meta_loss` returns."""
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the embedding's norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)
 
   def _embedded(self, support_images: tf.Tensor, images: tf.Tensor
-                ) -> Tuple[tf.Tensor, tf.Tensor, embedding_lib.Seen]:
-    """Codes of support images [S, B, ...] and of targets [T, ...], and what was seen."""
+                ) -> tuple[tf.Tensor, tf.Tensor, embedding_lib.Seen]:
+    """Returns codes of support images [S, B, ...] and targets [T, ...], and norm statistics."""
     num_sets, size = support_images.shape[:2]
-    adapted_net.checked_channels(images, self._channels, self)
+    adapted_net.checked_channels(images, self._channels, "EmbeddedMaml")
     if self._joint_norms:
       flat = tf.reshape(support_images, [num_sets * size, *support_images.shape[2:]])
       codes, seen = self._embedding.train(tf.concat([flat, images], axis=0))

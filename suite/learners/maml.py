@@ -1,21 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """MAML and MAML++ (Finn et al., 2017; Antoniou et al., 2019) over any number of support sets.
 
-What is meta-trained is where the inner loop starts and how it goes: initial weights, a rate for
-each tensor and step, scales and offsets of the norms for each step. A task adapts the weights by
-gradient steps on its support sets, one set after the other; each set goes on where the one before
-it stopped. Every mechanism is a switch of `InnerLoop` or `MetaTraining`.
+Meta-training learns the initial weights, a rate for each tensor and step of the inner loop, and
+scales and offsets of the norms for each step. A task adapts the weights by gradient steps on its
+support sets, one set after the other; each set continues from the weights after the set before it.
+Every mechanism is an option of `InnerLoop` or `MetaTraining`.
 
 Without meta-training it is "Init + Tune": gradient steps from random weights.
 """
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
-
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
@@ -26,20 +25,22 @@ class Maml(tf.Module):
   """An `EpisodicLearner`; W classes of the whole task, C channels, S support sets.
 
   Args:
-    net: what is adapted. inner: how.
+    net: the net that is adapted.
+    inner: the inner loop that adapts it.
     transform: image preparation; its `size` is H = W.
-    channels: C of the images that it returns.
-    training: how the rest is meta-trained; None: it is not (Init + Tune).
+    channels: C of the prepared images.
+    training: how the variables are meta-trained; None: they are not (Init + Tune).
 
   Attributes:
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
-  def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop, transform: Any,
-               channels: int = 3, training: Optional[meta_schedules.MetaTraining] = None):
+  def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
+               transform: transform_lib.Transform, channels: int = 3,
+               training: meta_schedules.MetaTraining | None = None):
     super().__init__()
     self.transform, self._channels = transform, channels
-    self._adapted = adapted_net.AdaptedNet(net, inner, training)
+    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="Maml")
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
@@ -55,34 +56,34 @@ class Maml(tf.Module):
 
   @property
   def transductive(self) -> bool:
-    """Whether targets are normalised by their own statistics."""
+    """Whether targets are normalized by their own statistics."""
     return self._adapted.inner.transductive
 
   def initial_state(self, num_classes: int) -> inner_loop.State:
-    """The meta-learned weights, before the first support set."""
+    """Returns the meta-learned weights, before the first support set."""
     return self._adapted.begin(num_classes)
 
   def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
-    """The state after a support set, images [B, H, W, C] and labels [B]; first order only."""
-    return self._adapted.adapt(state, self._prepared(images), labels)
+    """Returns the state after a support set, images [B, H, W, C] and labels [B]; first order."""
+    return self._adapted.adapt(state, images, labels)
 
   def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for images [B, H, W, C]."""
-    return self._adapted.logits(state, self._prepared(images))
+    """Returns logits [B, W] of images [B, H, W, C]."""
+    return self._adapted.logits(state, images)
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, Tuple[()]]:
-    """Cross-entropy [] of the targets after the last support set, as the epoch's schedules want it.
+  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
+    """Returns the cross-entropy [] of the targets after the last support set, by the schedules.
 
     Args:
       episode: S support sets, images [S, B, H, W, C] and labels [S, B]; T targets, images
         [T, H, W, C] and labels [T].
     """
     adapted = self._adapted
-    training = adapted_net.trained(adapted.training, self)
+    training = adapted.trained()
     epoch = training.epoch(self.optimizer.iterations)
     support_images, support_labels, images, labels = episode[:4]
-    support_images, images = self._prepared(support_images), self._prepared(images)
+    support_images, images = adapted.prepared(support_images), adapted.prepared(images)
 
     def loss(parameters: inner_loop.Parameters, second_order: bool, multi_step: bool) -> tf.Tensor:
       states = adapted.inner.learn_all(adapted.net, parameters, support_images, support_labels,
@@ -91,13 +92,9 @@ class Maml(tf.Module):
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 
-  def nothing_seen(self) -> Tuple[()]:
-    """As `meta_loss` returns it."""
+  def zero_statistics(self) -> tuple[()]:
+    """Returns (): the norms keep no running statistics."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
-    """Nothing: the norms keep no running statistics."""
-
-  def _prepared(self, images: tf.Tensor) -> tf.Tensor:
-    return self._adapted.net.prepare(
-        adapted_net.checked_channels(images, self._channels, self))
+  def update_statistics(self, seen: tuple[()]) -> None:
+    """Does nothing: the norms keep no running statistics."""

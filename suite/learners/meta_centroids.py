@@ -1,86 +1,135 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Class means in a sequence, of features that were meta-trained on the base classes (FLUID).
+"""Class means of features that are meta-trained once, on the first data that is delivered.
 
-  Prototypical Networks   net = protonet.ProtoNet, from scratch     similarity "euclidean"
-  Meta-Baseline           net = meta_baseline.MetaBaseline          similarity "cosine"
+  Prototypical Networks   net = protonet.ProtoNet(similarity="euclidean"), trained from scratch
+  Meta-Baseline           net = protonet.ProtoNet(similarity="cosine"), on a pretrained embedding
 
-After the base classes nothing is trained any more: means move with every label, as in `Centroids`,
-and blocks are exact (`suite/training/sequence/running_centroids.py`).
+The net is meta-trained on episodes of the base classes of a sequence (FLUID), of the first bucket
+(CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning adds to class
+means, as in `NearestMean`: with every label of a sequence, every bucket, and for each task apart.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+import time
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import experience as experience_lib
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.episodic import episode_graphs
 from suite.training.scoring import scoring
 from suite.training.sequence import running_centroids
+from suite.training.sequence import task_statistics
+
+
+class MetricNet(learner_lib.EpisodicLearner, Protocol):
+  """An `EpisodicLearner` that answers by class means of its codes.
+
+  Attributes:
+    similarity: one of `running_centroids.SIMILARITIES`.
+    scale: a trained factor of the logits; None: 1.
+  """
+
+  similarity: str
+  scale: tf.Tensor | None
 
 
 class MetaCentroids(tf.Module):
-  """An `InstanceLearner` for one sequence, whose base classes it must be given.
+  """An `InstanceLearner` for tasks, buckets and sequences of images.
+
+  The first task must be single-label, and each of its classes must have images enough for an
+  episode; later tasks need not.
 
   Args:
-    net: an `EpisodicLearner` with `encode`; a `scale` that it learned multiplies logits.
-    episodes: of its meta-training.
+    net: what is meta-trained.
+    episodes: the episodes of the meta-training.
     transform: image preparation; its `size` is H = W.
-    similarity: see `RunningCentroids`.
-    batch_size: of feature extraction in `learn`.
+    batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: Any, *, episodes: base_episodes.BaseEpisodes, transform: Any,
-               similarity: str = "euclidean", batch_size: int = 256):
+  def __init__(self, net: MetricNet, *, episodes: base_episodes.BaseEpisodes,
+               transform: transform_lib.Transform, batch_size: int = 256):
     super().__init__()
-    running_centroids.check(similarity)
+    running_centroids.check(net.similarity)
+    shape = example_arrays.shape(transform)
+    if len(shape) != 3:
+      raise ValueError(
+          f"MetaCentroids.transform makes feature vectors {shape}, but its net is meta-trained on "
+          "images. Give it a transform of images, or take NearestMean on the features.")
     self.net, self.transform, self._episodes = net, transform, episodes
-    self._similarity, self._batch_size = similarity, batch_size
-    self._task: Optional[tasks.Task] = None
+    self._batch_size = batch_size
+    self._first: tasks.Task | None = None
+    self._statistics: task_statistics.TaskStatistics[running_centroids.RunningCentroids] = (
+        task_statistics.TaskStatistics(
+            lambda num_classes, num_features: running_centroids.RunningCentroids(
+                num_classes, num_features, net.similarity)))
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    if self._task is not None:
-      return
-    if task.kind != tasks.SINGLE_LABEL:
-      raise ValueError(f"Task {task.key} is {task.kind}; MetaCentroids adds each image to the mean "
-                       f"of one class. Take {tasks.SINGLE_LABEL} tasks.")
-    self._task = task
-    self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), context)
-    size = self.transform.size
-    one = tf.function(self.encode).get_concrete_function(
-        tf.TensorSpec([1, size, size, 3], tf.uint8))
-    self._encode_macs = flops.count(one).macs or 0
-    self.centroids = running_centroids.RunningCentroids(
-        task.num_classes, one.structured_outputs.shape[1], self._similarity)
+    """Makes the net for the first task; selects the means of the task."""
+    if self._first is None:
+      if task.kind != tasks.SINGLE_LABEL:
+        raise ValueError(
+            f"Task {task.key!r} is {task.kind} and the first one; MetaCentroids meta-trains its "
+            f"net on the first task, which must be {tasks.SINGLE_LABEL}. Put such a task first, or "
+            "take NearestMean.")
+      self._make_net(context)
+      self._first = task
+    self._statistics.begin(task, self._num_features)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
-    """Meta-training on the base classes' training split, then their means."""
-    assert self._task is not None
-    read = example_arrays.read([experience.train], self._task, self.transform)
+  def _make_net(self, context: context_lib.Context) -> None:
+    self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), context)
+    one = tf.function(self.encode).get_concrete_function(
+        tf.TensorSpec([1, *example_arrays.shape(self.transform)], tf.uint8))
+    self._encode_macs = flops.count(one).macs or 0
+    self._num_features = int(one.structured_outputs.shape[1])
+    self.is_trained = tf.Variable(False, trainable=False, name="is_trained")
+
+  @property
+  def centroids(self) -> running_centroids.RunningCentroids:
+    """The means of the task that began last."""
+    return self._statistics.current
+
+  def learn(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    """Meta-trains the net if it is the first delivery; adds the training split to the means."""
+    record = {} if bool(self.is_trained) else self._meta_train(experience, context)
+    outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
+                              batch_size=self._batch_size, context=context)
+    start = time.monotonic()
+    num_flops = self.centroids.add_set(outputs.values, outputs.labels)
+    context.ledger.charge(
+        context.phase, flops=num_flops, macs=0, seconds=time.monotonic() - start)
+    return {"classes_with_a_mean": self.centroids.num_nonempty, **record}
+
+  def _meta_train(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    read = example_arrays.read([experience.train], experience.task, self.transform)
     graphs = episode_graphs.Graphs(self.net, self._episodes.way)
     record = self._episodes.run(graphs.update, read.images, read.labels, context)
-    outputs = scoring.Forward(self.encode, context.distribution).run(
-        experience.train, transform=self.transform, batch_size=self._batch_size,
-        ledger=context.ledger, phase=context.phase)
-    self.centroids.add(tf.cast(outputs.values, tf.float32), tf.cast(outputs.labels, tf.int64))
-    context.ledger.charge(context.phase, flops=outputs.values.size, macs=0)
-    return {"classes_with_a_mean": int(tf.math.count_nonzero(self.centroids.counts)), **record}
+    self.is_trained.assign(True)
+    return record
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of images [B, H, W, 3]."""
     return self.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, 3]; no label of the sequence plays a part."""
+    """Returns features [B, D] of images [B, H, W, 3]; nothing changes them after `learn`."""
     return self.net.encode(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for features [B, D]; -inf for classes without a sample."""
+    """Returns logits [B, C] of features [B, D]; -inf for classes without a sample."""
     return self._scaled(self.centroids.answer(codes))
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
@@ -88,13 +137,14 @@ class MetaCentroids(tf.Module):
     self.centroids.add(codes, labels)
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
+    """Returns logits [B, C] of codes [B, D]; label t of int64 [B] is revealed after answer t."""
     return self._scaled(self.centroids.answer_in_turn(codes, labels))
 
   def _scaled(self, logits: tf.Tensor) -> tf.Tensor:
-    return logits * self.net.scale if hasattr(self.net, "scale") else logits
+    return logits if self.net.scale is None else logits * self.net.scale
 
-  def mac_layers(self) -> Tuple[List[mac_views.Layer], List[mac_views.Layer]]:
-    """The embedding as one layer, and the means."""
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """Returns the embedding as one layer, and the means."""
+    macs = self.centroids.sums.shape.num_elements()
     return ([mac_views.Layer("embedding", self._encode_macs, trained=False)],
-            [mac_views.Layer("centroids", int(tf.size(self.centroids.sums)), trained=False)])
+            [mac_views.Layer("centroids", macs, trained=False)])

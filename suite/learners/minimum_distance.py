@@ -1,40 +1,44 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Minimum Distance Thresholding (MDT; Wallingford et al., 2020) around any stream learner.
+"""Minimum Distance Thresholding (MDT; Wallingford et al., 2020) around a learner of sequences.
 
-A sample is answered with "new" if the distance to the nearest class representation is large, which
-is to say: if the largest logit is below a threshold, `new_below`. With "max_logit" as the
-protocol's `novelty_score`,
+A sample is answered with "new" if the distance to the nearest class representation is large, that
+is, if the largest logit is below a threshold, `new_below`. With "max_logit" as the protocol's
+`novelty_score`,
 
     logits are -|f - m_c|^2    new if and only if    min_c |f - m_c|^2 > t    new_below = -t
     logits are products        new if and only if    max_c w_c . f < u        new_below = u
 
-(The paper prints "<" in the first line. That answers "new" to what is nearest.) Where t comes from:
+(The paper prints "<" in the first line, which would answer "new" for the nearest samples.) The
+threshold is computed by one of
 
     DpMeans     the threshold of DP-means, for squared distances: from
 
                     a = (1 + r/s)^(d/2) exp(-t / 2s)
 
-                one gets t = 2s log((1 + r/s)^(d/2) / a), for features of variance s within classes
-                and r between them, in d dimensions; the derivation stands in
-                `suite/metrics/novelty_scores.py`. (In the paper t has the other sign, and so is
-                below 0, where no squared distance is, for a < 1.)
-    LeastShare  no model at all, for any logits: a share of known samples lies below it
+                follows t = 2s log((1 + r/s)^(d/2) / a), for features of variance s within classes
+                and r between them, in d dimensions; `suite/metrics/novelty_scores.py` has the
+                derivation. (In the paper t has the other sign: for a < 1 it is below 0, where no
+                squared distance lies.)
+    LeastShare  a share of known samples lies below the threshold; for any logits
 
-Both look at the validation split of the base classes. Logits of trained heads grow with training:
-`LeastShare` is taken anew from the stored samples after each offline phase, which has trained on
-them, so that less than its share of the samples to come is too high a hope.
+Both use the validation split of the base classes. Logits of trained heads grow with training, so
+`LeastShare` is computed again from the stored samples after each offline phase. These samples were
+trained on: expect more than its share of later known samples below the threshold.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Protocol
+from typing import Any, Callable, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import experience as experience_lib
+from suite.contracts import learner as learner_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -44,32 +48,33 @@ _FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers")
 
 
 class Threshold(Protocol):
-  """Where "new" begins.
+  """A rule for the largest logit of samples of new classes.
 
   Attributes:
-    moves: whether it is taken anew after each offline phase.
+    moves: whether the threshold is computed again after each offline phase.
   """
 
   moves: bool
 
   def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
-    """The largest logit below which a sample is of a new class.
+    """Returns the largest logit below which a sample counts as of a new class.
 
     Args:
-      codes: [N, D] of samples of known classes. labels: int64 [N].
+      codes: [N, D], of samples of known classes.
+      labels: int64 [N].
       logits: [N, C], -inf where a class is not known.
     """
 
 
 class DpMeans:
-  """See the module; s and r are the variances of the base classes' features.
+  """The threshold of DP-means; s and r are the variances of the base classes' features.
 
-  It is a limit for classes without spread. In many dimensions there is none so small: a sample is
-  about s d from its mean, which for a = 1 is beyond t unless r > (e - 1) s. Then log a has to be
-  negative, in the order of -d / 2; it is to be chosen on a validation sequence.
+  It is a limit for classes without spread. In many dimensions a sample has a squared distance of
+  about s d from its mean, which for a = 1 exceeds t unless r > (e - 1) s. Then log a has to be
+  negative, of the order of -d / 2; choose it on a validation sequence.
 
   Args:
-    log_concentration: log a, of the pace of new classes; the larger, the sooner a class is new.
+    log_concentration: log a; the larger, the sooner a sample counts as new.
   """
 
   moves = False
@@ -80,7 +85,7 @@ class DpMeans:
   def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
     best = np.max(logits)
     if best > 0.0:
-      raise ValueError(f"DpMeans is given a logit of {best:.4g}; minus a squared distance is never "
+      raise ValueError(f"DpMeans got a logit of {best:.4g}; minus a squared distance is never "
                        "above 0. Take NCM with similarity='euclidean', or LeastShare.")
     flat = codes.reshape(len(codes), -1)
     within, between = novelty_scores.variances(flat, labels)
@@ -89,11 +94,11 @@ class DpMeans:
 
 
 class LeastShare:
-  """See the module.
+  """The logit that a share of known samples stays below.
 
   Args:
-    share: of samples of known classes with a largest logit below the threshold.
-    moves: whether it is taken anew after each offline phase.
+    share: the share of samples of known classes with a largest logit below the threshold.
+    moves: whether the threshold is computed again after each offline phase.
   """
 
   def __init__(self, share: float = 0.05, moves: bool = True):
@@ -107,21 +112,22 @@ class LeastShare:
 
 
 class MinimumDistance(tf.Module):
-  """The learner inside with a `new_below`; it learns and answers as it would alone.
+  """A learner of sequences with a `new_below`; the learner inside learns and answers unchanged.
 
   Args:
-    learner: a `StreamLearner`.
-    threshold: see `Threshold`; `DpMeans()` if not given.
+    learner: the learner inside.
+    threshold: `DpMeans()` if not given.
   """
 
-  def __init__(self, learner: Any, threshold: Any = None):
+  def __init__(self, learner: learner_lib.StreamLearner, threshold: Threshold | None = None):
     super().__init__()
-    self.learner, self._threshold = learner, DpMeans() if threshold is None else threshold
+    self.learner = learner
+    self._threshold: Threshold = DpMeans() if threshold is None else threshold
     self.threshold = tf.Variable(-np.inf, trainable=False, dtype=tf.float32, name="new_below")
-    self._answer: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+    self._answer: Callable[[tf.Tensor], tf.Tensor] | None = None
 
   def __getattr__(self, name: str) -> Any:
-    """Optional parts are there if the learner inside has them."""
+    """Returns an optional method if the learner inside has it."""
     inside = self.__dict__.get("learner")
     if inside is not None and name in _FROM_LEARNER:
       return getattr(inside, name)
@@ -130,47 +136,60 @@ class MinimumDistance(tf.Module):
     raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
 
   @property
-  def transform(self) -> Any:
-    """Of the learner inside."""
+  def transform(self) -> transform_lib.Transform:
+    """The transform of the learner inside."""
     return self.learner.transform
 
   @property
   def new_below(self) -> float:
-    """-inf before anything was learned."""
+    """The threshold; -inf before `learn`."""
     return float(self.threshold)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Begins the task with the learner inside."""
     self.learner.begin(task, context)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
-    """The learner's own part; then the threshold, from the validation split."""
+  def learn(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    """Learns the base classes of a sequence; then computes the threshold on their validation split.
+
+    The base classes are delivered in phase "pretrain"; other deliveries are refused.
+    """
+    if context.phase != "pretrain":
+      raise ValueError(
+          f"MinimumDistance was given task {experience.task.key!r} to train on; it answers single "
+          "samples of a sequence with \"new\" and learns only the base classes before it. Run it "
+          f"under the protocol fluid, or take the learner inside, {type(self.learner).__name__}.")
     record = self.learner.learn(experience, context)
-    outputs = scoring.Forward(self.encode, context.distribution).run(
-        experience.validation, transform=self.transform, batch_size=_BATCH, ledger=context.ledger,
-        phase=context.phase)
+    outputs = scoring.extract(self.encode, experience.validation, transform=self.transform,
+                              batch_size=_BATCH, context=context)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
     return {**record, **self._fix(
         outputs.values, outputs.labels.astype(np.int64), known, context)}
 
   def _learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
-    """An offline phase of the learner; then the threshold, if it moves."""
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
+    """Runs an offline phase of the learner; then computes the threshold again, if it moves."""
     record = self.learner.learn_stored(stored, context)
     if self._threshold.moves:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns the logits of the learner inside."""
     return self.learner.predict(images)
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns the codes of the learner inside."""
     return self.learner.encode(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Returns the logits of the learner inside."""
     return self.learner.answer(codes)
 
   def _fix(self, codes: np.ndarray, labels: np.ndarray, known: np.ndarray,
-           context: context_lib.Context) -> Dict[str, Any]:
+           context: context_lib.Context) -> dict[str, Any]:
     spec = tf.TensorSpec([None, *codes.shape[1:]], tf.as_dtype(codes.dtype))
     if self._answer is None:
       self._answer = tf.function(self.answer, input_signature=[spec])

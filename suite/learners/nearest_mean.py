@@ -1,123 +1,103 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Nearest class mean: a running mean of frozen features for each class; the nearest is the answer.
+"""Nearest class mean (NCM) on features that never change, by distance or by angle.
 
-Nothing is trained by gradient, so the same learner goes through whole tasks (`learn`) and through a
-sequence one sample at a time (`encode`, `answer`, `update`).
+Nothing is trained by gradient: learning a task, a bucket or a single sample adds features to the
+means of their classes. A block of single samples is answered at once (`answer_in_turn`), with the
+answers that one-by-one steps give, up to rounding; see
+`suite/training/sequence/running_centroids.py`.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict
+from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
+from suite.compute import mac_views
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
-
-
-def pixels(images: tf.Tensor) -> tf.Tensor:
-  """The plainest features: [B, H, W, 3] of 0..255 to [B, H * W * 3] of 0..1."""
-  height, width, channels = images.shape[1:]
-  return tf.reshape(tf.cast(images, tf.float32), [-1, height * width * channels]) / 255.0
+from suite.training.gradient import frozen_backbone
+from suite.training.sequence import running_centroids
+from suite.training.sequence import task_statistics
 
 
 class NearestMean(tf.Module):
-  """Logits are minus the squared Euclidean distances to the class means; -inf for a class without.
+  """An `InstanceLearner` for tasks, buckets and sequences.
 
-  A task that goes on, bucket by bucket or sample by sample, keeps adding to its means; a new task
-  starts its own.
+  Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
+  means; another task has means for itself. An image with several labels is added to the mean of
+  each of its labels.
 
   Args:
-    transform: image preparation; its `size` is H = W.
-    features: images [B, H, W, 3], uint8 as the transform makes them, to features [B, D]; it never
-      changes.
-    batch_size: of feature extraction in `learn`.
+    transform: image preparation, or `feature_set.Features` for feature vectors.
+    features: a function of prepared examples to features [B, D], such as a `FrozenBackbone`; None:
+      pixels of images, and feature vectors unchanged.
+    similarity: "euclidean" (logits are minus squared distances to the means), "cosine" or "dot".
+    normalize: whether features are divided by their lengths before they are averaged.
+    batch_size: examples whose features are computed at once in `learn`.
   """
 
-  def __init__(
-      self,
-      *,
-      transform: Any,
-      features: Callable[[tf.Tensor], tf.Tensor] = pixels,
-      batch_size: int = 256,
-  ):
+  def __init__(self, *, transform: transform_lib.Transform,
+               features: frozen_backbone.FeatureFn | None = None, similarity: str = "euclidean",
+               normalize: bool = False, batch_size: int = 256):
     super().__init__()
-    self.transform = transform
-    self._features, self._batch_size = features, batch_size
-    self._means: Dict[str, tf.Variable] = {}  # By task key, [C, D].
-    self._counts: Dict[str, tf.Variable] = {}  # Samples behind each mean, [C].
+    running_centroids.check(similarity)
+    self.transform, self._batch_size = transform, batch_size
+    self._features = frozen_backbone.or_plain(features, transform)
+    self._statistics: task_statistics.TaskStatistics[running_centroids.RunningCentroids] = (
+        task_statistics.TaskStatistics(
+            lambda num_classes, num_features: running_centroids.RunningCentroids(
+                num_classes, num_features, similarity, normalize)))
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Selects the means of the task; makes them if it is new."""
     del context
-    self._key = task.key
-    if task.key not in self._means:
-      size = self.transform.size
-      num_features = self._features(tf.zeros([1, size, size, 3], tf.uint8)).shape[1]
-      self._means[task.key] = _zeros(task.num_classes, num_features)
-      self._counts[task.key] = _zeros(task.num_classes)
+    self._statistics.begin(
+        task, frozen_backbone.num_features(self._features, self.transform))
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
-    """Adds the training split to the means, each image once and not augmented."""
-    outputs = scoring.Forward(self.encode, context.distribution).run(
-        experience.train, transform=self.transform, batch_size=self._batch_size,
-        ledger=context.ledger, phase=context.phase)
+  @property
+  def centroids(self) -> running_centroids.RunningCentroids:
+    """The means of the task that began last."""
+    return self._statistics.current
+
+  def learn(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    """Adds the training split to the means, each example once and not augmented."""
+    outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
+                              batch_size=self._batch_size, context=context)
     start = time.monotonic()
-    means, counts = self._means[self._key], self._counts[self._key]
-    old = counts.numpy().astype(np.float64)
-    sums, new = _class_sums(outputs.values, outputs.labels, len(old))
-    total = old + new
-    means.assign((means.numpy() * old[:, None] + sums) / np.maximum(total, 1)[:, None])
-    counts.assign(total)
-    # One sum for each feature of each label; then three operations for each feature of each mean.
-    num_flops = int(np.sum(new) + 3 * len(old)) * sums.shape[1]
+    num_flops = self.centroids.add_set(outputs.values, outputs.labels)
     context.ledger.charge(
         context.phase, flops=num_flops, macs=0, seconds=time.monotonic() - start)
-    return {"classes_with_a_mean": int(np.count_nonzero(total))}
+    return {"classes_with_a_mean": self.centroids.num_nonempty}
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self._logits(self.encode(images))
+    """Returns logits [B, C] of prepared examples."""
+    return self.centroids.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
+    """Returns features [B, D] of prepared examples; learning does not change them."""
     return self._features(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for features [B, D]."""
-    return self._logits(codes)
+    """Returns logits [B, C] of features [B, D]; -inf for classes without a sample."""
+    return self.centroids.answer(codes)
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
-    """Moves the mean of each class in int64 [B] towards its features of [B, D], one by one."""
-    means, counts = self._means[self._key], self._counts[self._key]
-    for i in tf.range(tf.size(labels)):
-      label = labels[i]
-      counts.scatter_add(tf.IndexedSlices(tf.ones([1]), label[None]))
-      step = (codes[i] - means[label]) / counts[label]
-      means.scatter_add(tf.IndexedSlices(step[None], label[None]))
+    """Adds features [B, D] to the means of their classes, int64 [B]."""
+    self.centroids.add(codes, labels)
 
-  def _logits(self, codes: tf.Tensor) -> tf.Tensor:
-    """[B, D] -> [B, C]; |x - m|^2 = |x|^2 - 2 x.m + |m|^2 makes it one matrix product."""
-    means = self._means[self._key].read_value()
-    products = tf.matmul(codes, means, transpose_b=True)
-    norms = tf.reduce_sum(codes**2, axis=1, keepdims=True) + tf.reduce_sum(means**2, axis=1)
-    distances = tf.maximum(norms - 2.0 * products, 0.0)
-    return tf.where(self._counts[self._key] > 0.0, -distances, -np.inf)
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of codes [B, D]; label t of int64 [B] is revealed after answer t."""
+    return self.centroids.answer_in_turn(codes, labels)
 
-
-def _zeros(*shape: int) -> tf.Variable:
-  return tf.Variable(tf.zeros(shape), trainable=False)
-
-
-def _class_sums(values: np.ndarray, labels: np.ndarray, num_classes: int):
-  """Sums [C, D] of values [N, D] by class, in float64, and the number of samples in each, [C].
-
-  Labels are [N], or multi-hot [N, C]: an image with two labels counts in both sums.
-  """
-  sums, counts = np.zeros([num_classes, values.shape[1]]), np.zeros([num_classes])
-  for c in range(num_classes):
-    members = labels[:, c] > 0 if labels.ndim == 2 else labels == c
-    counts[c] = np.count_nonzero(members)
-    sums[c] = np.sum(values[members], axis=0, dtype=np.float64)
-  return sums, counts
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """Returns the layers of the backbone, and the means as a layer."""
+    macs = self.centroids.sums.shape.num_elements()
+    return (frozen_backbone.layers(self._features),
+            [mac_views.Layer("centroids", macs, trained=False)])

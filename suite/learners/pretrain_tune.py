@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Pretrain + Tune (Antoniou et al., 2020): a classifier of all training classes, tuned to a task.
 
-Training is plain: each update takes one step down the cross-entropy of all images of its episodes,
-support and target alike, against their classes in the data set, with a head for those. A task gets
-an untrained head of its own, and plain gradient steps on its support sets, one after the other.
+Training is supervised: each update takes one step on the cross-entropy of all images of its
+episodes, support and target alike, against their classes in the data set, with a head for these
+classes. A task starts with another, untrained head, and is tuned by plain gradient steps on its
+support sets, one after the other.
 """
 
 from __future__ import annotations
 
-from typing import Any, Tuple
-
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
@@ -27,25 +27,26 @@ class PretrainTune(tf.Module):
   """An `EpisodicLearner` whose training needs `EpisodeWithClasses`; W classes of the whole task.
 
   Args:
-    net: what is trained and tuned. inner: how it is tuned; its rates are not learned.
+    net: the net that is trained and tuned.
+    inner: the inner loop that tunes it; its rates are not learned.
     transform: image preparation; its `size` is H = W.
-    training: of which the optimizer alone is used.
-    num_classes: of the data set's training split.
-    channels: C of the images that `transform` returns.
+    training: its optimizer; its other options are not used.
+    num_classes: the number of classes of the data set's training split.
+    channels: C of the prepared images.
 
   Attributes:
     optimizer: of the training.
   """
 
   def __init__(self, net: functional_conv4.Conv4, *, inner: inner_loop.InnerLoop,
-               transform: Any, training: meta_schedules.MetaTraining, num_classes: int,
-               channels: int = 3):
+               transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
+               num_classes: int, channels: int = 3):
     super().__init__()
     if inner.learn_rates:
-      raise ValueError("Pretraining does not see the inner loop, so it cannot learn its rates. Set "
+      raise ValueError("Pretraining does not run the inner loop, so it cannot learn its rates. Set "
                        "InnerLoop.learn_rates = False.")
     self.transform, self._channels, self._num_classes = transform, channels, num_classes
-    self._adapted = adapted_net.AdaptedNet(net, inner, training)
+    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="PretrainTune")
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
@@ -57,53 +58,49 @@ class PretrainTune(tf.Module):
       adapted.make(seeds.integer("initial weights"), shape, task.num_classes, fixed=_HEAD)
       every = adapted.net.initial(seeds.integer("initial class head"), shape, self._num_classes)
       self._class_head = {name: tf.Variable(every[name], name=f"class_{name}") for name in _HEAD}
-      self.optimizer = adapted_net.trained(adapted.training, self).optimizer()
+      self.optimizer = adapted.trained().optimizer()
       self.optimizer.build(self.trainable_variables)
 
   @property
   def transductive(self) -> bool:
-    """Whether targets are normalised by their own statistics."""
+    """Whether targets are normalized by their own statistics."""
     return self._adapted.inner.transductive
 
   def initial_state(self, num_classes: int) -> inner_loop.State:
-    """The trained weights and the untrained head, before the first support set."""
+    """Returns the trained weights and the untrained head, before the first support set."""
     return self._adapted.begin(num_classes)
 
   def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
-    """The state after a support set, images [B, H, W, C] and labels [B]."""
-    return self._adapted.adapt(state, self._prepared(images), labels)
+    """Returns the state after a support set, images [B, H, W, C] and labels [B]."""
+    return self._adapted.adapt(state, images, labels)
 
   def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for images [B, H, W, C]."""
-    return self._adapted.logits(state, self._prepared(images))
+    """Returns logits [B, W] of images [B, H, W, C]."""
+    return self._adapted.logits(state, images)
 
-  def meta_loss(self, episode: episodes_lib.EpisodeWithClasses) -> Tuple[tf.Tensor, Tuple[()]]:
-    """Cross-entropy [] of all images of an episode, as one batch, against their classes."""
+  def meta_loss(self, episode: episodes_lib.EpisodeWithClasses) -> tuple[tf.Tensor, tuple[()]]:
+    """Returns the cross-entropy [] of all images of an episode, as one batch, and their classes."""
     if not hasattr(episode, "support_classes"):
       raise ValueError("PretrainTune trains on the classes of the data set, which these episodes "
-                       "do not tell. Set train/cfsl_data.episodes.with_classes = True.")
+                       "do not hold. Set train/cfsl_data.episodes.with_classes = True.")
     images = tf.concat([_flat(episode.support_images, 4), episode.target_images], axis=0)
     classes = tf.concat([_flat(episode.support_classes, 1), episode.target_classes], axis=0)
     parameters = self._adapted.parameters()
     head = {name: tf.convert_to_tensor(value) for name, value in self._class_head.items()}
     first_row = functional_conv4.Norms(*(part[0] for part in parameters.norms))
     logits = self._adapted.net.apply({**parameters.weights, **head}, first_row,
-                                     self._prepared(images))
+                                     self._adapted.prepared(images))
     return inner_loop.cross_entropy(classes, logits), ()
 
-  def nothing_seen(self) -> Tuple[()]:
-    """As `meta_loss` returns it."""
+  def zero_statistics(self) -> tuple[()]:
+    """Returns (): the norms keep no running statistics."""
     return ()
 
-  def absorb(self, seen: Tuple[()]) -> None:
-    """Nothing: the norms keep no running statistics."""
-
-  def _prepared(self, images: tf.Tensor) -> tf.Tensor:
-    return self._adapted.net.prepare(
-        adapted_net.checked_channels(images, self._channels, self))
+  def update_statistics(self, seen: tuple[()]) -> None:
+    """Does nothing: the norms keep no running statistics."""
 
 
 def _flat(x: tf.Tensor, rank: int) -> tf.Tensor:
-  """[S, B, ...] -> [S * B, ...], of so many axes."""
+  """Returns [S * B, ...] of x [S, B, ...]; the result has `rank` axes."""
   return tf.reshape(x, [x.shape[0] * x.shape[1], *x.shape[2:2 + rank - 1]])

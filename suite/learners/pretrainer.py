@@ -1,15 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Pretrains a backbone: MoCo V2, SimCLR's loss, or cross-entropy, by one loop.
 
-All it knows is in variables, so the checkpoint after each event (both encoders, queue, velocities,
-update count) is enough to go on with the very same numbers: what update n does is a function of
-them, the seed and n.
+The whole state is in variables (encoders, queue, velocities, update count), and update n is a
+function of them, the seed and n. A run resumed from a checkpoint thus gives the same numbers.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +17,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import unlabelled
 from suite.state import context as context_lib
 from suite.training.pretraining import pretexts
@@ -25,14 +25,16 @@ from suite.training.pretraining import pretrain_loop
 
 
 class Pretrainer(tf.Module):
-  """See the module; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
+  """Pretrains a backbone; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
 
   Args:
-    pretext: makes what it is trained on: `pretexts.Moco`, `pretexts.SimClr`, `pretexts.Supervised`.
+    pretext: a function that returns the pretext: `pretexts.Moco`, `pretexts.SimClr` or
+      `pretexts.Supervised`.
     backbone: backbone(image_shape=(S, S, 3)) returns a Keras model, images to features [B, D].
-    transform: augments; for two views it has `view(n)`, as `contrastive_views.AugPlus`.
+    transform: augments; for two views it has `view(n)`, as `contrastive_views.AugPlus` does.
     batch_size: B, global.
-    learning_rate: at its peak; it falls to 0 along a cosine. warmup: updates of linear warm-up.
+    learning_rate: its peak; it falls to 0 along a cosine.
+    warmup: the number of updates of linear warm-up.
     momentum, weight_decay: of SGD.
   """
 
@@ -41,7 +43,7 @@ class Pretrainer(tf.Module):
       *,
       pretext: Callable[[], pretexts.Pretext],
       backbone: Callable[..., tf.keras.Model],
-      transform: Any,
+      transform: transform_lib.Transform,
       batch_size: int = 256,
       learning_rate: float = 0.03,
       warmup: int = 0,
@@ -54,14 +56,15 @@ class Pretrainer(tf.Module):
         raise ValueError(f"Pretrainer.{name} is {value}; it must be above 0.")
     self.transform = transform
     self._make_pretext, self._backbone, self._batch_size = pretext, backbone, batch_size
-    self._sgd: Dict[str, Any] = dict(
+    self._sgd: dict[str, Any] = dict(
         batch_size=batch_size, learning_rate=learning_rate, warmup=warmup, momentum=momentum,
         weight_decay=weight_decay)
-    self._task: Optional[tasks.Task] = None
-    self._cost: Optional[flops.Cost] = None
-    self._batches: Optional[_Batches] = None
+    self._task: tasks.Task | None = None
+    self._cost: flops.Cost | None = None
+    self._batches: _Batches | None = None
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes the variables, once."""
     if self._task is not None:
       return
     context.distribution.check_batch(self._batch_size)
@@ -70,13 +73,13 @@ class Pretrainer(tf.Module):
     self.updates = tf.Variable(0, dtype=tf.int64, trainable=False, name="updates_done")
 
   def _built(self, context: context_lib.Context, distribution: distribution_lib.Distribution
-             ) -> Tuple[pretexts.Pretext, pretrain_loop.PretrainLoop]:
+             ) -> tuple[pretexts.Pretext, pretrain_loop.PretrainLoop]:
     assert self._task is not None
     pretext, size = self._make_pretext(), self.transform.size
     if pretext.needs_labels and self._task.kind != tasks.SINGLE_LABEL:
       raise ValueError(f"{type(pretext).__name__} learns {tasks.SINGLE_LABEL} tasks; "
                        f"{self._task.name!r} is {self._task.kind}.")
-    # Of the run, not of the event: a run that goes on begins in another event.
+    # Seeds of the run, not of the event: a resumed run begins in another event.
     seeds = seeds_lib.Seeds(context.seeds.seed, "pretrainer")
     with distribution.scope():
       pretext.build(
@@ -86,21 +89,23 @@ class Pretrainer(tf.Module):
 
   @property
   def encoder(self) -> tf.keras.Model:
-    """What remains of the pretraining."""
+    """The pretrained backbone."""
     return self.pretext.backbone
 
   @property
   def name_of_pretext(self) -> str:
+    """The pretext's class in lower case."""
     return type(self.pretext).__name__.lower()
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D]."""
+    """Returns features [B, D]."""
     return self.encoder(images, training=False)
 
-  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, portion: unlabelled.Portion, context: context_lib.Context) -> dict[str, Any]:
+    """Runs the updates of a portion; portions must come in order."""
     if int(self.updates) != portion.first:
-      raise ValueError(f"The pretrainer has done {int(self.updates)} updates and was asked to go "
-                       f"on with number {portion.first}; give it the portions in order.")
+      raise ValueError(f"The pretrainer has done {int(self.updates)} updates and was asked to "
+                       f"continue with update {portion.first}; give it the portions in order.")
     if self.pretext.needs_labels and isinstance(portion.images, unlabelled.Unlabelled):
       raise ValueError(f"The pretext {self.name_of_pretext!r} learns from labels, but "
                        f"{portion.images.name!r} has none. Run pretrain.run with labelled=True.")
@@ -128,14 +133,14 @@ class Pretrainer(tf.Module):
                   [self.transform.view(n) for n in range(pretext.num_views)])
     seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")
 
-    def merged(*views: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    def merged(*views: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
       batch = {f"view{n}": view["image"] for n, view in enumerate(views)}
       return {**batch, "label": views[0]["label"]} if pretext.needs_labels else batch
 
-    specs: Dict[str, tf.TensorSpec] = {}
+    specs: dict[str, tf.TensorSpec] = {}
 
     def make(**shard: int) -> tf.data.Dataset:
-      # The same images by the same plan; only the transforms tell the views apart.
+      # The same images in the same order: views differ only by their transforms.
       views = [portion.images.train_batches(
           self._batch_size, seed=seed, transform=transform, first_step=portion.first, **shard)
                for transform in transforms]
@@ -147,9 +152,9 @@ class Pretrainer(tf.Module):
     iterator = iter(context.distribution.dataset(make))
     return _Batches(portion.images, iterator, specs)
 
-  def _update_cost(self, spec: Dict[str, tf.TensorSpec], context: context_lib.Context
+  def _update_cost(self, spec: dict[str, tf.TensorSpec], context: context_lib.Context
                    ) -> flops.Cost:
-    """Counted on one device whatever the strategy is, as `Network.step_cost` does."""
+    """Returns the cost of an update, counted on one device for any strategy."""
     if self._cost is None:
       loop = self.loop
       if not context.distribution.is_single:
@@ -159,11 +164,11 @@ class Pretrainer(tf.Module):
 
 
 class _Batches:
-  """An iterator over distributed batches of a set, and the spec of a global one.
+  """An iterator over distributed batches of a set, and the spec of a global batch.
 
-  Portions come in order, so it goes on from one to the next: to make it anew takes seconds. A plain
-  class, in which `tf.Module` looks for no variables.
+  It is kept from one portion to the next, since making it takes seconds. It is a plain class, so
+  `tf.Module` does not search it for variables.
   """
 
-  def __init__(self, images: Any, iterator: Any, spec: Dict[str, tf.TensorSpec]):
+  def __init__(self, images: Any, iterator: Any, spec: dict[str, tf.TensorSpec]):
     self.images, self.iterator, self.spec = images, iterator, spec

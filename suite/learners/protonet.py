@@ -1,60 +1,72 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Prototypical networks (Snell et al., 2017) that meet the classes of a task in several sets.
+"""Prototypical networks (Snell et al., 2017) and Meta-Baseline (Chen et al., 2021).
 
-A class is the mean embedding of its images so far; logits are minus the squared Euclidean distances
-to these means. The state is a sum and a count a class, so every support set counts, wherever it
-comes, and none needs to be kept.
+Both answer by the class means of a meta-trained embedding; a class's images may come in several
+support sets, whose features are summed and counted, so no set has to be kept.
+
+  Prototypical networks   "euclidean"   logits[c] = -|f - m_c|^2
+  Meta-Baseline           "cosine"      logits[c] = s cos(f, m_c)     s is trained; the embedding
+                                        is pretrained (`tuned_embedding.TunedEmbedding`)
 
 The learner published with CFSL takes dot products (`similarity`) and forgets all sets but the last
-one, whose images it divides by the number of sets (`last_set_only`): that is how its numbers came
-about, and it is there to show just that.
+one, whose sums it divides by the number of its images (`last_set_only`): these two options
+reproduce its numbers.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+import math
+from typing import Protocol
 
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
+from suite.training.episodic import class_means
 from suite.training.episodic import episode_loss
 from suite.training.episodic import meta_schedules
 
-SIMILARITIES = ("euclidean", "dot")
-# The logit of a class that was not shown yet: finite, so that no loss becomes NaN.
-_NOT_SHOWN = -1e9
+
+class Training(Protocol):
+  """How an embedding is meta-trained, such as `MetaTraining` or `BaseEpisodes`."""
+
+  def optimizer(self) -> tf.keras.optimizers.Optimizer:
+    """Returns a new optimizer, not built."""
 
 
 class ProtoNet(tf.Module):
   """An `EpisodicLearner`; D features, W classes of the whole task.
 
   Args:
-    embedding: images [B, H, W, C] to features [B, D], see `suite.models.episodic.embedding`.
+    embedding: maps images [B, H, W, C] to features [B, D], see `suite.models.episodic.embedding`.
     transform: image preparation; its `size` is H = W.
-    training: how it is meta-trained: rate, cosine, decay and clamp; None: as by default.
+    training: how the embedding is meta-trained; None: the default `MetaTraining`.
     channels: C of the prepared images.
-    similarity: "euclidean", minus the squared distance, or "dot".
-    last_set_only: the defect: only the last set counts, divided by the number of sets.
+    similarity: "euclidean" (minus the squared distance), "cosine" or "dot".
+    scale: initial s of "cosine".
+    last_set_only: whether only the last support set of a class counts, see the module.
 
   Attributes:
     optimizer: of the meta-training, so that a checkpoint of the learner holds its moments.
+    similarity: as given.
   """
 
   transductive = False
 
-  def __init__(self, embedding: Any, *, transform: Any,
-               training: Optional[meta_schedules.MetaTraining] = None,
-               channels: int = 3, similarity: str = "euclidean", last_set_only: bool = False):
+  def __init__(self, embedding: episode_loss.MetaEmbedding, *,
+               transform: transform_lib.Transform, training: Training | None = None,
+               channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
+               last_set_only: bool = False):
     super().__init__()
-    if similarity not in SIMILARITIES:
-      raise ValueError(f"ProtoNet.similarity is {similarity!r}; allowed are "
-                       f"{', '.join(SIMILARITIES)}.")
-    self.transform, self._channels = transform, channels
-    self._embedding = embedding
-    self._training = training or meta_schedules.MetaTraining()
-    self._similarity, self._last_set_only = similarity, last_set_only
+    class_means.check(similarity, "ProtoNet")
+    if not scale > 0:
+      raise ValueError(f"ProtoNet.scale is {scale}; it must be above 0.")
+    self.transform, self._channels, self.similarity = transform, channels, similarity
+    self._embedding, self._scale = embedding, scale
+    self._training: Training = training or meta_schedules.MetaTraining()
+    self._last_set_only = last_set_only
     self._num_classes = 0
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -65,50 +77,43 @@ class ProtoNet(tf.Module):
     size = self.transform.size
     with context.distribution.scope():
       self._embedding.make(context.seeds.integer("initial weights"), (size, size, self._channels))
+      if self.similarity == "cosine":  # The logarithm is trained, so s stays above 0.
+        self.log_scale = tf.Variable(math.log(self._scale), name="log_scale")
       self.optimizer = self._training.optimizer()
       self.optimizer.build(self.trainable_variables)
     self._features = self.encode(tf.zeros([1, size, size, self._channels])).shape[-1]
 
+  @property
+  def scale(self) -> tf.Tensor | None:
+    """The trained factor s [] of cosines; None for other similarities."""
+    return tf.exp(self.log_scale) if self.similarity == "cosine" else None
+
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, C]."""
+    """Returns features [B, D] of images [B, H, W, C]."""
     return self._embedding.encode(images)
 
-  def initial_state(self, num_classes: int) -> Dict[str, tf.Tensor]:
-    """Nothing was shown: "sums" [W, D] and "counts" [W] of embeddings by class, all 0."""
-    return {"sums": tf.zeros([num_classes, self._features]), "counts": tf.zeros([num_classes])}
+  def initial_state(self, num_classes: int) -> class_means.MeansState:
+    """Returns sums [W, D] and counts [W] of features by class, all 0."""
+    return class_means.zeros(num_classes, self._features)
 
-  def adapt(
-      self, state: Dict[str, tf.Tensor], codes: tf.Tensor, labels: tf.Tensor
-  ) -> Dict[str, tf.Tensor]:
-    """Adds one support set, features [B, D] and labels [B]."""
-    is_class = tf.one_hot(labels, state["counts"].shape[0])  # [B, W]
-    sums, shown = tf.matmul(is_class, codes, transpose_a=True), tf.reduce_sum(is_class, axis=0)
-    counts = state["counts"] + shown
-    if self._last_set_only:
-      mean = sums / tf.maximum(shown, 1.0)[:, None]
-      return {"sums": tf.where(shown[:, None] > 0.0, mean, state["sums"]), "counts": counts}
-    return {"sums": state["sums"] + sums, "counts": counts}
+  def adapt(self, state: class_means.MeansState, codes: tf.Tensor, labels: tf.Tensor
+            ) -> class_means.MeansState:
+    """Returns the state after one more support set, features [B, D] and labels [B]."""
+    return class_means.add(state, codes, labels, last_set_only=self._last_set_only)
 
-  def logits(self, state: Dict[str, tf.Tensor], codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for features [B, D]."""
-    prototypes = state["sums"] / tf.maximum(state["counts"], 1.0)[:, None]  # [W, D]
-    products = tf.matmul(codes, prototypes, transpose_b=True)
-    if self._similarity == "dot":
-      similarities = products
-    else:
-      squares = [tf.reduce_sum(x ** 2, axis=1) for x in (codes, prototypes)]  # [B], [W]
-      similarities = 2.0 * products - squares[0][:, None] - squares[1]
-    return tf.where(state["counts"] > 0.0, similarities, _NOT_SHOWN)
+  def logits(self, state: class_means.MeansState, codes: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, W] of features [B, D]."""
+    return class_means.logits(state, codes, self.similarity, self.scale)
 
-  def meta_loss(self, episode: Tuple[tf.Tensor, ...]) -> Tuple[tf.Tensor, embedding_lib.Seen]:
-    """Mean cross-entropy [] of an episode's targets, and what norms saw: `episode_loss`."""
+  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
+    """Returns the mean cross-entropy [] of an episode's targets, and statistics for the norms."""
     return episode_loss.of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
-  def nothing_seen(self) -> embedding_lib.Seen:
-    """Zeros in the place of what `meta_loss` saw."""
-    return self._embedding.nothing_seen()
+  def zero_statistics(self) -> embedding_lib.Seen:
+    """Returns zeros in the form of the statistics that `meta_loss` returns."""
+    return self._embedding.zero_statistics()
 
-  def absorb(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the norms."""
-    self._embedding.absorb(seen)
+    self._embedding.update_statistics(seen)

@@ -1,14 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Where a new model's weights come from: random, the previous task, or the nearest task by kNN."""
+"""Initial weights of a new model: random, or those of the previous or the nearest past task."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol
+from typing import Any, Callable, NamedTuple, Protocol
 
 import numpy as np
 
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.state import weight_store
@@ -19,46 +21,51 @@ RANDOM = "random"
 
 
 class Choice(NamedTuple):
-  """The entry to start from (None: random weights), and each candidate's validation error."""
+  """A start: the past model (None: random weights) and the candidates' validation errors."""
 
-  entry: Optional[weight_store.Entry]
-  candidates: Dict[str, float]
+  entry: weight_store.Entry | None
+  candidates: dict[str, float]
 
 
 class Start(Protocol):
   """Chooses among the learner's past models."""
 
-  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
-    """entries: the learner's past models, oldest first; features: extracts what kNN needs."""
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
+    """Returns the start.
+
+    Args:
+      entries: the learner's past models, oldest first.
+      features: the kNN errors of their features.
+    """
 
 
 @dataclasses.dataclass(frozen=True)
 class Random:
-  """Indep: every task starts from scratch."""
+  """Indep: every task starts from random weights."""
 
-  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del entries, features
     return Choice(None, {})
 
 
 @dataclasses.dataclass(frozen=True)
 class Previous:
-  """FT-prev: from the task learned last."""
+  """FT-prev: every task starts from the task learned last."""
 
-  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del features
     return Choice(entries[-1] if entries else None, {})
 
 
 @dataclasses.dataclass(frozen=True)
 class Nearest:
-  """FT-d and FT-s: from the task whose backbone gives a kNN classifier the lowest validation error.
+  """FT-d and FT-s: from the past task whose features give the lowest kNN validation error.
 
   Attributes:
-    k: neighbours, uniform weights, Euclidean distance.
+    k: the number of neighbors, of uniform weight, by Euclidean distance.
     max_train, max_validation: images drawn for the comparison, the same ones for every candidate.
-    include_random: a random backbone is a candidate too; where it wins, training starts from
-      scratch.
+    include_random: whether a random backbone is a candidate; if it wins, training starts from
+      random weights.
   """
 
   k: int = 5
@@ -66,45 +73,45 @@ class Nearest:
   max_validation: int = 5_000
   include_random: bool = True
 
-  def choose(self, entries: List[weight_store.Entry], features: Features) -> Choice:
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     if not entries:
       return Choice(None, {})
-    # The first of equals wins, and the newest model comes first: it has seen the most.
-    candidates: List[Optional[weight_store.Entry]] = [*reversed(entries)]
+    # Of equal errors the first wins, so the newest model comes first: it has learned the most.
+    candidates: list[weight_store.Entry | None] = [*reversed(entries)]
     if self.include_random:
       candidates.append(None)
     errors = {_name(entry): features.knn_error(entry, self) for entry in candidates}
     return Choice(min(candidates, key=lambda entry: errors[_name(entry)]), errors)
 
 
-def _name(entry: Optional[weight_store.Entry]) -> str:
+def _name(entry: weight_store.Entry | None) -> str:
   return RANDOM if entry is None else entry.name
 
 
-class Features:
-  """kNN errors of past backbones on the task at hand; every cost goes to phase "select"."""
+class KnnErrors:
+  """kNN errors of past backbones on the current task; every cost is charged to phase "select"."""
 
   def __init__(
       self,
       network: network_lib.Network,
-      experience: Any,
+      experience: experience_lib.Experience,
       *,
-      load: Callable[[Optional[weight_store.Entry]], List[np.ndarray]],
-      transform: Any,
+      load: Callable[[weight_store.Entry | None], list[np.ndarray]],
+      transform: transform_lib.Transform,
       batch_size: int,
       context: context_lib.Context,
   ):
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._batch_size, self._context = transform, batch_size, context
-    self._sets: Dict[str, Any] = {}
+    self._sets: dict[str, Any] = {}
 
-  def knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
-    """Validation error of kNN on the features of one past backbone (None: a random one)."""
+  def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
+    """Returns the kNN validation error on the features of a past backbone (None: random)."""
     return self._context.journal.once(
         f"select/{_name(entry)}", lambda: self._knn_error(entry, settings))
 
-  def _knn_error(self, entry: Optional[weight_store.Entry], settings: Nearest) -> float:
-    from sklearn import neighbors  # here, because few runs need it
+  def _knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
+    from sklearn import neighbors  # Here, because few runs need it.
 
     self._network.set_backbone(self._load(entry))
     train = self._extract("train", settings.max_train)
@@ -119,8 +126,8 @@ class Features:
     queries = _finite(validation.values)
     if multi_label:
       # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
-      neighbours = knn.kneighbors(queries, return_distance=False)
-      scores = np.mean(train.labels[neighbours], axis=1)
+      neighbors_of = knn.kneighbors(queries, return_distance=False)
+      scores = np.mean(train.labels[neighbors_of], axis=1)
       return 1.0 - classification.mean_average_precision(scores, validation.labels)
     correct = int(np.sum(knn.predict(queries) == validation.labels))
     return classification.error(correct, len(validation.labels))
@@ -135,5 +142,5 @@ class Features:
 
 
 def _finite(features: np.ndarray) -> np.ndarray:
-  """A diverged backbone must lose the comparison, not stop the run."""
+  """Returns float32 features without NaN and infinity, so a diverged backbone loses, not raises."""
   return np.nan_to_num(features.astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)

@@ -1,90 +1,99 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Streaming linear discriminant analysis (SLDA; Hayes & Kanan, 2020) on frozen features.
+"""Streaming linear discriminant analysis (SLDA; Hayes & Kanan, 2020) on features that never change.
 
-Means and scatter move with every label. The covariance is inverted after the base classes, and then
-in offline phases, which train nothing: an update strategy says how often, `Never` being the paper's
-SLDA of a fixed covariance. See `suite/training/sequence/running_discriminant.py`.
+Means and scatter move with every label. The covariance is inverted after each task, bucket or set
+of base classes (`learn`), and in offline phases of a sequence, which train nothing: the update
+strategy says how often; `Never` gives the paper's SLDA with a fixed covariance. See
+`suite/training/sequence/running_discriminant.py`.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable
 
 import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import experience as experience_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
 from suite.training.sequence import running_discriminant
+from suite.training.sequence import task_statistics
 
-_CHUNK = 256  # Base samples added in one call.
+_CHUNK = 256  # Samples added in one call of `learn`.
 
 
 class StreamingLda(tf.Module):
-  """An `InstanceLearner` and `OfflineLearner` for one sequence, and for base classes before it.
+  """An `InstanceLearner` and `OfflineLearner` for single-label tasks, buckets and sequences.
+
+  Deliveries of one task key add to the same statistics; another task has statistics for itself,
+  two matrices [D, D] among them.
 
   Args:
-    transform: image preparation; its `size` is H = W.
-    features: images [B, H, W, 3] to features [B, D]; it never changes.
-    shrinkage: the part of the identity in the covariance that is inverted; the paper's 1e-4.
+    transform: image preparation, or `feature_set.Features` for feature vectors.
+    features: a function of prepared examples to features [B, D], such as a `FrozenBackbone`; None:
+      pixels of images, and feature vectors unchanged.
+    shrinkage: the share of the identity in the covariance that is inverted; the paper's 1e-4.
     weights: "steps" as published, or "class"; see `running_discriminant`.
-    batch_size: of feature extraction in `learn`.
+    batch_size: examples whose features are computed at once in `learn`.
   """
 
-  def __init__(self, *, transform: Any, features: Callable[[tf.Tensor], tf.Tensor],
-               shrinkage: float = 1e-4, weights: str = "steps", batch_size: int = 256):
+  def __init__(self, *, transform: transform_lib.Transform,
+               features: frozen_backbone.FeatureFn | None = None, shrinkage: float = 1e-4,
+               weights: str = "steps", batch_size: int = 256):
     super().__init__()
-    self.transform = transform
-    self._features, self._batch_size = features, batch_size
-    self._shrinkage, self._weights = shrinkage, weights
-    self._built = False
-    self._solve_cost: Optional[flops.Cost] = None
+    running_discriminant.check(shrinkage, weights)
+    self.transform, self._batch_size = transform, batch_size
+    self._features = frozen_backbone.or_plain(features, transform)
+    self._statistics: task_statistics.TaskStatistics[running_discriminant.RunningDiscriminant] = (
+        task_statistics.TaskStatistics(
+            lambda num_classes, num_features: running_discriminant.RunningDiscriminant(
+                num_classes, num_features, shrinkage=shrinkage, weights=weights)))
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Selects the statistics of the task; makes them if it is new."""
     del context
-    if task.kind != tasks.SINGLE_LABEL:
-      raise ValueError(f"Task {task.key} is {task.kind}; SLDA adds each image to the mean of one "
-                       f"class. Take {tasks.SINGLE_LABEL} tasks.")
-    if self._built:
-      return
-    size = self.transform.size
-    self._num_features = int(self.encode(tf.zeros([1, size, size, 3], tf.uint8)).shape[1])
-    self.discriminant = running_discriminant.RunningDiscriminant(
-        task.num_classes, self._num_features, shrinkage=self._shrinkage, weights=self._weights)
-    self._add = tf.function(self.discriminant.add, input_signature=[
-        tf.TensorSpec([None, self._num_features]), tf.TensorSpec([None], tf.int64)])
-    self._solve = tf.function(self.discriminant.solve, input_signature=[])
-    self._built = True
+    task_statistics.check_single_label(task, "SLDA")
+    self._num_features = frozen_backbone.num_features(self._features, self.transform)
+    self._statistics.begin(task, self._num_features)
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
-    """Adds the training split, each image once and not augmented; then inverts."""
-    outputs = scoring.Forward(self.encode, context.distribution).run(
-        experience.train, transform=self.transform, batch_size=self._batch_size,
-        ledger=context.ledger, phase=context.phase)
+  @property
+  def discriminant(self) -> running_discriminant.RunningDiscriminant:
+    """The statistics of the task that began last."""
+    return self._statistics.current
+
+  def learn(
+      self, experience: experience_lib.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    """Adds the training split, each example once and not augmented; then inverts."""
+    outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
+                              batch_size=self._batch_size, context=context)
     codes, labels = tf.cast(outputs.values, tf.float32), tf.cast(outputs.labels, tf.int64)
     began, num = time.monotonic(), len(outputs.labels)
     for start in range(0, num, _CHUNK):
-      self._add(codes[start:start + _CHUNK], labels[start:start + _CHUNK])
+      self.discriminant.add_chunk(codes[start:start + _CHUNK], labels[start:start + _CHUNK])
     cost = self._cost_of_one(self.discriminant.add) * num
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
     self._invert(context)
-    return {"classes_with_a_mean": int(tf.math.count_nonzero(self.discriminant.counts))}
+    return {"classes_with_a_mean": self.discriminant.num_nonempty}
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of prepared examples."""
     return self.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
+    """Returns features [B, D] of prepared examples; learning does not change them."""
     return self._features(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for features [B, D]; -inf for classes without a sample."""
+    """Returns logits [B, C] of features [B, D]; -inf for classes without a sample."""
     return self.discriminant.answer(codes)
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
@@ -92,37 +101,36 @@ class StreamingLda(tf.Module):
     self.discriminant.add(codes, labels)
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
+    """Returns logits [B, C] of codes [B, D]; label t of int64 [B] is revealed after answer t."""
     return self.discriminant.answer_in_turn(codes, labels)
 
   def learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> Dict[str, Any]:
+      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Inverts the covariance of all labels so far."""
     del stored
     self._invert(context)
     return {"passes": 0}
 
-  def stored_macs(self, num_stored: int) -> Optional[int]:
+  def stored_macs(self, num_stored: int) -> int | None:
+    """Returns the MACs of an inversion, which do not depend on the number of samples."""
     del num_stored
-    return self._cost_of_solve().macs
+    return self.discriminant.solve_cost().macs
 
-  def mac_layers(self) -> Tuple[List[mac_views.Layer], List[mac_views.Layer]]:
-    """Layers of the backbone and the means. A label's 2 D^2 MACs and the inversions are in the
-    ledger alone: the views know of gradients only."""
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """Returns the layers of the backbone, and the means as a layer.
+
+    The 2 D^2 MACs of a label and the inversions are in the ledger only: the views count products
+    with weights and their gradients.
+    """
     macs = self.discriminant.sums.shape.num_elements()
     return (frozen_backbone.layers(self._features),
             [mac_views.Layer("means", macs, trained=False)])
 
   def _invert(self, context: context_lib.Context) -> None:
-    began, cost = time.monotonic(), self._cost_of_solve()
-    self._solve()
+    start, cost = time.monotonic(), self.discriminant.solve_cost()
+    self.discriminant.solve_compiled()
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
-                          seconds=time.monotonic() - began)
-
-  def _cost_of_solve(self) -> flops.Cost:
-    if self._solve_cost is None:
-      self._solve_cost = flops.count(self._solve.get_concrete_function())
-    return self._solve_cost
+                          seconds=time.monotonic() - start)
 
   def _cost_of_one(self, add: Callable[..., None]) -> flops.Cost:
     return flops.count(tf.function(add).get_concrete_function(

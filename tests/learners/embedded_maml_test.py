@@ -34,9 +34,9 @@ class Linear(tf.Module):
     return tf.cast(images, tf.float64) / 100.0 @ self._kernel
 
   def train(self, images):
-    return self.encode(images), self.nothing_seen()
+    return self.encode(images), self.zero_statistics()
 
-  def nothing_seen(self):
+  def zero_statistics(self):
     return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(1.0))
 
 
@@ -202,8 +202,8 @@ def test_what_is_seen_moves_what_encodes_and_nothing_else_does():
   before = learner.encode(episode[2]).numpy()
   _, seen = learner.meta_loss(episode)
   np.testing.assert_array_equal(learner.encode(episode[2]), before)
-  tf.nest.assert_same_structure(seen, learner.nothing_seen())
-  learner.absorb(seen)
+  tf.nest.assert_same_structure(seen, learner.zero_statistics())
+  learner.update_statistics(seen)
   assert np.abs(learner.encode(episode[2]) - before).max() > 1e-4
 
 
@@ -223,12 +223,12 @@ def test_many_episodes_in_one_graph_lower_the_loss(critic_steps):
   @tf.function
   def update():
     made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
-                                 (tf.constant(0.0), learner.nothing_seen(), list(variables)))
+                                 (tf.constant(0.0), learner.zero_statistics(), list(variables)))
     losses, seen, gradients = tf.map_fn(one, tuple(batch), fn_output_signature=made,
                                         parallel_iterations=2)
     learner.optimizer.apply_gradients(
         zip([tf.reduce_mean(g, axis=0) for g in gradients], variables))
-    learner.absorb(tf.nest.map_structure(lambda part: tf.reduce_sum(part, axis=0), seen))
+    learner.update_statistics(tf.nest.map_structure(lambda part: tf.reduce_sum(part, axis=0), seen))
     return tf.reduce_mean(losses)
 
   losses = [float(update()) for _ in range(25)]
@@ -241,7 +241,7 @@ def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
     for i in range(first, last):
       _, gradients, seen = compiled(_episode(seed=i, sets=1))
       learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
-      learner.absorb(seen)
+      learner.update_statistics(seen)
 
   whole, first, second = (
       _learner(sets=1, steps=1, critic_steps=1, seed=s) for s in (0, 0, 7))
@@ -271,7 +271,7 @@ def test_the_papers_across_task_memory(sets, omniglot, slimagenet):
 
 def test_what_does_not_fit_is_refused():
   learner = _learner()
-  with pytest.raises(ValueError, match="task of 6 classes, but the head was made for 4"):
+  with pytest.raises(ValueError, match="task has 6 classes, but the head was made for 4"):
     learner.initial_state(6)
   message = r"Images have 3 channels, the net was made for 1. Set EmbeddedMaml.channels = 3"
   with pytest.raises(ValueError, match=message):

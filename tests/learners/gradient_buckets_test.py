@@ -268,7 +268,7 @@ def small_conv(image_shape):
     ({"transform": feature_set.Features(WIDTH + 1)}, "has features of width 6, but 7 was expected"),
     ({"transform": image_ops.Plain(8), "net": trainable_parts.AllLayers(small_conv)},
      "holds features, but the learner"),
-    ({"transform": image_ops.Plain(8)}, "HeadOnly.features is None"),
+    ({"transform": image_ops.Plain(8)}, "holds features, but the learner"),
     ({"net": trainable_parts.HeadOnly(lambda images: images)}, "the examples are features"),
     ({"net": trainable_parts.AllLayers(small_conv)}, "cannot be called with feature_size=6"),
     ({"net": trainable_parts.AllLayers(lambda feature_size: "net")}, "must make a Keras model"),

@@ -17,7 +17,6 @@ from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import gradient
-from suite.learners import nearest_mean
 from suite.models import conv4
 from suite.state import context
 from suite.state import journal
@@ -26,6 +25,7 @@ from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
+from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
 from suite.training.memories import group_balanced
@@ -166,7 +166,7 @@ def test_macs_of_a_teacher(tmp_path):
 
 def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
   learner = begun(tmp_path, objective=lwf.Lwf(0.8, 2.0, teacher="first"),
-                  features=nearest_mean.pixels)
+                  features=frozen_backbone.pixels)
   now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
   record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
   assert (record["passes"], record["teacher_passes"]) == (40, 40)

@@ -224,7 +224,7 @@ def test_weights_are_the_seeds_and_begin_keeps_them():
 
 def test_what_does_not_fit_is_refused():
   learner = _learner()
-  with pytest.raises(ValueError, match="task of 6 classes, but the head was made for 4"):
+  with pytest.raises(ValueError, match="task has 6 classes, but the head was made for 4"):
     learner.initial_state(6)
   with pytest.raises(ValueError, match="Images have 3 channels, the net was made for 2"):
     learner.adapt(learner.initial_state(4), tf.zeros([2, 4, 4, 3]), tf.constant([0, 1]))

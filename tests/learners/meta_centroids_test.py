@@ -11,9 +11,12 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.contracts import experience
 from suite.contracts import tasks
+from suite.data.digits import digits
+from suite.data.images import example_arrays
+from suite.data.images import feature_set
 from suite.data.images import image_ops
-from suite.learners import meta_baseline
 from suite.learners import meta_centroids
 from suite.learners import protonet
 from suite.models import conv4
@@ -39,10 +42,9 @@ def make(name):
     net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=2)),
                             transform=TRANSFORM, training=EPISODES)
     return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
-  net = meta_baseline.MetaBaseline(
-      tuned_embedding.TunedEmbedding(small), transform=TRANSFORM, training=EPISODES)
-  return meta_centroids.MetaCentroids(
-      net, episodes=EPISODES, transform=TRANSFORM, similarity="cosine")
+  net = protonet.ProtoNet(tuned_embedding.TunedEmbedding(small), transform=TRANSFORM,
+                          training=EPISODES, similarity="cosine")
+  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
 @pytest.mark.parametrize("name", ["protonet", "meta_baseline"])
@@ -74,12 +76,12 @@ class Identity:
     return tf.reshape(tf.cast(images, tf.float32), [-1, 3])
 
   def train(self, images):
-    return self.encode(images), self.nothing_seen()
+    return self.encode(images), self.zero_statistics()
 
-  def nothing_seen(self):
+  def zero_statistics(self):
     return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
 
-  def absorb(self, seen):
+  def update_statistics(self, seen):
     pass
 
 
@@ -90,8 +92,8 @@ def _context(tmp_path):
 
 
 def test_logits_are_cosines_at_a_learned_temperature(tmp_path):
-  net = meta_baseline.MetaBaseline(
-      Identity(), transform=image_ops.Plain(1), training=EPISODES, scale=5.0)
+  net = protonet.ProtoNet(Identity(), transform=image_ops.Plain(1), training=EPISODES,
+                          similarity="cosine", scale=5.0)
   net.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), _context(tmp_path))
   codes = tf.constant([[2.0, 0, 0], [4.0, 8.0, 0], [0, 0, 9.0]])
   state = net.adapt(net.initial_state(3), codes, tf.constant([0, 0, 1], tf.int64))
@@ -105,11 +107,41 @@ def test_logits_are_cosines_at_a_learned_temperature(tmp_path):
   assert [v.name for v in net.trainable_variables] == ["log_scale:0"]
 
 
+def test_buckets_move_the_means_and_only_the_first_trains_the_net(tmp_path):
+  learner, context = make("protonet"), _context(tmp_path)
+  buckets = digits.buckets(2)
+  weights, counts = [], []
+  for bucket in (buckets[0], buckets[1]):
+    learner.begin(buckets.task, context)
+    record = learner.learn(experience.Experience(
+        buckets.task, bucket.train, bucket.train, experience.History()), context)
+    weights.append([v.numpy() for v in learner.net.trainable_variables])
+    counts.append(learner.centroids.counts.numpy().sum())
+    assert ("meta_updates" in record) == (len(weights) == 1)
+  assert counts == [buckets[0].train.size, buckets[0].train.size + buckets[1].train.size]
+  for first, second in zip(*weights):
+    np.testing.assert_array_equal(first, second)
+  tested = example_arrays.read([buckets[0].test], buckets.task, TRANSFORM)
+  answers = np.argmax(learner.predict(tf.constant(tested.images)), axis=1)
+  assert np.mean(answers == tested.labels) > 0.3  # By chance 0.1.
+
+
+def test_a_later_task_may_be_multi_label_and_has_its_own_means(tmp_path):
+  learner, context = make("protonet"), _context(tmp_path)
+  for event in digits.nevis_stream(max_train_images=200).events():
+    if event.kind == "train" and event.entry_index in (0, 3):
+      stream = digits.nevis_stream(max_train_images=200)
+      delivered = stream.deliver(event)
+      learner.begin(delivered.task, context)
+      learner.learn(delivered, context)
+  assert delivered.task.kind == tasks.MULTI_LABEL
+  assert learner.centroids.counts.numpy().sum() == delivered.train.labels.sum()
+
+
 def test_the_temperature_multiplies_answers(tmp_path):
-  net = meta_baseline.MetaBaseline(
-      Identity(), transform=image_ops.Plain(1), training=EPISODES, scale=5.0)
-  learner = meta_centroids.MetaCentroids(
-      net, episodes=EPISODES, transform=image_ops.Plain(1), similarity="cosine")
+  net = protonet.ProtoNet(Identity(), transform=image_ops.Plain(1), training=EPISODES,
+                          similarity="cosine", scale=5.0)
+  learner = meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=image_ops.Plain(1))
   learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), _context(tmp_path))
   learner.update(tf.constant([[3.0, 4.0, 0]]), tf.constant([1], tf.int64))
   found = learner.answer(tf.constant([[1.0, 0, 0]]))
@@ -130,6 +162,9 @@ def test_norms_of_a_pretrained_network_keep_their_statistics():
 
 def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="scale is 0; it must be above 0"):
-    meta_baseline.MetaBaseline(Identity(), transform=TRANSFORM, training=EPISODES, scale=0)
-  with pytest.raises(ValueError, match="multi_label; MetaCentroids"):
+    protonet.ProtoNet(Identity(), transform=TRANSFORM, training=EPISODES, scale=0)
+  with pytest.raises(ValueError, match="multi_label and the first one; .*take NearestMean"):
     make("protonet").begin(tasks.Task("m", tasks.MULTI_LABEL, 3), _context(tmp_path))
+  net = protonet.ProtoNet(Identity(), transform=TRANSFORM, training=EPISODES)
+  with pytest.raises(ValueError, match=r"makes feature vectors \(7,\).*NearestMean"):
+    meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=feature_set.Features(7))

@@ -10,15 +10,17 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners import centroids
 from suite.learners import exemplar_tuning
 from suite.learners import minimum_distance
+from suite.learners import nearest_mean
 from suite.learners import stream_tuner
 from suite.metrics import novelty_scores
+from suite.protocols import clear
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies
 
@@ -31,17 +33,18 @@ def state_in(folder):
 
 
 def ncm(**settings):
-  return centroids.Centroids(transform=TRANSFORM, **settings)
+  return nearest_mean.NearestMean(transform=TRANSFORM, **settings)
 
 
 def tuning():
   return exemplar_tuning.ExemplarTuning(
-      transform=TRANSFORM, features=centroids.pixels, learning_rate=0.01)
+      transform=TRANSFORM, features=frozen_backbone.pixels, learning_rate=0.01)
 
 
 def finetune():
   return stream_tuner.StreamTuner(
-      transform=TRANSFORM, network=trainable_parts.HeadOnly(centroids.pixels), learning_rate=0.01)
+      transform=TRANSFORM, network=trainable_parts.HeadOnly(frozen_backbone.pixels),
+      learning_rate=0.01)
 
 
 def run(folder, learner, num=120):
@@ -109,10 +112,17 @@ def test_it_has_what_the_learner_inside_has():
 
 
 def test_wrong_use_is_named(tmp_path):
-  with pytest.raises(ValueError, match="DpMeans is given a logit of .*similarity='euclidean'"):
+  with pytest.raises(ValueError, match="DpMeans got a logit of .*similarity='euclidean'"):
     run(tmp_path, minimum_distance.MinimumDistance(ncm(similarity="cosine")))
   with pytest.raises(ValueError, match="share is 1; it must be between"):
     minimum_distance.LeastShare(1)
+
+
+def test_tasks_and_buckets_are_refused_before_anything_is_learned(tmp_path):
+  buckets, learner = digits.buckets(2), minimum_distance.MinimumDistance(ncm())
+  with pytest.raises(ValueError, match="given task 'digits' to train on.*fluid.*NearestMean"):
+    clear.run(learner, state=state_in(tmp_path), buckets=buckets)
+  assert learner.learner.centroids.num_nonempty == 0
 
 
 def test_the_threshold_is_in_a_checkpoint(tmp_path):

@@ -46,7 +46,7 @@ def _train(learner, episode, updates):
   for _ in range(updates):
     with tf.GradientTape() as tape:
       loss, seen = learner.meta_loss(episode)
-    assert seen == learner.nothing_seen() == ()
+    assert seen == learner.zero_statistics() == ()
     gradients = tape.gradient(loss, learner.trainable_variables, unconnected_gradients="zero")
     learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
   return float(loss)

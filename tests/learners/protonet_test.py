@@ -155,8 +155,8 @@ def test_with_the_defect_only_the_last_set_counts_and_without_it_all_do():
 
 
 def test_an_unknown_similarity_is_refused():
-  with pytest.raises(ValueError, match="'cosine'; allowed are euclidean, dot"):
-    _learner(similarity="cosine")
+  with pytest.raises(ValueError, match="'l1'; allowed are euclidean, cosine, dot"):
+    _learner(similarity="l1")
 
 
 def test_norms_see_every_support_set_and_the_targets_apart():

@@ -14,6 +14,7 @@ from suite.compute import seeds
 from suite.contracts import experience
 from suite.contracts import stored_samples
 from suite.contracts import tasks
+from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.learners import streaming_lda
@@ -96,6 +97,31 @@ def test_a_checkpoint_holds_it_all(tmp_path):
   np.testing.assert_array_equal(again.answer(x), learner.answer(x))
 
 
+def test_each_task_has_its_own_statistics_and_a_bucket_adds_to_them(tmp_path):
+  """Three features vectors a delivery, two deliveries of one task, another task in between."""
+  learner = streaming_lda.StreamingLda(transform=feature_set.Features(2), weights="class")
+  now, other = here(tmp_path), tasks.Task("other", tasks.SINGLE_LABEL, 2)
+
+  def deliver(task, points, labels):
+    data = feature_set.FeatureSet.from_arrays(
+        "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
+        num_classes=task.num_classes)
+    learner.begin(task, now)
+    learner.learn(experience.Experience(task, data, data, experience.History()), now)
+
+  deliver(TASK, [[0, 0], [2, 0], [9, 1]], [0, 0, 1])
+  deliver(other, [[5, 5], [7, 7]], [0, 1])
+  np.testing.assert_array_equal(learner.discriminant.counts, [1, 1])
+  deliver(TASK, [[4, 6], [9, 3]], [0, 1])
+  np.testing.assert_array_equal(learner.discriminant.counts, [3, 2, 0])
+  np.testing.assert_array_equal(learner.discriminant.sums, [[6, 6], [18, 4], [0, 0]])
+  # About the means (2, 2) and (9, 2): first axis 4 + 0 + 4, products 4 + 0 + 8, second 4 + 4 + 16
+  # and 1 + 1.
+  np.testing.assert_allclose(learner.discriminant.scatter, [[8, 12], [12, 26]], rtol=1e-6)
+
+
 def test_wrong_use_is_named(tmp_path):
-  with pytest.raises(ValueError, match="multi_label; SLDA adds each image"):
+  with pytest.raises(ValueError, match="'t' begins with 5 classes, but began with 3"):
+    make(tmp_path).begin(tasks.Task("t", tasks.SINGLE_LABEL, 5), here(tmp_path))
+  with pytest.raises(ValueError, match="'m' is multi_label; SLDA counts .*take NearestMean"):
     make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))

@@ -14,7 +14,6 @@ from __gin__ import dynamic_registration
 from suite import experiment
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners import nearest_mean
 from suite.learners import stream_tuner
 from suite.models import conv4
 from suite.protocols import fluid
@@ -40,7 +39,7 @@ frozen_backbone.FrozenBackbone.size = 8
 conv4.conv4.filters = 4
 conv4.conv4.blocks = 2
 image_ops.Plain.size = 8
-FEATURES = @nearest_mean.pixels
+FEATURES = @frozen_backbone.pixels
 TRANSFORM = @image_ops.Plain()
 RATE = 0.01
 """

@@ -7,6 +7,7 @@ A new learner of sequences joins `LEARNERS`; then it is held against the loop, t
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -20,9 +21,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.sequences import sequences
-from suite.learners import centroids
 from suite.learners import exemplar_tuning
-from suite.learners import meta_baseline
 from suite.learners import meta_centroids
 from suite.learners import minimum_distance
 from suite.learners import nearest_mean
@@ -68,7 +67,7 @@ class LinearHead(tf.Module):
     return {}
 
   def encode(self, images):
-    return nearest_mean.pixels(images)
+    return frozen_backbone.pixels(images)
 
   def answer(self, codes):
     return tf.matmul(codes, self.kernel)
@@ -106,7 +105,7 @@ class Drift(LinearHead):
 
 
 def _centroids(**settings):
-  return lambda: centroids.Centroids(transform=TRANSFORM, **settings)
+  return lambda: nearest_mean.NearestMean(transform=TRANSFORM, **settings)
 
 
 def _small_net():
@@ -121,7 +120,7 @@ def _tuner(network, head=sequence_heads.Linear, **settings):
 
 
 def _frozen():
-  return trainable_parts.HeadOnly(nearest_mean.pixels)
+  return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
 def _imprinting():
@@ -149,9 +148,9 @@ EPISODES = base_episodes.BaseEpisodes(
     way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
 
 
-def _meta(make_net, embedded, **settings):
+def _meta(make_net, embedded):
   net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
-  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM, **settings)
+  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
 def _maml(head):
@@ -159,12 +158,11 @@ def _maml(head):
 
 
 LEARNERS = {
-    "nearest_mean": lambda: nearest_mean.NearestMean(transform=TRANSFORM),
     "ncm": _centroids(),
     "ncm_cosine": _centroids(similarity="cosine"),
     "ncm_dot": _centroids(similarity="dot", normalize=True),
     "exemplar_tuning": lambda: exemplar_tuning.ExemplarTuning(
-        transform=TRANSFORM, features=nearest_mean.pixels, epochs=2, batch_size=8),
+        transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8),
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune": _tuner(_frozen),
@@ -173,7 +171,7 @@ LEARNERS = {
     "standard": _tuner(lambda: trainable_parts.Whole(_small_net), epochs=1),
     "imprinting": _imprinting,
     "slda": lambda: streaming_lda.StreamingLda(
-        transform=TRANSFORM, features=nearest_mean.pixels, shrinkage=0.01),
+        transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
     "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _tuner(_frozen)(), minimum_distance.LeastShare(0.1)),
@@ -183,13 +181,14 @@ LEARNERS = {
     "er_ace": lambda: _replay(loss=objectives.ErAce(), memory=_reservoir()),
     "der": lambda: _replay(loss=objectives.Dark(), memory=_reservoir()),
     "der_plus_plus": lambda: _replay(
-        loss=objectives.Dark(beta=0.5), memory=_reservoir(), features=nearest_mean.pixels),
+        loss=objectives.Dark(beta=0.5), memory=_reservoir(), features=frozen_backbone.pixels),
     "maml": lambda: _maml("zeros"),
     "protomaml": lambda: _maml("prototypes"),
     "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
         proto_conv4.ProtoConv4(filters=8, blocks=1))),
     "meta_baseline": lambda: _meta(
-        meta_baseline.MetaBaseline, tuned_embedding.TunedEmbedding(_backbone), similarity="cosine"),
+        functools.partial(protonet.ProtoNet, similarity="cosine"),
+        tuned_embedding.TunedEmbedding(_backbone)),
 }
 STRATEGIES = {
     "never": update_strategies.Never,

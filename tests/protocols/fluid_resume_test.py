@@ -10,7 +10,6 @@ import pytest
 from suite.compute import distribution
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners import centroids
 from suite.learners import minimum_distance
 from suite.learners import stream_tuner
 from suite.learners import streaming_lda
@@ -44,7 +43,7 @@ def tuner(network, head=None, transform=PLAIN):
 
 
 def frozen():
-  return trainable_parts.HeadOnly(centroids.pixels)
+  return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
 LEARNERS = {
@@ -54,7 +53,7 @@ LEARNERS = {
     "standard": lambda: tuner(trainable_parts.Whole(net), transform=image_ops.Nevis(8)),
     "imprinting": lambda: stream_tuner.WeightImprinting(
         transform=PLAIN, network=frozen(), imprint_phases=1, batch_size=32),
-    "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=centroids.pixels),
+    "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=frozen_backbone.pixels),
     "mdt": lambda: minimum_distance.MinimumDistance(
         tuner(frozen()), minimum_distance.LeastShare()),
 }

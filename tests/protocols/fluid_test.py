@@ -19,6 +19,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
@@ -144,7 +145,8 @@ def test_segments_have_their_own_accuracies(tmp_path):
 
 def _exemplar_tuning():
   return exemplar_tuning.ExemplarTuning(
-      transform=image_ops.Plain(8), features=nearest_mean.pixels, learning_rate=0.01, batch_size=16)
+      transform=image_ops.Plain(8), features=frozen_backbone.pixels, learning_rate=0.01,
+      batch_size=16)
 
 
 def _update():

@@ -38,8 +38,8 @@ from suite.compute import distribution as distribution_lib
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
-from suite.learners import centroids
 from suite.learners import exemplar_tuning
+from suite.learners import nearest_mean
 from suite.learners import stream_tuner
 from suite.metrics import sequence_log
 from suite.models import conv4
@@ -155,7 +155,7 @@ def _sequence(images: np.ndarray, labels: np.ndarray) -> sequences.Sequence:
 
 def learner_of(name: str, features: Features, transform: Any) -> Any:
   if name == "NCM":
-    return centroids.Centroids(transform=transform, features=features)
+    return nearest_mean.NearestMean(transform=transform, features=features)
   if name == "linear":
     return stream_tuner.StreamTuner(transform=transform, network=trainable_parts.HeadOnly(features))
   return exemplar_tuning.ExemplarTuning(

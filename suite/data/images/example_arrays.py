@@ -42,13 +42,18 @@ def read(sets: Sequence[Any], task: tasks.Task, transform: Any) -> Examples:
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def _images(part: Any, transform: Any) -> np.ndarray:
+def check_form(part: Any, transform: Any) -> None:
+  """Raises an error if a set holds features and the transform is of images, or vice versa."""
   is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
   if is_features != wants_features:
     given, wanted = ("features", "images") if is_features else ("images", "features")
     raise ValueError(f"{part.name!r} holds {given}, but the learner's transform is of {wanted}. "
                      f"Give it a transform of {given}.")
-  if is_features:
+
+
+def _images(part: Any, transform: Any) -> np.ndarray:
+  check_form(part, transform)
+  if isinstance(part, feature_set.FeatureSet):
     part.check_width(transform)
     return part.features
   found: List[np.ndarray] = []

@@ -3,8 +3,8 @@
 
 Many episodes run side by side in one graph, so nothing may be written while an image is embedded.
 An embedding with batch norm therefore returns what it has seen (`train`), the protocol adds that up
-over all episodes of an update, and `absorb` puts it into the running statistics, once. Outside of
-training an image's features depend on no other image (`encode`), so they are computed once.
+over all episodes of an update, and `update_statistics` puts it into the running statistics, once.
+Outside of training an image's features depend on no other image (`encode`), so they are computed once.
 
 B images of H x W pixels and C channels; N norms of F_1 ... F_N channels, their sum is F.
 """
@@ -104,11 +104,11 @@ class Embedding(tf.Module):
 
     return self._features(images, by_running)
 
-  def nothing_seen(self) -> Seen:
+  def zero_statistics(self) -> Seen:
     """Of no image."""
     return _nothing(sum(self._sizes))
 
-  def absorb(self, seen: Seen) -> None:
+  def update_statistics(self, seen: Seen) -> None:
     """Moves the running statistics towards the mean of all that was seen in an update."""
     for running, total in ((self._mean, seen.mean), (self._variance, seen.variance)):
       running.assign(self._momentum * running + (1.0 - self._momentum) * total / seen.count)
@@ -156,11 +156,11 @@ class KerasEmbedding(tf.Module):
     """Features [B, D] of images [B, H, W, C]."""
     return self._model(images)
 
-  def nothing_seen(self) -> Seen:
+  def zero_statistics(self) -> Seen:
     """Of no image."""
     return _nothing(0)
 
-  def absorb(self, seen: Seen) -> None:
+  def update_statistics(self, seen: Seen) -> None:
     """Nothing: there are no statistics."""
 
 

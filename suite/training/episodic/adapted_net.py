@@ -1,13 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A net that episodes adapt, with all that is meta-learned of it: what MAML's relatives share.
+"""A net that episodes adapt, and its meta-learned variables; shared by MAML and its relatives.
 
 Meta-learned are the initial weights, the rates of the inner loop and the scales and offsets of the
-norms. Images are whatever the net takes: pixels, or codes of an embedding. W classes of a task.
+norms. "Images" are the inputs of the net: pixels, or codes of an embedding. W classes of a task.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -17,11 +17,13 @@ from suite.training.episodic import meta_schedules
 
 
 class AdaptedNet(tf.Module):
-  """The variables of an `inner_loop.Net`, and what an episode does with them.
+  """The variables of an `inner_loop.Net`, and how an episode adapts them.
 
   Args:
-    net: what is adapted. inner: how.
+    net: the net that is adapted.
+    inner: the inner loop that adapts it.
     training: how the variables are trained; None: they are not.
+    owner: the learner's class, for messages.
 
   Attributes:
     net, inner, training: as given.
@@ -29,20 +31,23 @@ class AdaptedNet(tf.Module):
   """
 
   def __init__(self, net: inner_loop.Net, inner: inner_loop.InnerLoop,
-               training: Optional[meta_schedules.MetaTraining]):
+               training: meta_schedules.MetaTraining | None, *, owner: str = "Maml"):
     super().__init__()
-    self.net, self.inner, self.training = net, inner, training
-    self.weights: Dict[str, tf.Variable] = {}
+    self.net, self.inner, self.training, self._owner = net, inner, training, owner
+    self.weights: dict[str, tf.Variable] = {}
+    self._channels = 0
 
   def make(self, seed: int, image_shape: Sequence[int], num_classes: int, *,
            fixed: Sequence[str] = ()) -> None:
-    """Makes the variables, which are a pure function of the arguments.
+    """Makes the variables, a pure function of the arguments.
 
     Args:
-      seed: of the weights.
-      image_shape: (H, W, C). num_classes: W.
-      fixed: names of weights that meta-training leaves alone.
+      seed: seed of the weights.
+      image_shape: (H, W, C).
+      num_classes: W.
+      fixed: names of weights that meta-training does not change.
     """
+    self._channels = image_shape[-1]
     inner, trains = self.inner, self.training is not None
     weights = self.net.initial(seed, image_shape, num_classes)
     self.weights = {name: tf.Variable(value, trainable=trains and name not in fixed, name=name)
@@ -54,37 +59,56 @@ class AdaptedNet(tf.Module):
     self._offset = tf.Variable(norms.offset, trainable=trains, name="norm_offset")
 
   def parameters(self) -> inner_loop.Parameters:
-    """All variables, read once."""
+    """Returns the values of all variables."""
     read = tf.convert_to_tensor
     return inner_loop.Parameters(
         {name: read(value) for name, value in sorted(self.weights.items())}, read(self._rates),
         functional_conv4.Norms(read(self._scale), read(self._offset)))
 
   def begin(self, num_classes: int) -> inner_loop.State:
-    """The state before the first support set."""
+    """Returns the state before the first support set."""
     made_for = self.weights["head/bias"].shape[0]
     if num_classes != made_for:
-      raise ValueError(f"A task of {num_classes} classes, but the head was made for {made_for}. "
-                       "Begin another learner for it.")
+      raise ValueError(f"A task has {num_classes} classes, but the head was made for {made_for}. "
+                       "Make another learner for it.")
     return self.inner.begin(self.net, self.parameters())
 
   def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
-    """The state after a support set [B, ...] with labels [B]; first order only."""
-    return self.inner.learn(self.net, self.parameters(), state, images, labels,
+    """Returns the state after a support set [B, ...] with labels [B]; first order only."""
+    return self.inner.learn(self.net, self.parameters(), state, self.prepared(images), labels,
                             second_order=False)[-1]
 
   def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for images [B, ...]."""
-    return self.inner.logits(self.net, self.parameters(), state, images)
+    """Returns logits [B, W] of images [B, ...]."""
+    return self.inner.logits(self.net, self.parameters(), state, self.prepared(images))
+
+  def prepared(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns images [..., C] as the inner loop takes them."""
+    return self.net.prepare(checked_channels(images, self._channels, self._owner))
+
+  def trained(self) -> meta_schedules.MetaTraining:
+    """Returns how the variables are trained; raises an error if they are not."""
+    if self.training is None:
+      raise ValueError("This learner was made without meta-training: set cfsl.run.updates = 0, or "
+                       f"{self._owner}.training = @MetaTraining().")
+    return self.training
 
   def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
                   images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool
                   ) -> tf.Tensor:
-    """Cross-entropy [] of target images [T, ...] after the last step on the last support set.
+    """Returns the cross-entropy [] of the targets after the last step on the last support set.
 
-    The multi-step loss takes them after each step on the *last* set: before, they hold classes
-    that were not shown yet.
+    The multi-step loss adds those after each step on the *last* set: after earlier sets, some of
+    the targets' classes have not been shown.
+
+    Args:
+      parameters: of the learner.
+      states: after each step on the last support set.
+      images: [T, ...], prepared.
+      labels: [T].
+      epoch: int [], of the schedules.
+      multi_step: whether the multi-step loss is returned.
     """
     def loss(state: inner_loop.State) -> tf.Tensor:
       return inner_loop.cross_entropy(
@@ -98,18 +122,9 @@ class AdaptedNet(tf.Module):
     return tf.reduce_sum(weights * tf.stack([loss(state) for state in states]))
 
 
-def trained(training: Optional[meta_schedules.MetaTraining], learner: Any
-            ) -> meta_schedules.MetaTraining:
-  """How the learner is meta-trained, or what to do if it is not."""
-  if training is None:
-    raise ValueError("This learner was made without meta-training: set cfsl.run.updates = 0, or "
-                     f"{type(learner).__name__}.training = @MetaTraining().")
-  return training
-
-
-def checked_channels(images: tf.Tensor, channels: int, learner: Any) -> tf.Tensor:
-  """Images [..., C], if they have as many channels as the learner was made for."""
+def checked_channels(images: tf.Tensor, channels: int, owner: str) -> tf.Tensor:
+  """Returns images [..., C]; raises an error if C is not the one that the learner was made for."""
   if images.shape[-1] != channels:
     raise ValueError(f"Images have {images.shape[-1]} channels, the net was made for {channels}. "
-                     f"Set {type(learner).__name__}.channels = {images.shape[-1]}.")
+                     f"Set {owner}.channels = {images.shape[-1]}.")
   return images

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Meta-training on the base classes of a sequence: which episodes, and at which rates (FLUID).
+"""Meta-training on the base classes of a sequence: its episodes and learning rates (FLUID).
 
 The paper trains Prototypical Networks and MAML from scratch on 5-shot 30-way episodes, for 100
 epochs at a rate of 0.01 that is halved every 40.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
@@ -23,7 +23,7 @@ OPTIMIZERS = ("sgd", "adamw")
 
 
 class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
-  """The rate is multiplied by `factor` every `every` updates."""
+  """A rate that is multiplied by `factor` after every `every` updates."""
 
   def __init__(self, rate: float, factor: float, every: int):
     self.rate, self.factor, self.every = rate, factor, every
@@ -32,20 +32,24 @@ class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
     falls = tf.cast(tf.cast(step, tf.int64) // self.every, tf.float32)
     return self.rate * tf.pow(tf.constant(self.factor), falls)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"rate": self.rate, "factor": self.factor, "every": self.every}
 
 
 @dataclasses.dataclass(frozen=True)
 class BaseEpisodes:
-  """See the module.
+  """The episodes of a meta-training and their schedule.
 
   Attributes:
     way: classes of an episode; all base classes, if there are fewer.
-    shot: support images of a class. targets: target images of a class.
-    epochs: how many. updates_per_epoch: episodes in one; each is an update.
-    learning_rate: at first. factor, every: what it is multiplied by every so many epochs.
-    optimizer: "sgd", with a momentum of 0.9, or "adamw".
+    shot: support images of a class.
+    targets: target images of a class.
+    epochs: the number of epochs.
+    updates_per_epoch: updates in an epoch, of one episode each.
+    learning_rate: the initial rate.
+    factor: multiplies the rate after every `every` epochs.
+    every: see `factor`.
+    optimizer_name: "sgd", with a momentum of 0.9, or "adamw".
   """
 
   way: int = 30
@@ -65,10 +69,11 @@ class BaseEpisodes:
 
   @property
   def num_updates(self) -> int:
+    """The number of updates in all epochs."""
     return self.epochs * self.updates_per_epoch
 
   def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Not built."""
+    """Returns a new optimizer, not built."""
     rate = Stairs(self.learning_rate, self.factor, self.every * self.updates_per_epoch)
     # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
     if self.optimizer_name == "adamw":
@@ -76,18 +81,26 @@ class BaseEpisodes:
     return tf.keras.optimizers.SGD(rate, momentum=0.9, jit_compile=False)
 
   def source(self, images: np.ndarray, labels: np.ndarray, seed: int) -> episodes_lib.Episodes:
-    """Episodes over base images uint8 [N, H, W, 3], labels int64 [N]."""
-    way = min(self.way, len(np.unique(labels)))
+    """Returns episodes over base images uint8 [N, H, W, 3] with labels int64 [N]."""
+    num_classes = len(np.unique(labels))
+    if num_classes < 2:
+      raise ValueError(f"The images to meta-train on have {num_classes} class; an episode needs at "
+                       "least 2. Give images of more classes, or a learner that is not "
+                       "meta-trained, such as NearestMean.")
+    way = min(self.way, num_classes)
     setting = task_types.Setting(way=way, shot=self.shot, targets=self.targets)
     return episodes_lib.Episodes(
         images, labels, setting, data="base classes", split="train", seed=seed)
 
   def run(self, update: Callable[[Any], tf.Tensor], images: np.ndarray, labels: np.ndarray,
-          context: context_lib.Context) -> Dict[str, Any]:
-    """All updates, charged to the phase; for the record, the loss of the last epoch.
+          context: context_lib.Context) -> dict[str, Any]:
+    """Makes all updates, charged to the context's phase; returns values for the record.
 
     Args:
-      update: a `tf.function` of a batch of one episode, returning its loss.
+      update: a `tf.function` of a batch of one episode that returns its loss.
+      images: uint8 [N, H, W, 3].
+      labels: int64 [N].
+      context: of the event.
     """
     began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
     losses, cost = [], flops.ZERO
@@ -112,7 +125,7 @@ def _concrete(update: Any, spec: Any) -> Any:
   return update.get_concrete_function(spec)
 
 
-def parts(batch: episodes_lib.Episode) -> Tuple[tf.Tensor, ...]:
-  """Support images [B, H, W, C] and labels [B], target images and labels, of a batch of one."""
+def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:
+  """Returns support images [B, H, W, C], labels [B], target images and labels of a batch of one."""
   return (batch.support_images[0, 0], batch.support_labels[0, 0], batch.target_images[0],
           batch.target_labels[0])

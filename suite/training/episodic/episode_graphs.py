@@ -95,7 +95,7 @@ class Graphs:
       loss, seen, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
     else:
       made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
-                                   (tf.constant(0.0), learner.nothing_seen(), list(variables)))
+                                   (tf.constant(0.0), learner.zero_statistics(), list(variables)))
       parts = tf.map_fn(self._gradients, batch, parallel_iterations=self._at_once,
                         fn_output_signature=made)
       loss, gradients = tf.nest.map_structure(
@@ -108,7 +108,7 @@ class Graphs:
       seen = tf.nest.map_structure(
           lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
     learner.optimizer.apply_gradients(zip(gradients, variables))
-    learner.absorb(seen)
+    learner.update_statistics(seen)
     return loss
 
   def _gradients(self, episode: episodes_lib.Episode) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:

@@ -3,32 +3,52 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from collections.abc import Sequence
+from typing import Callable, Protocol
 
 import tensorflow as tf
 
 from suite.models.episodic import embedding as embedding_lib
 from suite.training.objectives import losses
 
-State = Dict[str, tf.Tensor]
+State = dict[str, tf.Tensor]
+
+
+class MetaEmbedding(Protocol):
+  """An embedding whose variables meta-training changes; see `suite.models.episodic.embedding`."""
+
+  def make(self, seed: int, image_shape: Sequence[int]) -> None:
+    """Makes the variables for images (H, W, C)."""
+
+  def train(self, images: tf.Tensor) -> tuple[tf.Tensor, embedding_lib.Seen]:
+    """Returns features of images normalized as one batch, and statistics for the norms."""
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns features [B, ...] of images [B, H, W, C], each independent of the others."""
+
+  def zero_statistics(self) -> embedding_lib.Seen:
+    """Returns zeros in the form of the statistics that `train` returns."""
+
+  def update_statistics(self, seen: embedding_lib.Seen) -> None:
+    """Moves the running statistics towards those of an update."""
 
 
 def of_targets(
-    embedding: Any,
+    embedding: MetaEmbedding,
     state: State,
     adapt: Callable[[State, tf.Tensor, tf.Tensor], State],
     logits: Callable[[State, tf.Tensor], tf.Tensor],
-    episode: Tuple[tf.Tensor, ...],
-) -> Tuple[tf.Tensor, embedding_lib.Seen]:
-  """Mean cross-entropy [] of the targets after all support sets, and what norms saw.
+    episode: tuple[tf.Tensor, ...],
+) -> tuple[tf.Tensor, embedding_lib.Seen]:
+  """Returns the targets' mean cross-entropy [] after all support sets, and norm statistics.
 
-  Every support set is normalised as a batch of its own, and so are the targets.
+  Every support set is normalized as a separate batch, and so are the targets.
 
   Args:
-    embedding: see `suite.models.episodic.embedding`.
-    state: of the learner before the first support set.
-    adapt: adapt(state, features [B, D], labels [B]) is the state after one more set.
-    logits: logits(state, features [T, D]) are [T, W].
+    embedding: maps images to features.
+    state: state of the learner before the first support set.
+    adapt: adapt(state, features [B, D], labels [B]) returns the state after one more set.
+    logits: logits(state, features [T, D]) returns [T, W].
     episode: S support sets, images [S, B, H, W, C] and labels [S, B]; T targets, images
       [T, H, W, C] and labels [T].
   """

@@ -1,22 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """First-order MAML and ProtoMAML on base classes (Finn et al., 2017; Triantafillou et al., 2020).
 
-An update is one episode. From the weights w and a head h that begins anew, n steps of gradient
-descent on the support set lead to w', h'; what w then learns from is the gradient of the targets'
-loss at (w', h'), as if it had been taken at w (no second derivatives).
+An update is one episode. From the weights w and a new head h, n steps of gradient descent on the
+support set lead to w', h'. The update of w uses the gradient of the targets' loss at (w', h') as if
+it were the gradient at w (no second derivatives).
 
-  MAML        h begins at zero: any number of classes, and no head to be learned
-  ProtoMAML   h begins at the prototypes, which are functions of w: h' = h(w) + a constant, and the
-              gradient for h' goes on through h(w) to w
+  MAML        h starts at zero: any number of classes, and no head has to be learned
+  ProtoMAML   h starts at the prototypes, which are functions of w: h' = h(w) + a constant, and the
+              gradient for h' continues through h(w) to w
 
-Batch norms take each support or target set as a batch of its own; their running statistics move on.
+Batch norms normalize each support or target set as a separate batch; their running statistics move.
 
 Letters: W classes of an episode, D features.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -30,11 +30,12 @@ _DEFAULT = base_episodes.BaseEpisodes()
 
 
 class FirstOrder(tf.Module):
-  """See the module.
+  """First-order meta-training of a Keras backbone.
 
   Args:
-    episodes: which, how many, at which rates.
-    steps: n. rate: of the inner steps.
+    episodes: the episodes and the schedule of the updates.
+    steps: n.
+    rate: the rate of the inner steps.
   """
 
   def __init__(self, *, episodes: base_episodes.BaseEpisodes = _DEFAULT, steps: int = 5,
@@ -47,19 +48,24 @@ class FirstOrder(tf.Module):
     self.backbone: Any = None
 
   def build(self, backbone: tf.keras.Model, head: str) -> None:
-    """For a backbone, images to features [B, D]; head: "prototypes", or "zeros"."""
+    """Makes the optimizer.
+
+    Args:
+      backbone: maps images to features [B, D].
+      head: how h starts, "prototypes" or "zeros".
+    """
     self.backbone, self._head = backbone, head
     self.optimizer = self._episodes.optimizer()
     self.optimizer.build(backbone.trainable_variables)
 
   def train(self, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
-            ) -> Dict[str, Any]:
-    """All updates, on base images uint8 [N, H, W, 3] with labels [N]."""
+            ) -> dict[str, Any]:
+    """Makes all updates, on base images uint8 [N, H, W, 3] with labels [N]."""
     update = tf.function(self.update, autograph=False)
     return self._episodes.run(update, images, labels, context)
 
   def update(self, batch: episodes_lib.Episode) -> tf.Tensor:
-    """One update of the backbone on a batch of one episode; the targets' loss, []."""
+    """Updates the backbone on a batch of one episode; returns the targets' loss []."""
     images, labels, target_images, target_labels = base_episodes.parts(batch)
     way = int(target_labels.shape[0]) // self._episodes.targets
     variables = self.backbone.trainable_variables
@@ -82,16 +88,16 @@ class FirstOrder(tf.Module):
     self.optimizer.apply_gradients(zip(gradients, variables))
     return loss
 
-  def _begin(self, images: tf.Tensor, labels: tf.Tensor, way: int) -> List[tf.Tensor]:
-    """Kernel [D, W] and bias [W] of the head."""
+  def _begin(self, images: tf.Tensor, labels: tf.Tensor, way: int) -> list[tf.Tensor]:
+    """Returns the initial kernel [D, W] and bias [W] of the head."""
     if self._head == "prototypes":
       features = self.backbone(images, training=True)
       return list(class_heads.prototypes(features, labels, way))
     return [tf.zeros([self.backbone.output_shape[-1], way]), tf.zeros([way])]
 
-  def _adapt(self, head: List[tf.Tensor], images: tf.Tensor, labels: tf.Tensor
-             ) -> List[tf.Tensor]:
-    """The inner steps: changes the backbone's variables; the head after them."""
+  def _adapt(self, head: list[tf.Tensor], images: tf.Tensor, labels: tf.Tensor
+             ) -> list[tf.Tensor]:
+    """Makes the inner steps on the backbone's variables; returns the head after them."""
     variables = self.backbone.trainable_variables
     for _ in range(self._steps):
       with tf.GradientTape() as tape:

@@ -8,8 +8,9 @@ and offsets. T weight tensors; K = n * (support sets foreseen) steps; N norms of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +19,7 @@ from suite.models.episodic import functional_conv4
 
 TARGET_ROWS = ("next", "last")
 
-Weights = Dict[str, tf.Tensor]
+Weights = dict[str, tf.Tensor]
 
 
 class Net(Protocol):
@@ -26,29 +27,29 @@ class Net(Protocol):
 
   @property
   def dtype(self) -> str:
-    """Of weights and images."""
+    """The type of weights and images."""
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
-              ) -> Dict[str, np.ndarray]:
-    """Weights by name for images (H, W, C); "head/bias" [classes] is the last layer's."""
+              ) -> dict[str, np.ndarray]:
+    """Returns weights by name for images (H, W, C); "head/bias" [classes] is in the last layer."""
 
   def initial_norms(self, num_rows: int) -> functional_conv4.Norms:
-    """Rows of scales 1 and offsets 0, [R, N, F] each."""
+    """Returns rows of scales 1 and offsets 0, [R, N, F] each."""
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """What the learner is given to what `apply` takes."""
+    """Returns images as `apply` takes them."""
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
-            statistics: Optional[functional_conv4.Statistics] = None) -> tf.Tensor:
-    """Logits [B, W] of images [B, ...] normalised as one batch, unless statistics are given."""
+            statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
+    """Returns logits [B, W] of images [B, ...], normalized as a batch or by given statistics."""
 
   def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
               ) -> functional_conv4.Statistics:
-    """The statistics, [N, F] each, with which `apply` normalises these images as one batch."""
+    """Returns the statistics [N, F] with which `apply` normalizes these images as one batch."""
 
 
 class Parameters(NamedTuple):
-  """What is meta-learned.
+  """The meta-learned values.
 
   Attributes:
     weights: the initial weights by name.
@@ -62,38 +63,38 @@ class Parameters(NamedTuple):
 
 
 class State(NamedTuple):
-  """What is known between support sets.
+  """The state of an episode between support sets.
 
   Attributes:
     weights: the adapted weights by name.
-    step: int32 [], how many inner steps were taken, k.
-    sums: over support sets, of their channels' (means, mean squares), [N, F] each; empty for a
+    step: int32 [], k, the number of inner steps so far.
+    sums: sums over support sets of their channels' (means, mean squares), [N, F] each; empty for a
       transductive loop.
   """
 
   weights: Weights
   step: tf.Tensor
-  sums: Tuple[tf.Tensor, ...]
+  sums: tuple[tf.Tensor, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class InnerLoop:
-  """What happens within a task.
+  """The gradient steps within a task.
 
   Attributes:
-    steps: n, on each support set.
-    num_support_sets: how many sets a task has; rows of rates and norms are made for so many.
-    extend_rows: True: a task of more sets repeats the last row; False: it is refused.
-    rate: of all steps, at first.
-    learn_rates: LSLR, they are meta-trained; False: all stay at `rate`.
-    norms_by_step: a row of scales and offsets for each step; False: one for all.
-    target_row: targets after k steps are seen with row k ("next", as CFSL's code does, in which the
-      last row is the targets' alone) or row k - 1 ("last": that of the last step, as in MAML++'s).
-    transductive: targets are normalised as one batch by their own statistics, so that an answer
-      depends on the other targets, too (both codes do that). False: by statistics of support images
-      alone, taken of each set after learning it and averaged over the sets so far.
-    last_set_only: every support set starts from the initial weights, so that only the last set
-      counts: the defect that shaped CFSL's table, to show what it does. Steps count on.
+    steps: n, the number of steps on each support set.
+    num_support_sets: the number of support sets for which rows of rates and norms are made.
+    extend_rows: whether a task with more sets repeats the last row; otherwise it is refused.
+    rate: the initial rate of all steps.
+    learn_rates: whether rates are meta-trained (LSLR); otherwise all stay at `rate`.
+    norms_by_step: whether each step has a row of scales and offsets; otherwise they share one.
+    target_row: the row for targets after k steps: row k ("next", as in CFSL's code, where only
+      targets use the last row) or row k - 1 ("last": that of the last step, as in MAML++'s code).
+    transductive: whether targets are normalized as one batch by their own statistics, as in both
+      codes, so that a target's logits depend on the other targets. Otherwise by statistics of the
+      support images, computed after learning each set and averaged over the sets so far.
+    last_set_only: whether every support set starts from the initial weights, so that only the last
+      set counts. This is the defect behind CFSL's table; the step number still increases.
   """
 
   steps: int = 5
@@ -126,36 +127,37 @@ class InnerLoop:
     return self.num_steps + (self.target_row == "next")
 
   def check(self, num_sets: int) -> None:
-    """Says what to do about a task with more support sets than there are rows for."""
+    """Raises an error for a task with more support sets than there are rows for."""
     if num_sets > self.num_support_sets and not self.extend_rows:
       raise ValueError(
           f"A task shows support set {num_sets}, but InnerLoop.num_support_sets = "
           f"{self.num_support_sets}: there are rates and norms for {self.num_steps} steps, "
           f"{self.steps} on each set. For a new learner set num_support_sets = {num_sets}; for a "
-          "trained one InnerLoop.extend_rows = True, which repeats the last step's.")
+          "trained one set InnerLoop.extend_rows = True, which repeats the last row.")
 
   def begin(self, net: Net, parameters: Parameters) -> State:
-    """The state before the first support set."""
+    """Returns the state before the first support set."""
     zeros = tf.zeros(parameters.norms.scale.shape[1:], net.dtype)
     sums = () if self.transductive else (zeros, zeros)
     return State(dict(parameters.weights), tf.constant(0), sums)
 
   def learn(self, net: Net, parameters: Parameters, state: State,
-            images: tf.Tensor, labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
-    """The states after each of the n steps on one support set.
+            images: tf.Tensor, labels: tf.Tensor, *, second_order: bool = True) -> list[State]:
+    """Returns the states after each of the n steps on one support set.
 
     Args:
       net: the net that is adapted.
       parameters: of the meta-learner.
-      state: after the sets before.
-      images: [B, H, W, C] as `net.prepare` returns them. labels: [B].
-      second_order: False: no gradient is passed through the inner gradients.
+      state: after the earlier sets.
+      images: [B, H, W, C] as `net.prepare` returns them.
+      labels: [B].
+      second_order: whether gradients pass through the inner gradients.
     """
     state = state._replace(step=self._checked(state.step))
     return self._learn(net, parameters, state, images, labels, second_order)
 
   def _learn(self, net: Net, parameters: Parameters, state: State,
-             images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> List[State]:
+             images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> list[State]:
     first = state.step
     weights = dict(parameters.weights if self.last_set_only else state.weights)
     rows = tf.minimum(first + tf.range(self.steps), self.num_steps - 1)
@@ -173,11 +175,11 @@ class InnerLoop:
     return states
 
   def learn_all(self, net: Net, parameters: Parameters, images: tf.Tensor,
-                labels: tf.Tensor, *, second_order: bool = True) -> List[State]:
-    """S support sets, images [S, B, H, W, C] and labels [S, B]: the last set's states.
+                labels: tf.Tensor, *, second_order: bool = True) -> list[State]:
+    """Returns the last set's states of S support sets, images [S, B, H, W, C], labels [S, B].
 
     All sets but the last are a loop in the graph, so that a graph for many sets is no larger than
-    one for two.
+    a graph for two.
     """
     num_sets = images.shape[0]
     self.check(num_sets)
@@ -191,22 +193,22 @@ class InnerLoop:
       _, state = tf.while_loop(
           lambda s, _: s < limit, lambda s, state: (s + 1, learn(s, state)[-1]),
           (tf.constant(0), state), parallel_iterations=1, maximum_iterations=limit)
-      state = state._replace(step=tf.constant(limit * self.steps))  # Known again.
+      state = state._replace(step=tf.constant(limit * self.steps))  # A constant again.
     return learn(num_sets - 1, state)
 
   def logits(self, net: Net, parameters: Parameters, state: State,
              images: tf.Tensor) -> tf.Tensor:
-    """Logits [B, W] for target images [B, H, W, C] as `net.prepare` returns them."""
+    """Returns logits [B, W] of target images [B, H, W, C] as `net.prepare` returns them."""
     row = self.target_norms(parameters, state)
     return net.apply(state.weights, row, images, self.statistics(state))
 
   def target_norms(self, parameters: Parameters, state: State) -> functional_conv4.Norms:
-    """Scales and offsets with which targets are seen, [N, F] each."""
+    """Returns scales and offsets for targets, [N, F] each."""
     row, = self._norms(parameters, self._target_row(state.step)[None])
     return row
 
-  def _norms(self, parameters: Parameters, rows: tf.Tensor) -> List[functional_conv4.Norms]:
-    """Scales and offsets of so many rows (a static number), [N, F] each."""
+  def _norms(self, parameters: Parameters, rows: tf.Tensor) -> list[functional_conv4.Norms]:
+    """Returns scales and offsets of R rows (a static number), [N, F] each."""
     count = rows.shape[0]
     if not self.norms_by_step:
       return [functional_conv4.Norms(*(part[0] for part in parameters.norms))] * count
@@ -219,9 +221,9 @@ class InnerLoop:
     return tf.minimum(step, self.num_norm_rows - 1)
 
   def _sums(self, net: Net, parameters: Parameters,
-            before: Tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
-            ) -> Tuple[tf.Tensor, ...]:
-    """`before` plus a support set as the net sees it that is about to see the targets."""
+            before: tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
+            ) -> tuple[tf.Tensor, ...]:
+    """Returns `before` plus the statistics of a support set in the net that answers targets."""
     if self.transductive:
       return ()
     row, = self._norms(parameters, self._target_row(step)[None])
@@ -229,20 +231,20 @@ class InnerLoop:
     now = mean, variance + tf.square(mean)
     return now if self.last_set_only else tuple(a + b for a, b in zip(before, now))
 
-  def statistics(self, state: State) -> Optional[functional_conv4.Statistics]:
-    """What targets are normalised with; None: with their own statistics."""
+  def statistics(self, state: State) -> functional_conv4.Statistics | None:
+    """Returns the statistics that normalize targets; None: their own."""
     if self.transductive:
       return None
     mean, square = state.sums
     if not self.last_set_only:
-      # Begun sets count; before the first one there is nothing: mean 0 and mean square 0.
+      # Sets that have begun count; before the first set, mean and mean square are 0.
       sets = tf.maximum((state.step + self.steps - 1) // self.steps, 1)
       count = tf.cast(sets, mean.dtype)
       mean, square = mean / count, square / count
     return functional_conv4.Statistics(mean, tf.nn.relu(square - tf.square(mean)))
 
   def _checked(self, step: tf.Tensor) -> tf.Tensor:
-    """The step, once it is sure that it has its row: now if its number is known, else when run."""
+    """Returns the step after a check that it has a row: now if it is constant, else at run time."""
     known = tf.get_static_value(step)
     if known is not None:
       self.check(int(known) // self.steps + 1)
@@ -259,7 +261,7 @@ class InnerLoop:
 
 def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.Tensor,
                labels: tf.Tensor) -> Weights:
-  """Of the mean cross-entropy of a support set."""
+  """Returns the gradients of a support set's mean cross-entropy."""
   with tf.GradientTape(watch_accessed_variables=False) as tape:
     tape.watch(weights)
     loss = cross_entropy(labels, net.apply(weights, norms, images))
@@ -267,18 +269,18 @@ def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.
 
 
 def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
-  """One step down the gradients: a rate for each tensor, [T] in the order of their names."""
+  """Returns weights after a gradient step with rates [T], in the order of the weights' names."""
   by_name = dict(zip(sorted(weights), tf.unstack(rates, len(weights))))
   return {name: w - by_name[name] * gradients[name] for name, w in weights.items()}
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-  """Mean over labels [B] and logits [B, W], in the type of the logits: float64 stays float64."""
+  """Returns the mean over labels [B] and logits [B, W], in the type of the logits."""
   return tf.reduce_mean(
       tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
 
 
 def _plus(step: tf.Tensor, count: int) -> tf.Tensor:
-  """step + count, a constant if the step is one: its number stays known while a graph is made."""
+  """Returns step + count, as a constant if the step is one, so it is known while tracing."""
   known = tf.get_static_value(step)
   return step + count if known is None else tf.constant(int(known) + count)

@@ -1,28 +1,30 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """How meta-training changes from epoch to epoch (MAML++, Antoniou et al., 2019, section 4).
 
-Progress is the optimizer's own count of updates, so a checkpoint holds it; an epoch is a number of
+Progress is the optimizer's count of updates, so a checkpoint holds it; an epoch is a number of
 updates. Every function here is traced: epochs are tensors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Any, Callable
 
 import tensorflow as tf
 
-# The least that a step before the last one weighs, of an equal share: 0.03 in the MAML++ code.
+# The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
 _LEAST_SHARE = 0.03
 
 
 def step_weights(epoch: tf.Tensor, num_steps: int, num_epochs: int, dtype: Any = tf.float32
                  ) -> tf.Tensor:
-  """Weights [num_steps] of the target losses after each inner step, summing to 1.
+  """Returns weights [num_steps] of the target losses after each inner step; their sum is 1.
 
-  At epoch 0 all weigh 1 / num_steps. All but the last fall linearly, to 0 at num_epochs were it not
-  for a floor; the last one gets what they lose. From num_epochs on only the last one counts.
+  At epoch 0 each weight is 1 / num_steps. All but the last fall linearly towards 0 at num_epochs,
+  down to a floor, and the last one increases by the difference. From num_epochs on the last weight
+  is 1.
   """
   share, epoch = 1.0 / num_steps, tf.cast(epoch, dtype)
   early = tf.maximum(share * (1.0 - epoch / max(1, num_epochs)), _LEAST_SHARE * share)
@@ -31,7 +33,7 @@ def step_weights(epoch: tf.Tensor, num_steps: int, num_epochs: int, dtype: Any =
 
 
 class EpochCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
-  """From peak along half a cosine to end at epoch `epochs`, constant within an epoch and after."""
+  """Half a cosine from peak to end at epoch `epochs`; constant within an epoch and afterwards."""
 
   def __init__(self, peak: float, end: float, epochs: int, updates_per_epoch: int):
     self.peak, self.end, self.epochs = peak, end, epochs
@@ -42,7 +44,7 @@ class EpochCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
     progress = tf.cast(epoch, tf.float32) / float(self.epochs)
     return self.end + (self.peak - self.end) * 0.5 * (1.0 + tf.cos(math.pi * progress))
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"peak": self.peak, "end": self.end, "epochs": self.epochs,
             "updates_per_epoch": self.updates_per_epoch}
 
@@ -55,10 +57,10 @@ class CoupledAdam(tf.keras.optimizers.Adam):
     self._decay = decay
 
   def update_step(self, gradient: tf.Tensor, variable: tf.Variable) -> None:
-    """One variable's update; its gradient was clamped, and added up over replicas."""
+    """Updates one variable by a gradient that was clamped and summed over replicas."""
     super().update_step(gradient + self._decay * variable, variable)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "decay": self._decay}
 
 
@@ -67,32 +69,34 @@ class MetaTraining:
   """The outer loop of a gradient-based meta-learner.
 
   Attributes:
-    learning_rate: of Adam at the start. end_rate: where a cosine takes it; None keeps it constant.
-    epochs: how many the cosine takes. updates_per_epoch: one epoch of every schedule here.
-    weight_decay: of all that is meta-trained.
-    decoupled: as in AdamW, w -= rate * weight_decay * w; False: the gradient gets weight_decay * w,
-      after the clamp, as Adam does in PyTorch.
-    gradient_limit: each element of the meta-gradient is clamped to [-limit, limit]; None: is not.
-    multi_step_epochs: in the first so many epochs the target loss after each inner step counts, as
-      `step_weights` says; 0: after the last one only.
-    first_order_epochs: in the first so many epochs the inner gradients count as constants, which is
+    learning_rate: the initial rate of Adam.
+    end_rate: the rate at the end of a cosine; None: the rate is constant.
+    epochs: the number of epochs of the cosine.
+    updates_per_epoch: the number of updates in an epoch of any schedule here.
+    weight_decay: of all meta-trained variables.
+    decoupled: whether the decay is AdamW's, w -= rate * weight_decay * w; otherwise weight_decay *
+      w is added to the gradient after the clamp, as in PyTorch's Adam.
+    gradient_limit: each element of the meta-gradient is clamped to [-limit, limit]; None: no clamp.
+    multi_step_epochs: the number of first epochs in which the target losses after all inner steps
+      count, with `step_weights`; 0: only the loss after the last step counts.
+    first_order_epochs: the number of first epochs in which inner gradients are constants, which is
       three times as fast.
-    second_order: False: they always do.
+    second_order: whether meta-gradients pass through inner gradients after those epochs.
   """
 
   learning_rate: float = 1e-3
-  end_rate: Optional[float] = None
+  end_rate: float | None = None
   epochs: int = 250
   updates_per_epoch: int = 500
   weight_decay: float = 0.0
   decoupled: bool = True
-  gradient_limit: Optional[float] = None
+  gradient_limit: float | None = None
   multi_step_epochs: int = 0
   first_order_epochs: int = 0
   second_order: bool = True
 
   def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Adam, or with decay AdamW or `CoupledAdam`."""
+    """Returns a new Adam, or with decay AdamW or `CoupledAdam`."""
     rate: Any = self.learning_rate
     if self.end_rate is not None:
       rate = EpochCosine(self.learning_rate, self.end_rate, self.epochs, self.updates_per_epoch)
@@ -105,15 +109,16 @@ class MetaTraining:
     return tf.keras.optimizers.Adam(rate, **settings)
 
   def epoch(self, updates: tf.Tensor) -> tf.Tensor:
+    """Returns the epoch, int64 [], after a number of updates."""
     return tf.cast(updates, tf.int64) // self.updates_per_epoch
 
   def choose(self, epoch: tf.Tensor, parameters: Any,
              make: Callable[[Any, bool, bool], tf.Tensor]) -> tf.Tensor:
-    """make(parameters, second_order, multi_step), a loss [], as the epoch wants it.
+    """Returns make(parameters, second_order, multi_step), a loss [], for the epoch.
 
-    All variants are traced only where a schedule passes from one to the other. Each then takes its
-    gradients for the parameters (a structure of tensors) itself: a tape that goes through a branch
-    from outside takes longer, and loses the shapes and trip counts that the ledger needs.
+    If a schedule changes the variant, all variants are traced as branches. Each branch computes its
+    gradients for the parameters (a structure of tensors) itself: a tape around the branches is
+    slower, and loses the shapes and trip counts that the ledger needs.
     """
     orders = [self.second_order]
     if self.second_order and self.first_order_epochs:
@@ -138,7 +143,7 @@ class MetaTraining:
 
 
 def _with_gradients(loss_fn: Callable[[Any], tf.Tensor], values: Any) -> Any:
-  """The loss, and its dense gradients for the values."""
+  """Returns the loss, and its dense gradients for the values."""
   with tf.GradientTape(watch_accessed_variables=False) as tape:
     tape.watch(values)
     loss = loss_fn(values)

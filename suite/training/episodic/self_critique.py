@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Self-Critique and Adapt (SCA): after the support sets a learned critic improves the answers.
 
-Target step j takes the adapted net's answers to all targets, and goes one step down the gradient of
-the critic's judgement, with row j of rates and norms of its own. Answers thus depend on all targets
-that are asked about together. T targets, J target steps, L weight tensors of the adapted net, N
-norms of F filters.
+Target step j computes the adapted net's logits of all targets and takes one gradient step on the
+critic's loss of these logits, with row j of separate rates and norms. The logits of a target thus
+depend on all targets that are given together. T targets, J target steps, L weight tensors of the
+adapted net, N norms of F filters.
 """
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -19,13 +19,13 @@ from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 
 
-class Parameters(NamedTuple):
-  """What is meta-learned.
+class CriticParameters(NamedTuple):
+  """The meta-learned values of the critic and its steps.
 
   Attributes:
     critic: the critic's weights by name.
     rates: [J, L].
-    norms: with which the net sees the targets after each step, [J, N, F].
+    norms: scales and offsets of the net for the targets after each step, [J, N, F].
   """
 
   critic: functional_conv4.Weights
@@ -37,12 +37,12 @@ class SelfCritique(tf.Module):
   """A critic with the variables of its steps.
 
   Args:
-    critic: the net that judges; None: CFSL's.
+    critic: the critic's net; None: CFSL's.
     steps: J.
-    epochs: after so many the meta-loss looks at the improved answers alone.
+    epochs: after this number of epochs the meta-loss uses only the improved logits.
   """
 
-  def __init__(self, critic: Optional[critic_lib.Critic] = None, *, steps: int = 1,
+  def __init__(self, critic: critic_lib.Critic | None = None, *, steps: int = 1,
                epochs: int = 250):
     super().__init__()
     if steps < 1 or epochs < 1:
@@ -52,10 +52,10 @@ class SelfCritique(tf.Module):
     self._steps, self._epochs = steps, epochs
 
   def make(self, seed: int, num_classes: int, adapted: adapted_net.AdaptedNet) -> None:
-    """Makes the variables; `adapted` is what the steps change, made before."""
+    """Makes the variables for steps on `adapted`, which must have been made."""
     self._adapted, inner, dtype = adapted, adapted.inner, adapted.net.dtype
     trains = adapted.training is not None
-    self._weights: Dict[str, tf.Variable] = {
+    self._weights: dict[str, tf.Variable] = {
         name: tf.Variable(value, trainable=trains, dtype=dtype, name=f"critic/{name}")
         for name, value in self._critic.initial(seed, num_classes).items()}
     rates = tf.fill([self._steps, len(adapted.weights)], tf.constant(inner.rate, dtype))
@@ -64,21 +64,22 @@ class SelfCritique(tf.Module):
     self._scale = tf.Variable(norms.scale, trainable=trains, name="critic_norm_scale")
     self._offset = tf.Variable(norms.offset, trainable=trains, name="critic_norm_offset")
 
-  def parameters(self) -> Parameters:
-    """All variables, read once."""
+  def parameters(self) -> CriticParameters:
+    """Returns the values of all variables."""
     read = tf.convert_to_tensor
-    return Parameters({name: read(value) for name, value in sorted(self._weights.items())},
-                      read(self._rates),
-                      functional_conv4.Norms(read(self._scale), read(self._offset)))
+    weights = {name: read(value) for name, value in sorted(self._weights.items())}
+    norms = functional_conv4.Norms(read(self._scale), read(self._offset))
+    return CriticParameters(weights, read(self._rates), norms)
 
-  def logits(self, own: Parameters, parameters: inner_loop.Parameters, state: inner_loop.State,
-             images: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Logits [T, W] before the last target step and after it, for all targets [T, ...].
+  def logits(self, own: CriticParameters, parameters: inner_loop.Parameters,
+             state: inner_loop.State, images: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns logits [T, W] of all targets [T, ...] before the last target step and after it.
 
     Args:
-      own: of the critic. parameters: of the adapted net.
-      state: after the support sets; where it holds statistics they stay as they are.
-      images: as the adapted net takes them.
+      own: values of the critic.
+      parameters: values of the adapted net.
+      state: after the support sets; its norm statistics, if any, do not change.
+      images: prepared for the adapted net.
     """
     net, inner = self._adapted.net, self._adapted.inner
     weights, statistics = state.weights, inner.statistics(state)
@@ -94,7 +95,7 @@ class SelfCritique(tf.Module):
         norms = functional_conv4.Norms(own.norms.scale[j], own.norms.offset[j])
     return before, net.apply(weights, norms, images, statistics)
 
-  def loss_weights(self, epoch: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """What the losses before and after the critic weigh: 1/2 each at first, 0 and 1 at last."""
+  def loss_weights(self, epoch: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the weights of the losses before and after the critic: 1/2 each, at last 0 and 1."""
     done = tf.cast(tf.minimum(epoch + 1, self._epochs), self._rates.dtype) / self._epochs
     return 0.5 - 0.5 * done, 0.5 + 0.5 * done

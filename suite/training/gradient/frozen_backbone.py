@@ -1,37 +1,44 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Features of a network that no learner changes, outside of every checkpoint."""
+"""Features that no learner changes: a frozen network, pixels, or feature vectors as they are."""
 
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Callable, List, Optional
+from typing import Callable
 
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
 from suite.models import initial
 from suite.state import weight_store
 
+FeatureFn = Callable[[tf.Tensor], tf.Tensor]
+
 
 class FrozenBackbone:
-  """Images [B, S, S, 3] to features [B, D]; the network runs as in evaluation.
+  """Maps images [B, S, S, C] to features [B, D] by a network in evaluation mode.
 
-  It is no `tf.Module`, so that a learner that holds one saves its own variables only.
+  It is no `tf.Module`, so a learner that holds one saves only its own variables.
 
   Args:
-    backbone: called with image_shape=(S, S, 3) it returns a Keras model to features.
+    backbone: a function that returns a Keras model of features when called with
+      image_shape=(S, S, C).
     size: S.
-    weights: an .npz of the model's weights in Keras order, as a weight store writes it; further
-      arrays, those of a head, are left alone. None: random weights.
-    seed: of random weights.
+    weights: an .npz with the model's weights in Keras order, as a weight store writes it; arrays
+      after them, such as those of a head, are ignored. None: random weights.
+    seed: seed of the random weights.
+    channels: C.
   """
 
   def __init__(self, backbone: Callable[..., tf.keras.Model], size: int, *,
-               weights: Optional[str] = None, seed: int = 0):
-    self.model = backbone(image_shape=(size, size, 3))
+               weights: str | None = None, seed: int = 0, channels: int = 3):
+    image_shape = (size, size, channels)
+    self.model = backbone(image_shape=image_shape)
     self.model.trainable = False
     if weights is None:
-      values = initial.initial_weights(lambda: backbone(image_shape=(size, size, 3)), seed)
+      values = initial.initial_weights(lambda: backbone(image_shape=image_shape), seed)
     else:
       arrays = weight_store.read_arrays(pathlib.Path(weights))
       values = [arrays[key] for key in sorted(arrays)][:len(self.model.weights)]
@@ -43,9 +50,37 @@ class FrozenBackbone:
     self.model.set_weights(values)
 
   def __call__(self, images: tf.Tensor) -> tf.Tensor:
+    if images.shape.rank != 4:
+      raise ValueError(f"FrozenBackbone takes images [B, S, S, C] and was given {images.shape}. "
+                       "Feature vectors need no backbone: set the learner's features to None.")
     return self.model(tf.cast(images, tf.float32), training=False)
 
 
-def layers(features: Any) -> List[mac_views.Layer]:
-  """The layers behind a function of images, none of them trained; [] if it is no network."""
-  return mac_views.model_layers(features.model, ()) if hasattr(features, "model") else []
+def pixels(images: tf.Tensor) -> tf.Tensor:
+  """Returns images [B, H, W, C] of 0..255 as rows [B, H * W * C] of 0..1."""
+  height, width, channels = images.shape[1:]
+  return tf.reshape(tf.cast(images, tf.float32), [-1, height * width * channels]) / 255.0
+
+
+def or_plain(features: FeatureFn | None, transform: transform_lib.Transform) -> FeatureFn:
+  """Returns `features`, or if None: `pixels` of images, and feature vectors unchanged."""
+  if features is not None:
+    return features
+  return tf.identity if len(example_arrays.shape(transform)) == 1 else pixels
+
+
+def num_features(features: FeatureFn, transform: transform_lib.Transform) -> int:
+  """Returns D, the width of the features of an example as `transform` prepares it."""
+  shape = example_arrays.shape(transform)
+  found = features(tf.zeros([1, *shape], example_arrays.dtype(transform))).shape
+  if found.rank != 2:
+    raise ValueError(f"Features of examples {shape} have shape {found}; a function to [B, D] is "
+                     "expected. Flatten or pool them.")
+  return int(found[1])
+
+
+def layers(features: FeatureFn) -> list[mac_views.Layer]:
+  """Returns the layers of a `FrozenBackbone`, none of them trained; [] for other functions."""
+  if isinstance(features, FrozenBackbone):
+    return mac_views.model_layers(features.model, ())
+  return []

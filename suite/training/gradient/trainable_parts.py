@@ -60,28 +60,29 @@ class TrainablePart(Protocol):
 
 
 class HeadOnly:
-  """A frozen network, or none: a linear model on feature sets.
+  """A frozen network, or none: a linear model.
 
   Args:
-    features: images [B, H, W, 3] to features [B, D]; it never changes. None: examples are features.
+    features: images [B, H, W, 3] to features [B, D]; it never changes. None: pixels of images, and
+      feature vectors unchanged.
   """
 
   augments = False
 
   def __init__(self, features: Callable[[tf.Tensor], tf.Tensor] | None = None):
     self._features = features
-    self.is_identity = features is None
+    self.is_identity = False
 
   def prepare(self, shape: tuple[int, ...]) -> None:
-    if self._features is None:
-      if len(shape) > 1:
-        raise ValueError(f"HeadOnly.features is None, which is a linear model on features, but the "
-                         f"examples are images {shape}; give features, or train a backbone.")
+    self.is_identity = self._features is None and len(shape) == 1
+    if self.is_identity:
       self._spec = tf.TensorSpec(shape, tf.float32)
       return
     if len(shape) == 1:
       raise ValueError(f"HeadOnly.features makes features of images, but the examples are features "
                        f"{shape}; leave features out.")
+    if self._features is None:
+      self._features = frozen_backbone.pixels
     code = self._features(tf.zeros([1, *shape], tf.uint8))
     self._spec = tf.TensorSpec(code.shape[1:], code.dtype)
 

@@ -1,2 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Self-supervised pretraining."""
+"""Self-supervised and supervised pretraining of backbones."""

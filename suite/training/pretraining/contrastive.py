@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Contrastive losses, MoCo's queue and momentum, and what replicas must tell each other.
+"""Contrastive losses, MoCo's queue and momentum, and their communication between replicas.
 
 Embeddings are unit vectors [B, D], so a product of two is their cosine. B is the global batch, b a
 replica's rows, R the number of replicas.
@@ -7,7 +7,8 @@ replica's rows, R the number of replicas.
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -19,15 +20,15 @@ _FAR = -1e9  # exp of it is 0 in float32.
 
 
 def normalized(embeddings: tf.Tensor) -> tf.Tensor:
-  """[B, D] -> unit vectors [B, D]."""
+  """Returns embeddings [B, D] as unit vectors."""
   return tf.math.l2_normalize(tf.cast(embeddings, tf.float32), axis=1)
 
 
 def info_nce(queries: tf.Tensor, keys: tf.Tensor, queue: tf.Tensor, temperature: float
              ) -> tf.Tensor:
-  """MoCo's loss (He et al., 2020, eq. 1): queries [b, D], keys [b, D], queue [K, D] -> [b].
+  """Returns MoCo's loss [b] (He et al., 2020, eq. 1) of queries [b, D] and keys [b, D].
 
-  Row i's positive is key i, its negatives are the K keys of the queue.
+  The positive of row i is key i; its negatives are the K keys of the queue [K, D].
   """
   positive = tf.reduce_sum(queries * keys, axis=1, keepdims=True)
   negative = tf.matmul(queries, queue, transpose_b=True)
@@ -37,16 +38,16 @@ def info_nce(queries: tf.Tensor, keys: tf.Tensor, queue: tf.Tensor, temperature:
 
 def nt_xent(first: tf.Tensor, second: tf.Tensor, temperature: float, *,
             all_first: tf.Tensor, all_second: tf.Tensor, offset: Any = 0) -> tf.Tensor:
-  """SimCLR's loss (Chen et al., 2020, eq. 1), the mean over both directions: [b, D] x 2 -> [b].
+  """Returns SimCLR's loss [b] (Chen et al., 2020, eq. 1), the mean over both directions.
 
   Each of the 2b views has one positive, the other view of its image, and 2B - 2 negatives, the
   views of all other images.
 
   Args:
-    first, second: two views of this replica's images.
+    first, second: embeddings [b, D] of two views of this replica's images.
     temperature: divides the cosines.
-    all_first, all_second: of all replicas, [B, D]; with one replica the same again.
-    offset: where this replica's rows begin in them.
+    all_first, all_second: those of all replicas, [B, D]; equal to the first two on one replica.
+    offset: the first row of this replica in them.
   """
   rows, everyone = tf.shape(first)[0], tf.shape(all_first)[0]
   views = tf.concat([first, second], axis=0)
@@ -64,11 +65,12 @@ class Queue(tf.Module):
   """The keys of the last K / B batches, first in, first out; at first random unit vectors.
 
   Args:
-    size: K, a multiple of the batch. dim: D.
-    seed: of the first keys.
+    size: K, a multiple of the batch.
+    dim: D.
+    seed: seed of the first keys.
   """
 
-  def __init__(self, size: int, dim: int, seed: Tuple[int, int]):
+  def __init__(self, size: int, dim: int, seed: tuple[int, int]):
     super().__init__()
     first = np.random.default_rng(seed).normal(size=[size, dim]).astype(np.float32)
     first /= np.linalg.norm(first, axis=1, keepdims=True)
@@ -76,13 +78,13 @@ class Queue(tf.Module):
     self.place = tf.Variable(0, dtype=tf.int64, trainable=False, name="queue_place")
 
   def check_batch(self, batch_size: int) -> None:
-    """An error unless whole batches fill the queue."""
+    """Raises an error unless whole batches fill the queue."""
     if self.keys.shape[0] % batch_size:
       raise ValueError(f"A queue of {self.keys.shape[0]} keys is no multiple of the batch size "
                        f"{batch_size}. Choose one that is, 65536 in the paper.")
 
   def push(self, keys: tf.Tensor, strategy: tf.distribute.Strategy) -> None:
-    """keys [B, D] take the place of the B oldest ones; called outside of replicas."""
+    """Replaces the B oldest keys by keys [B, D]; called outside of replicas."""
     num = keys.shape[0]
     places = self.place.read_value() + tf.range(num, dtype=tf.int64)
 
@@ -98,9 +100,9 @@ class Queue(tf.Module):
 
 def follow(followers: Sequence[tf.Variable], leaders: Sequence[tf.Variable], momentum: float,
            strategy: tf.distribute.Strategy) -> None:
-  """follower = momentum * follower + (1 - momentum) * leader (He et al., eq. 2), on every replica.
+  """Moves followers towards leaders on every replica; called outside of replicas.
 
-  Called outside of replicas.
+  follower = momentum * follower + (1 - momentum) * leader (He et al., eq. 2)
   """
   def move(follower: tf.Variable, leader: tf.Variable) -> None:
     follower.assign(momentum * follower + (1.0 - momentum) * leader)
@@ -110,7 +112,7 @@ def follow(followers: Sequence[tf.Variable], leaders: Sequence[tf.Variable], mom
 
 
 def gathered(rows: tf.Tensor) -> tf.Tensor:
-  """[b, ...] -> [B, ...], the rows of all replicas in order; gradients find their way back."""
+  """Returns the rows [B, ...] of all replicas' rows [b, ...], in order; differentiable."""
   context = tf.distribute.get_replica_context()
   if context.num_replicas_in_sync == 1:
     return rows
@@ -122,24 +124,24 @@ def gathered(rows: tf.Tensor) -> tf.Tensor:
 
 
 def own_rows(everyone: tf.Tensor, num: int) -> tf.Tensor:
-  """[B, ...] -> [b, ...], b = num: those of this replica."""
+  """Returns the `num` rows of this replica out of the rows [B, ...] of all."""
   place = _replica() * num
   return tf.ensure_shape(everyone[place:place + num], [num, *everyone.shape[1:]])
 
 
 def offset(num: int) -> tf.Tensor:
-  """Where the num rows of this replica begin in the global batch."""
+  """Returns the first row of this replica in the global batch, for `num` rows a replica."""
   return _replica() * num
 
 
-def order_of(step: tf.Tensor, size: int, seed: Tuple[int, int]) -> tf.Tensor:
-  """A permutation of 0..size-1, int64 [size], a pure function of (seed, step)."""
+def order_of(step: tf.Tensor, size: int, seed: tuple[int, int]) -> tf.Tensor:
+  """Returns a permutation of 0..size-1, int64 [size], a pure function of (seed, step)."""
   key = sampling.derive(sampling.root_seed(seed, 0), step)
   return sampling.permutation(key[None], size)[0]
 
 
 def results_of_one(per_replica: Any, distribution: distribution_lib.Distribution) -> tf.Tensor:
-  """What is the same on each replica, once."""
+  """Returns the result of one replica, for results that are equal on all."""
   return distribution.strategy.experimental_local_results(per_replica)[0]
 
 

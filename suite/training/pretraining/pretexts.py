@@ -1,24 +1,26 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What an encoder can be pretrained on: MoCo V2, SimCLR's loss, or labels.
+"""Pretexts, the tasks that an encoder is pretrained on: MoCo V2, SimCLR's loss, or labels.
 
-A pretext is a `tf.Module` made of numbers; `build` makes its variables. The loop asks it in turn:
+A pretext is a `tf.Module`; `build` makes its variables. For each update the loop calls
 
-  before_update()                     outside of replicas
-  losses(batch, step) -> (losses [b], kept)     in each replica, under a gradient tape
-  after_update(kept)                  outside of replicas, once the optimizer has stepped
+  before_update()                                outside of replicas
+  losses(batch, step) -> (losses [b], result)    in each replica, under a gradient tape
+  after_update(result)                           outside of replicas, after the optimizer's step
 
-Batch norm and contrastive losses. What a batch has in common tells a network which key belongs to a
-query, if both were normalized with it: the loss falls and nothing is learned. MoCo shuffles the
-keys over its 8 GPUs, so that a key's statistics come from other images than its query's. Here a
-batch is cut into `norm_groups` groups, on as many replicas as there are, each normalized by
-itself: queries in their order, keys in an order drawn for the step. One device thus does what
-`norm_groups` devices do; only the moving averages of batch norm, which no loss sees, move once for
-each group of a device and by the mean over devices. A net without batch norm needs one group.
+Batch norm and contrastive losses. If a query and its key are normalized by the statistics of the
+same batch, these statistics tell a network which key belongs to the query: the loss falls and
+nothing is learned. MoCo shuffles the keys over its 8 GPUs, so that a key's statistics come from
+other images than its query's. Here a batch is split into `norm_groups` groups, distributed over the
+replicas, and each group is normalized separately: queries in their order, keys in an order drawn
+for the step. One device thus computes what `norm_groups` devices compute; only the moving averages
+of batch norm, which no loss uses, move once for each group of a device and by the mean over
+devices. A net without batch norm needs one group.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -34,13 +36,13 @@ Backbone = Callable[[], tf.keras.Model]
 
 
 class Pretext(tf.Module):
-  """What all pretexts share.
+  """The interface of pretexts.
 
   Attributes:
-    num_views: of each image that a batch holds: "view0", "view1".
-    needs_labels: whether it also holds "label".
-    backbone: what remains after pretraining, images [B, H, W, 3] to features [B, D].
-    variables_to_train: what gradients change.
+    num_views: the number of views of each image in a batch: "view0", "view1".
+    needs_labels: whether a batch also holds "label".
+    backbone: the result of the pretraining, images [B, H, W, 3] to features [B, D].
+    variables_to_train: the variables that gradients change.
   """
 
   num_views = 1
@@ -50,24 +52,24 @@ class Pretext(tf.Module):
 
   def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
             distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
-    """Makes the variables, in the scope of the distribution; the first weights are the seeds'."""
+    """Makes the variables, in the scope of the distribution; the seeds determine the weights."""
     raise NotImplementedError
 
   def before_update(self) -> None:
-    """Nothing, unless a pretext says otherwise."""
-    return  # AutoGraph cannot read a function that is all docstring.
+    """Does nothing, unless overridden."""
+    return  # AutoGraph cannot read a function of nothing but a docstring.
 
-  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
-    """The loss of each row, [b], and what `after_update` wants; in each replica."""
+  def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
+    """Returns the loss of each row [b], and the argument of `after_update`; in each replica."""
     raise NotImplementedError
 
-  def after_update(self, kept: Any) -> None:
-    """Nothing, unless a pretext says otherwise."""
-    del kept
+  def after_update(self, result: Any) -> None:
+    """Does nothing, unless overridden."""
+    del result
 
 
 class Supervised(Pretext):
-  """Cross-entropy on the classes of a labelled set."""
+  """Cross-entropy on the classes of a labeled set."""
 
   needs_labels = True
 
@@ -78,7 +80,7 @@ class Supervised(Pretext):
         make_backbone, lambda size: heads.linear(num_classes, size), seeds)
     self.variables_to_train = self.model.trainable_variables
 
-  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+  def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
     del step
     logits = self.model(batch["view0"], training=True)
     return losses_lib.softmax_cross_entropy(batch["label"], logits), ()
@@ -88,7 +90,8 @@ class SimClr(Pretext):
   """SimCLR's loss NT-Xent on two views, both through one encoder.
 
   Args:
-    dim: of the embedding. temperature: divides the cosines.
+    dim: size of the embedding.
+    temperature: divides the cosines.
     norm_groups: see the module; a group has both views of its images, in two passes.
   """
 
@@ -106,7 +109,7 @@ class SimClr(Pretext):
         make_backbone, lambda size: projection.projection(size, size=self._dim), seeds)
     self.variables_to_train = self.model.trainable_variables
 
-  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+  def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
     del step
     first, second = (_by_groups(self.model, batch[v], self._here) for v in ("view0", "view1"))
     return contrastive.nt_xent(
@@ -118,8 +121,10 @@ class Moco(Pretext):
   """MoCo V2 (He et al., 2020; Chen et al., 2020): a queue of keys from a slowly moving encoder.
 
   Args:
-    queue_size: K, a multiple of the batch size. dim: of the embedding.
-    temperature: 0.2 in version 2. momentum: of the key encoder.
+    queue_size: K, a multiple of the batch size.
+    dim: size of the embedding.
+    temperature: divides the cosines; 0.2 in version 2.
+    momentum: momentum of the key encoder.
     norm_groups: see the module; a multiple of the number of replicas, 8 in the paper.
   """
 
@@ -154,16 +159,16 @@ class Moco(Pretext):
     contrastive.follow(self.key_model.trainable_variables, self.model.trainable_variables,
                        self._momentum, self._distribution.strategy)
 
-  def losses(self, batch: Any, step: tf.Tensor) -> Tuple[tf.Tensor, Any]:
+  def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
     queries = _by_groups(self.model, batch["view0"], self._here)
     keys = tf.stop_gradient(self._keys(batch["view1"], step))
     own = contrastive.own_rows(keys, queries.shape[0])
-    # The queue as a tensor: the keys of this step enter it only after the update.
+    # The queue as a tensor: the keys of this step are pushed only after the update.
     queue = tf.convert_to_tensor(self.queue.keys)
     return contrastive.info_nce(queries, own, queue, self._temperature), keys
 
   def _keys(self, images: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
-    """The keys of the global batch [B, D], from groups of shuffled images."""
+    """Returns the keys [B, D] of the global batch, from groups of shuffled images."""
     if self._groups == 1:
       return contrastive.gathered(_by_groups(self.key_model, images, 1))
     everyone = contrastive.gathered(images)
@@ -172,15 +177,15 @@ class Moco(Pretext):
     keys = contrastive.gathered(_by_groups(self.key_model, mixed, self._here))
     return tf.gather(keys, tf.math.invert_permutation(order))
 
-  def after_update(self, kept: Any) -> None:
-    keys = contrastive.results_of_one(kept, self._distribution)
+  def after_update(self, result: Any) -> None:
+    keys = contrastive.results_of_one(result, self._distribution)
     self.queue.push(keys, self._distribution.strategy)
 
 
 def _made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
-          seeds: seeds_lib.Seeds) -> Tuple[tf.keras.Model, tf.keras.Model]:
-  """(backbone, backbone and head), with the first weights of the seeds."""
-  def build() -> Tuple[tf.keras.Model, tf.keras.Model]:
+          seeds: seeds_lib.Seeds) -> tuple[tf.keras.Model, tf.keras.Model]:
+  """Returns the backbone, and the backbone with a head, with weights drawn by the seeds."""
+  def build() -> tuple[tf.keras.Model, tf.keras.Model]:
     backbone = make_backbone()
     inputs = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
     head = make_head(backbone.output_shape[-1])
@@ -193,14 +198,14 @@ def _made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
 
 
 def _by_groups(model: tf.keras.Model, images: tf.Tensor, groups: int) -> tf.Tensor:
-  """Unit vectors [b, D] of images [b, H, W, 3]; each group is normalized by itself."""
-  parts: List[tf.Tensor] = tf.split(images, groups)
+  """Returns unit vectors [b, D] of images [b, H, W, 3]; each group is normalized separately."""
+  parts: list[tf.Tensor] = tf.split(images, groups)
   return contrastive.normalized(
       tf.concat([model(part, training=True) for part in parts], axis=0))
 
 
 def _groups_here(groups: int, batch_size: int, distribution: distribution_lib.Distribution) -> int:
-  """How many of the groups each replica takes."""
+  """Returns the number of groups on each replica."""
   replicas = distribution.num_replicas
   if groups != 1 and (groups < 1 or batch_size % groups or groups % replicas):
     raise ValueError(f"norm_groups is {groups}; it must divide the batch size {batch_size} and be "

@@ -6,7 +6,8 @@ All variables decay, norms and biases too, as in MoCo's own code; the decay ente
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -18,13 +19,14 @@ from suite.training.pretraining import pretexts
 
 
 class PretrainLoop(tf.Module):
-  """Trains a pretext that is built.
+  """Trains a pretext after its `build`.
 
   Args:
     pretext: see `pretexts`.
-    distribution: where it was built.
+    distribution: the distribution in whose scope the pretext was built.
     batch_size: B, global.
-    learning_rate: the peak. warmup: updates of linear warm-up.
+    learning_rate: its peak.
+    warmup: the number of updates of linear warm-up.
     momentum, weight_decay: of SGD.
   """
 
@@ -44,16 +46,16 @@ class PretrainLoop(tf.Module):
     self._run = tf.function(self._updates)
 
   def run(self, iterator: Iterator[Any], first: int, num: int, total: int) -> float:
-    """Updates first ... first + num - 1 of total; the sum of their losses."""
+    """Makes updates first ... first + num - 1 of total; returns the sum of their losses."""
     self.total.assign(float(total))
     return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64)))
 
   def rate(self, step: int) -> float:
-    """The learning rate of an update."""
+    """Returns the learning rate of an update."""
     return float(self.schedule(tf.constant(step)))
 
-  def cost(self, spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
-    """Of one update on a *global* batch of this spec; of a loop that is built on one device."""
+  def cost(self, spec: dict[str, tf.TensorSpec]) -> flops.Cost:
+    """Returns the cost of an update on a *global* batch, for a loop built on one device."""
     graph = tf.function(self.update).get_concrete_function(spec, tf.TensorSpec([], tf.int64))
     return flops.count(graph)
 
@@ -64,20 +66,20 @@ class PretrainLoop(tf.Module):
     return total
 
   def update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
-    """One update; the mean loss of the global batch, []."""
+    """Makes an update; returns the mean loss [] of the global batch."""
     self._pretext.before_update()
-    loss, kept = self._distribution.run(self._in_replica, args=(batch, step))
-    self._pretext.after_update(kept)
+    loss, result = self._distribution.run(self._in_replica, args=(batch, step))
+    self._pretext.after_update(result)
     return self._distribution.sum(loss)
 
   def _in_replica(self, batch: Any, step: tf.Tensor) -> Any:
     variables = self._pretext.variables_to_train
     with tf.GradientTape() as tape:
-      losses, kept = self._pretext.losses(batch, step)
+      losses, result = self._pretext.losses(batch, step)
       loss = tf.reduce_sum(losses) / self._batch_size
     gradients = tape.gradient(loss, variables)
     if self._decay:
       share = self._decay / self._distribution.num_replicas  # Gradients are summed over replicas.
       gradients = [tf.convert_to_tensor(g) + share * v for g, v in zip(gradients, variables)]
     self.optimizer.apply_gradients(zip(gradients, variables))
-    return loss, kept
+    return loss, result

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -11,35 +11,48 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.training.scoring import scoring
 
 
 class Evaluation(NamedTuple):
-  """record: plain values; predictions: arguments of `suite.data.predictions.save`."""
+  """Scores of a test split and the predictions behind them.
 
-  record: Dict[str, Any]
-  predictions: Dict[str, Any]
+  Attributes:
+    record: plain values.
+    predictions: arguments of the function that saves predictions.
+  """
+
+  record: dict[str, Any]
+  predictions: dict[str, Any]
 
 
 def evaluate(
     predict: Callable[[tf.Tensor], tf.Tensor],
     image_set: Any,
     *,
-    transform: Any,
+    transform: transform_lib.Transform,
     distribution: distribution_lib.Distribution,
     ledger: ledger_lib.Ledger,
     batch_size: int = 256,
     phase: str = "predict",
-    forward: Optional[scoring.Forward] = None,
+    forward: scoring.Forward | None = None,
 ) -> Evaluation:
   """Runs `predict` (images [B, H, W, 3] to logits [B, C]) over a set, every example once.
 
-  The labels stay here: `predict` is given images only.
+  `predict` is given images only; it sees no labels.
 
   Args:
-    forward: `predict`, already made; for a learner that is asked again and again with no training
-      in between, since making it takes longer than a small set.
+    predict: traced.
+    image_set: N labeled examples.
+    transform: prepares them.
+    distribution: its replicas work on different batches in parallel.
+    ledger: charged.
+    batch_size: largest B.
+    phase: of the ledger.
+    forward: `predict` compiled before, for a learner that predicts several sets without training
+      in between: compiling takes longer than a small set.
   """
   forward = forward or scoring.Forward(predict, distribution)
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
@@ -49,7 +62,7 @@ def evaluate(
 
 
 def score(outputs: scoring.Outputs, kind: str) -> Evaluation:
-  """Error (1 - top-1 accuracy, or 1 - mean average precision) of logits [N, C]."""
+  """Returns the error of logits [N, C]: 1 - top-1 accuracy, or 1 - mean average precision."""
   multi_label = kind == tasks.MULTI_LABEL
   top1 = classification.top1(outputs.values)
   correct = classification.is_correct(top1, outputs.labels)

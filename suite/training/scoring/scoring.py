@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -12,17 +12,22 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
 from suite.data.images import image_set as image_set_lib
+from suite.state import context as context_lib
 
-# Sets whose batches a function keeps ready: training and validation images of a kNN, say.
-_MAX_SETS = 2
+_MAX_SETS = 2  # Sets whose batches stay ready: the training and validation images of a kNN, say.
 _DESCRIBE = ("mask", "label", "id")
 
 
 class Outputs(NamedTuple):
-  """What a function answered for each example of a set, in the set's order.
+  """The outputs of a function for each example of a set, in the set's order.
 
-  ids [N] str; labels [N] or [N, C]; values [N, ...], the function's outputs.
+  Attributes:
+    ids: str [N].
+    labels: [N], or multi-hot [N, C].
+    values: [N, ...], the outputs.
   """
 
   ids: np.ndarray
@@ -34,8 +39,8 @@ class Forward:
   """A function of images, compiled for one batch shape and run on every local replica.
 
   Args:
-    fn: images [B, H, W, 3] to a tensor [B, ...].
-    distribution: replicas work on different batches side by side.
+    fn: a function of images [B, H, W, 3], or features [B, D], to a tensor [B, ...].
+    distribution: its replicas work on different batches in parallel.
   """
 
   def __init__(
@@ -43,7 +48,7 @@ class Forward:
     self._distribution = distribution
     self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
     self._spec = None
-    self._latest: Tuple[Any, ...] = ()
+    self._latest: tuple[Any, ...] = ()
 
   def _prepare(self, spec: tf.TensorSpec) -> None:
     if spec == self._spec:
@@ -57,35 +62,40 @@ class Forward:
         None if total.flops is None else total.flops // here,
         None if total.macs is None else total.macs // here, total.uncounted)
 
-  def _batches(self, image_set: Any, transform: Any, batch_size: int) -> tf.data.Dataset:
-    """The set's batches; made once for repeated passes, since making them takes longer than one."""
+  def _batches(self, image_set: Any, transform: transform_lib.Transform, batch_size: int
+               ) -> tf.data.Dataset:
+    """Returns the set's batches; kept for later passes, since making them takes longer than one."""
     asked = (image_set, transform, batch_size)
     for *before, batches in self._latest:
       if before[0] is image_set and tuple(before[1:]) == asked[1:]:
         return batches
+    example_arrays.check_form(image_set, transform)
     batches = image_set.eval_batches(batch_size, transform=transform)
     self._latest = ((*asked, batches), *self._latest[:_MAX_SETS - 1])
     return batches
 
-  def _values(self, batches: List[tf.Tensor]) -> Any:
+  def _values(self, batches: list[tf.Tensor]) -> Any:
     if self._distribution.is_single:
       return batches[0]
     return self._distribution.strategy.experimental_distribute_values_from_function(
         lambda context: batches[context.replica_id_in_sync_group % len(batches)])
 
-  def run(self, image_set: Any, *, transform: Any, batch_size: int, ledger: ledger_lib.Ledger,
-          phase: str) -> Outputs:
-    """fn over the whole set, charged to `phase`.
+  def run(self, image_set: Any, *, transform: transform_lib.Transform, batch_size: int,
+          ledger: ledger_lib.Ledger, phase: str) -> Outputs:
+    """Runs the function over the whole set and charges the cost to `phase`.
 
     Args:
-      image_set: an `ImageSet` of N examples. transform: as its `eval_batches` takes it.
-      batch_size: B; the last batch is padded, and the padding dropped from the result.
+      image_set: an `ImageSet` or another set of N examples with `eval_batches`.
+      transform: prepares the examples.
+      batch_size: B; the last batch is padded, and the padding is dropped from the result.
+      ledger: charged.
+      phase: of the ledger.
     """
     start = time.monotonic()
     batches = self._batches(image_set, transform, batch_size)
     self._prepare(batches.element_spec["image"])
-    seen: List[Any] = []
-    values: List[np.ndarray] = []
+    seen: list[Any] = []
+    values: list[np.ndarray] = []
     for group in _groups(batches, self._distribution.num_local_replicas):
       images = [b["image"] for b in group]
       images += images[-1:] * (self._distribution.num_local_replicas - len(images))
@@ -104,19 +114,33 @@ class Forward:
     return result
 
 
+def extract(
+    fn: Callable[[tf.Tensor], tf.Tensor],
+    image_set: Any,
+    *,
+    transform: transform_lib.Transform,
+    batch_size: int,
+    context: context_lib.Context,
+) -> Outputs:
+  """Runs `fn` over a set once, for instance to extract features; charged to the context's phase."""
+  return Forward(fn, context.distribution).run(
+      image_set, transform=transform, batch_size=batch_size, ledger=context.ledger,
+      phase=context.phase)
+
+
 def _facts(image_set: Any, seen: Sequence[Any], masks: np.ndarray
-           ) -> Tuple[np.ndarray, np.ndarray]:
-  """ids and labels of all examples: as the set holds them, or out of its batches."""
+           ) -> tuple[np.ndarray, np.ndarray]:
+  """Returns ids and labels of all examples: from the set, or from its batches."""
   if isinstance(image_set, image_set_lib.ImageSet):
     return image_set.ids, image_set.labels
-  # A streamed set would be read once more.
+  # A streamed set would have to be read again.
   ids, labels = (np.concatenate([batch[key].numpy() for batch in seen])[masks]
                  for key in ("id", "label"))
   return np.array([i.decode() for i in ids]), labels
 
 
-def _groups(batches: tf.data.Dataset, size: int):
-  group = []
+def _groups(batches: tf.data.Dataset, size: int) -> Iterator[list[Any]]:
+  group: list[Any] = []
   for batch in batches:
     group.append(batch)
     if len(group) == size:

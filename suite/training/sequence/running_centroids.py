@@ -1,38 +1,40 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sums of features by class, and answers to many samples as if they had come one at a time.
+"""Sums of features by class, and answers to a block of samples that equal one-by-one answers.
 
-In a sequence the label of a sample is added before the next is answered. A block of B samples need
-not be a loop: every answer is a function of the sums S and counts n before the block and of the
-samples of the block that came earlier. With queries q_t, keys k_t = a_t q_t (what is added: the
-query itself or its direction) and labels y_t, at step t
+In a sequence the label of a sample is added before the next sample is answered. A block of B
+samples needs no loop: every answer is a function of the sums S and counts n before the block and
+of the earlier samples of the block. With queries q_t, keys k_t = a_t q_t (the vector that is added:
+the query itself or its direction) and labels y_t, at step t
 
     q_t . S_c(t)  = q_t . S_c + sum_{j < t, y_j = c} q_t . k_j
     n_c(t)        = n_c       + sum_{j < t, y_j = c} 1
     |S_c(t)|^2    = |S_c|^2   + sum_{j < t, y_j = c} (2 a_j q_j . S_c(j) + |k_j|^2)
 
 The first terms are one product of all queries with all classes. The sums are triangular: rows of
-the block's masked Gram matrix, added up by class. They touch only the classes that occur in the
-block. What comes out equals the loop up to rounding: about 1e-6 of the squared lengths of queries
-and centroids in float32. Features must be finite: in a block one NaN spoils its neighbours'
-answers, too.
+the block's masked Gram matrix, added up by class. They change only the classes that occur in the
+block. The result equals that of the loop up to rounding: about 1e-6 of the squared lengths of
+queries and centroids in float32. Features must be finite: one NaN in a block spreads to the answers
+to the other samples of the block.
 
 Letters: B samples, C classes, D features, U classes in the block.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from suite.training.sequence import split_batch
 
 SIMILARITIES = ("euclidean", "cosine", "dot")
-_PARTS = 4  # Of a block: more make smaller Gram matrices, but copies of the sums.
-_LEAST = 1e-12  # Below any length that matters.
+_PARTS = 4  # Parts of a block: more parts make smaller Gram matrices, but more copies of the sums.
+_LEAST = 1e-12  # Smaller than any length that matters.
 
 
 def check(similarity: str) -> None:
+  """Raises an error unless `similarity` is one of `SIMILARITIES`."""
   if similarity not in SIMILARITIES:
     raise ValueError(
         f"Unknown similarity {similarity!r}; allowed are {', '.join(SIMILARITIES)}.")
@@ -47,7 +49,7 @@ class _State(NamedTuple):
 
 
 class RunningCentroids(tf.Module):
-  """Sums [C, D] and counts [C] of what was added.
+  """Sums [C, D] and counts [C] of the samples that were added.
 
   Logits are minus squared distances to the means ("euclidean"), cosines ("cosine") or products with
   the means ("dot"), and -inf for classes without a sample.
@@ -56,7 +58,7 @@ class RunningCentroids(tf.Module):
     num_classes: C.
     num_features: D.
     similarity: one of `SIMILARITIES`.
-    normalize: add directions, features divided by their lengths, instead of features.
+    normalize: whether features are divided by their lengths before they are added.
   """
 
   def __init__(self, num_classes: int, num_features: int, similarity: str = "euclidean",
@@ -68,9 +70,33 @@ class RunningCentroids(tf.Module):
     self.counts = tf.Variable(tf.zeros([num_classes]), trainable=False, name="counts")
     self.squares = tf.Variable(tf.zeros([num_classes]), trainable=False, name="squares")  # |S|^2.
 
+  @property
+  def num_nonempty(self) -> int:
+    """The number of classes with a sample."""
+    return int(np.count_nonzero(self.counts.numpy()))
+
   def means(self) -> tf.Tensor:
-    """[C, D]; zeros for classes without a sample."""
+    """Returns the class means [C, D]; zeros for classes without a sample."""
     return _means(self.sums, self.counts)
+
+  def add_set(self, features: np.ndarray, labels: np.ndarray) -> int:
+    """Adds a whole data set, summed in float64, and returns the FLOPs.
+
+    Args:
+      features: [N, D].
+      labels: [N], or multi-hot [N, C]: a sample with two labels is added to both classes.
+    """
+    if self._normalize:
+      features = _directions(tf.constant(features)).numpy()
+    sums, counts = _class_sums(features, labels, self.sums.shape[0])
+    sums += self.sums.numpy()
+    self.sums.assign(sums)
+    self.counts.assign_add(counts)
+    self.squares.assign(np.sum(np.square(sums), axis=1))
+    # An addition for each feature of each label, and a square, a division and an addition where
+    # features are normalized; then three operations for each feature of each class.
+    num_flops = np.sum(counts) + 3 * len(counts) + 3 * self._normalize * len(features)
+    return int(num_flops) * features.shape[1]
 
   def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds samples [B, D] with labels int64 [B], in their order."""
@@ -81,7 +107,7 @@ class RunningCentroids(tf.Module):
         tf.IndexedSlices(_squares(tf.gather(self.sums, labels)), labels))
 
   def answer(self, features: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of samples [B, D]; nothing is added."""
+    """Returns logits [B, C] of samples [B, D]; adds nothing."""
     queries = self._queries(features)
     products = tf.matmul(self.sums.read_value(), queries, transpose_b=True)
     counts, squares = self.counts.read_value(), self.squares.read_value()
@@ -89,19 +115,22 @@ class RunningCentroids(tf.Module):
     return tf.transpose(found)
 
   def answer_and_add(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of samples [B, D], each answered before its label int64 [B] is added."""
+    """Returns logits [B, C] of samples [B, D], each before its label int64 [B] is added."""
     found = self.answer_in_turn(features, labels)
     self.add(features, labels)
     return found
 
   def answer_in_turn(self, features: tf.Tensor, labels: tf.Tensor,
-                     moved_by: Optional[tf.Tensor] = None) -> tf.Tensor:
-    """The same logits, but nothing is added in the end.
+                     moved_by: tf.Tensor | None = None) -> tf.Tensor:
+    """Returns the logits of `answer_and_add` without adding anything.
 
-    Each part of the block begins with the sums after the one before. They are soon made, so cores
-    work on the parts side by side.
+    Each part of the block starts from the sums after the part before it. These sums are cheap, so
+    the parts are then computed in parallel.
 
-    moved_by: [C, D], added to all means; for "dot" only.
+    Args:
+      features: [B, D].
+      labels: int64 [B].
+      moved_by: [C, D], added to all means; only with "dot".
     """
     assert moved_by is None or self._similarity == "dot"
     parts = [(features[part], labels[part])
@@ -109,7 +138,7 @@ class RunningCentroids(tf.Module):
     states = [_State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())]
     for samples in parts[:-1]:
       states.append(self._after(states[-1], *samples))
-    # A core that has made a state would go on with its answers while others wait for the next one.
+    # Without this, a core that has made a state computes its answers before the next state.
     with tf.control_dependencies(states[-1]):
       states[1:] = [_State(*map(tf.identity, state)) for state in states[1:]]
     found = [self._in_turn(state, *samples) if moved_by is None
@@ -118,7 +147,7 @@ class RunningCentroids(tf.Module):
     return tf.concat(found, axis=0)
 
   def _after(self, state: _State, features: tf.Tensor, labels: tf.Tensor) -> _State:
-    """What `add` would make of a state."""
+    """Returns a state after `add`."""
     keys = _directions(features) if self._normalize else features
     places = labels[:, None]
     sums = tf.tensor_scatter_nd_add(state.sums, places, keys)
@@ -133,7 +162,7 @@ class RunningCentroids(tf.Module):
     products = tf.matmul(state.sums, queries, transpose_b=True)  # [C, B]
     counts, squares = state.counts[:, None], state.squares[:, None]
     found = self._logits(products, counts, squares, query_squares)
-    # Once more, for the classes of the block alone and with what the block has added by each step.
+    # Again for the classes of the block, with the samples that the block has added by each step.
     block = _Block(labels)
     products = tf.gather(products, block.classes) + block.sums(
         tf.matmul(keys, queries, transpose_b=True) * block.later)
@@ -146,7 +175,7 @@ class RunningCentroids(tf.Module):
 
   def _dot_in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor,
                    moved_by: tf.Tensor) -> tf.Tensor:
-    """q . (m_c + r_c) with one product over all classes, and one more over those of the block."""
+    """Returns q . (m_c + r_c) by one product over all classes and one over those of the block."""
     keys = _directions(features) if self._normalize else features
     counts = state.counts
     weights = _means(state.sums, counts) + moved_by
@@ -157,7 +186,7 @@ class RunningCentroids(tf.Module):
     old = tf.gather(counts, block.classes)[:, None]
     now = old + block.sums(block.later)
     of_moves = tf.matmul(tf.gather(moved_by, block.classes), features, transpose_b=True)
-    # q . S_c is what is left of the product, times the samples behind its mean.
+    # q . S_c is q . m_c = q . (m_c + r_c) - q . r_c, times the number of samples of the mean.
     sums = (tf.gather(products, block.classes) - of_moves) * old + added
     within = sums / tf.maximum(now, 1.0) + of_moves + _unless_empty(now)
     return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
@@ -167,7 +196,7 @@ class RunningCentroids(tf.Module):
 
   def _logits(self, products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor,
               query_squares: tf.Tensor) -> tf.Tensor:
-    """[C, B] from q . S; n and |S|^2, both [C, B] or [C, 1]; and |q|^2, [B]."""
+    """Returns [C, B] of q . S; n and |S|^2, both [C, B] or [C, 1]; and |q|^2, [B]."""
     some = tf.maximum(counts, 1.0)
     offset = -_unless_empty(counts)
     if self._similarity == "cosine":
@@ -179,27 +208,38 @@ class RunningCentroids(tf.Module):
 
 
 def _means(sums: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
-  """[C, D] of sums [C, D] and counts [C]; zeros for classes without a sample."""
+  """Returns means [C, D] of sums [C, D] and counts [C]; zeros for classes without a sample."""
   return sums / tf.maximum(counts, 1.0)[:, None]
 
 
 def _unless_empty(counts: tf.Tensor) -> tf.Tensor:
-  """0 for classes with a sample, -inf for those without, of the shape of counts."""
+  """Returns 0 for classes with a sample and -inf for others, in the shape of counts."""
   return tf.where(counts > 0.0, 0.0, -float("inf"))
 
 
 def _squares(vectors: tf.Tensor) -> tf.Tensor:
-  """[B, D] -> [B]."""
+  """Returns squared lengths [B] of vectors [B, D]."""
   return tf.reduce_sum(tf.square(vectors), axis=1)
 
 
 def _directions(features: tf.Tensor) -> tf.Tensor:
-  """[B, D], each divided by its length; zeros stay zeros."""
+  """Returns features [B, D] divided by their lengths; zeros stay zeros."""
   return features * tf.math.rsqrt(tf.maximum(_squares(features), _LEAST))[:, None]
 
 
+def _class_sums(features: np.ndarray, labels: np.ndarray, num_classes: int
+                ) -> tuple[np.ndarray, np.ndarray]:
+  """Returns float64 sums [C, D] of features [N, D] by class, and the counts [C]."""
+  sums, counts = np.zeros([num_classes, features.shape[1]]), np.zeros([num_classes])
+  for c in range(num_classes):
+    members = labels[:, c] > 0 if labels.ndim == 2 else labels == c
+    counts[c] = np.count_nonzero(members)
+    sums[c] = np.sum(features[members], axis=0, dtype=np.float64)
+  return sums, counts
+
+
 class _Block:
-  """Who is who among the labels int64 [B] of a block.
+  """The classes of the labels int64 [B] of a block.
 
   Attributes:
     classes: int64 [U].
@@ -212,9 +252,9 @@ class _Block:
     self._steps, self.later = steps, tf.cast(steps[:, None] < steps, tf.float32)
 
   def sums(self, rows: tf.Tensor) -> tf.Tensor:
-    """[B, T], one row a sample, to their sums by class, [U, T]."""
+    """Returns the sums [U, T] by class of rows [B, T], one row a sample."""
     return tf.math.unsorted_segment_sum(rows, self._places, tf.size(self.classes))
 
   def own(self, values: tf.Tensor) -> tf.Tensor:
-    """Of [U, B], what each sample has at its own class, [B]."""
+    """Returns the values [B] of each sample at its own class, out of [U, B]."""
     return tf.gather_nd(values, tf.stack([self._places, self._steps], axis=1))

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Class means and one covariance for all classes, sample by sample (Hayes & Kanan, 2020).
 
-Of sample z with label y, when t samples came before it, n_y of them of its class:
+A sample z with label y, after t samples of which n_y have its class, changes
 
     scatter   S <- S + w d d^T     d = z - m_y, m_y being 0 at first
               w = t / (t + 1) ("steps"), or n_y / (n_y + 1) ("class")
@@ -9,41 +9,48 @@ Of sample z with label y, when t samples came before it, n_y of them of its clas
 
     P = ((1 - e) S / t + e I)^-1          logit of class c    z^T P m_c - m_c^T P m_c / 2
 
-The published recursion of the covariance is the first one, multiplied by t. It takes the whole of
-the first sample of a class for spread within it. With the second, S is exactly the scatter about
-the final means. P is solved for now and then (`solve`), the means move with every sample. With one
-P, an answer after some samples is a function of products z_j^T P z_t, so a block need not be a loop
-(compare `running_centroids.py`, whose P is I).
+The published recursion of the covariance is "steps", multiplied by t. It counts the first sample of
+a class as spread within the class. With "class", S is exactly the scatter about the final means.
+The means move with every sample, P only when `solve` is called. Under one P, an answer after some
+samples is a function of the products z_j^T P z_t, so a block needs no loop (compare
+`running_centroids.py`, whose P is I).
 
 Letters: B samples, C classes, D features, U classes in the block.
 """
 
 from __future__ import annotations
 
-from typing import Tuple
-
+import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
+
 WEIGHTS = ("steps", "class")
+
+
+def check(shrinkage: float, weights: str) -> None:
+  """Raises an error unless 0 < shrinkage <= 1 and weights is one of `WEIGHTS`."""
+  if not 0.0 < shrinkage <= 1.0:
+    raise ValueError(f"shrinkage is {shrinkage}; it must be above 0 and at most 1: without it "
+                     "the covariance of few samples has no inverse.")
+  if weights not in WEIGHTS:
+    raise ValueError(f"weights is {weights!r}; allowed are {', '.join(WEIGHTS)}.")
 
 
 class RunningDiscriminant(tf.Module):
   """Means [C, D], scatter [D, D] and its shrunk inverse P, I at first.
 
   Args:
-    num_classes: C. num_features: D.
+    num_classes: C.
+    num_features: D.
     shrinkage: e.
-    weights: see the module.
+    weights: w, see the module.
   """
 
   def __init__(self, num_classes: int, num_features: int, *, shrinkage: float = 1e-4,
                weights: str = "steps"):
     super().__init__()
-    if not 0.0 < shrinkage <= 1.0:
-      raise ValueError(f"shrinkage is {shrinkage}; it must be above 0 and at most 1: without it "
-                       "the covariance of few samples has no inverse.")
-    if weights not in WEIGHTS:
-      raise ValueError(f"weights is {weights!r}; allowed are {', '.join(WEIGHTS)}.")
+    check(shrinkage, weights)
     self._shrinkage, self._weights = shrinkage, weights
     shape = [num_classes, num_features]
     self.sums = _variable(tf.zeros(shape), "sums")
@@ -52,9 +59,21 @@ class RunningDiscriminant(tf.Module):
     self.precision = _variable(tf.eye(num_features), "precision")
     self.solved = _variable(tf.zeros(shape), "solved")  # Sums times P.
     self.squares = _variable(tf.zeros([num_classes]), "squares")  # S_c^T P S_c.
+    self.add_chunk = tf.function(self.add, input_signature=[
+        tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
+    self.solve_compiled = tf.function(self.solve, input_signature=[])
+    self._solve_cost: flops.Cost | None = None
+
+  @property
+  def num_nonempty(self) -> int:
+    """The number of classes with a sample."""
+    return int(np.count_nonzero(self.counts.numpy()))
 
   def answer(self, features: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of samples [B, D]; -inf for classes without one. D multiply-adds a class."""
+    """Returns logits [B, C] of samples [B, D]; -inf for classes without a sample.
+
+    D multiply-adds a class.
+    """
     products = tf.matmul(self.solved.read_value(), features, transpose_b=True)
     return tf.transpose(_logits(products, self.counts[:, None], self.squares[:, None]))
 
@@ -66,8 +85,8 @@ class RunningDiscriminant(tf.Module):
     rows = tf.gather(self.sums, labels) * tf.gather(self.solved, labels)
     self.squares.scatter_update(tf.IndexedSlices(tf.reduce_sum(rows, axis=1), labels))
 
-  def _move_means(self, features: tf.Tensor, labels: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Moves sums and counts; returns d [B, D] and w [B]."""
+  def _move_means(self, features: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Adds to sums and counts; returns d [B, D] and w [B]."""
     num = tf.size(labels)
     deltas = tf.TensorArray(tf.float32, num, element_shape=features.shape[1:])
     weights = tf.TensorArray(tf.float32, num, element_shape=[])
@@ -82,7 +101,7 @@ class RunningDiscriminant(tf.Module):
     return deltas.stack(), weights.stack()
 
   def solve(self) -> None:
-    """P from what was added so far, in float64: about D^3 + D^2 C multiply-adds."""
+    """Computes P from the samples so far, in float64: about D^3 + D^2 C multiply-adds."""
     total = tf.cast(tf.maximum(tf.reduce_sum(self.counts), 1.0), tf.float64)
     eye = tf.eye(self.scatter.shape[0], dtype=tf.float64)
     scatter = tf.cast(self.scatter, tf.float64)
@@ -95,12 +114,18 @@ class RunningDiscriminant(tf.Module):
     self.solved.assign(tf.cast(solved, tf.float32))
     self.squares.assign(tf.cast(tf.reduce_sum(sums * solved, axis=1), tf.float32))
 
+  def solve_cost(self) -> flops.Cost:
+    """Returns the cost of `solve`."""
+    if self._solve_cost is None:
+      self._solve_cost = flops.count(self.solve_compiled.get_concrete_function())
+    return self._solve_cost
+
   def answer_in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C], each as if the samples before it had been added; nothing is changed."""
+    """Returns logits [B, C], each as if the samples before it had been added; adds nothing."""
     products = tf.matmul(self.solved.read_value(), features, transpose_b=True)  # [C, B]
     counts, squares = self.counts.read_value()[:, None], self.squares.read_value()[:, None]
     found = _logits(products, counts, squares)
-    # Once more for the classes of the block, with what it has added by each step.
+    # Again for the classes of the block, with the samples that it has added by each step.
     classes, places = tf.unique(labels)
     member = tf.one_hot(places, tf.size(classes), axis=0)  # [U, B]
     steps = tf.range(tf.size(labels))
@@ -117,7 +142,7 @@ class RunningDiscriminant(tf.Module):
 
 
 def _logits(products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor) -> tf.Tensor:
-  """[C, B] from z^T P S_c; n_c and S_c^T P S_c, both [C, B] or [C, 1]."""
+  """Returns [C, B] of z^T P S_c; n_c and S_c^T P S_c, both [C, B] or [C, 1]."""
   some = tf.maximum(counts, 1.0)
   offset = tf.where(counts > 0.0, 0.5 * squares / tf.square(some), float("inf"))
   return products / some - offset

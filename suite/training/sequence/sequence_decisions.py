@@ -49,7 +49,7 @@ class StreamDecisions:
     self._learner, self._sequence = learner, sequence
     self.can_update = hasattr(learner, "learn_stored")
     self.strategy = copy.deepcopy(strategy) if self.can_update else update_strategies.Never()
-    quiet = self.strategy.quiet(0)
+    quiet = self.strategy.steps_until_possible_update(0)
     if len(sequence) <= quiet < update_strategies.FOREVER // 2:
       raise ValueError(
           f"{type(strategy).__name__} cannot update before sample {quiet + 1}, and the sequence "
@@ -79,7 +79,7 @@ class StreamDecisions:
 
   def stop(self, steps: sequence_steps.StreamSteps, limit: int) -> int:
     """The step before which a block should end, at most `limit`."""
-    quiet = self.strategy.quiet(steps.num_revealed)
+    quiet = self.strategy.steps_until_possible_update(steps.num_revealed)
     if quiet >= update_strategies.FOREVER // 2:
       return limit
     sure = self._sequence.step_of(min(steps.num_revealed + quiet + 1, len(self._sequence))) + 1

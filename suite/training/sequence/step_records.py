@@ -1,13 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the records of a FLUID run say of its steps and offline phases."""
+"""Records of the steps and offline phases of a FLUID run."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Mapping
 
 import numpy as np
 
 from suite.compute import mac_views
+from suite.contracts import learner as learner_lib
 from suite.metrics import classification
 from suite.metrics import sequence_log
 from suite.training.sequence import sequence_decisions
@@ -16,24 +18,24 @@ Records = Sequence[Mapping[str, Any]]
 _COUNTED = ("seen", "correct", "closed_correct", "new")
 
 
-def of_steps(records: Records) -> List[Mapping[str, Any]]:
-  """Those of steps."""
+def of_steps(records: Records) -> list[Mapping[str, Any]]:
+  """Returns the records of steps."""
   return [r for r in records if "first_step" in r]
 
 
-def of_phases(records: Records) -> List[Mapping[str, Any]]:
-  """Those of offline phases; the base classes are none."""
+def of_phases(records: Records) -> list[Mapping[str, Any]]:
+  """Returns the records of offline phases, without that of the base classes."""
   return [r for r in records if "phase" in r]
 
 
-def steps(log: sequence_log.StreamLog, num_classes: int, before: Records) -> Dict[str, Any]:
-  """The scores of some steps, and running counts over all of the sequence.
+def steps(log: sequence_log.StreamLog, num_classes: int, before: Records) -> dict[str, Any]:
+  """Returns the scores of some steps, and running counts over the sequence so far.
 
-  Lists have a value a step; an answer of C is "new", -1 is none, from a diverged learner, or for
-  "closed" while no class is known.
+  Lists have one value a step. An answer of C is "new"; -1 is no answer, of a diverged learner, or
+  for "closed" while no class is known.
   """
   num, correct = len(log.labels), int(np.sum(log.correct(num_classes)))
-  found: Dict[str, Any] = {
+  found: dict[str, Any] = {
       "seen": num, "correct": correct, "error": classification.error(correct, num),
       "closed_correct": int(np.sum(log.closed_correct())), "new": int(np.sum(log.unknown))}
   last = of_steps(before)[-1:] or [{}]
@@ -42,23 +44,29 @@ def steps(log: sequence_log.StreamLog, num_classes: int, before: Records) -> Dic
 
 
 def predictions(log: sequence_log.StreamLog, num_classes: int, probabilities: np.ndarray
-                ) -> Dict[str, Any]:
-  """What is saved of each step; "new" is a top-1 of C; probabilities float [n], of true classes."""
+                ) -> dict[str, Any]:
+  """Returns the predictions of n steps; "new" is a top-1 of C.
+
+  Args:
+    log: of the steps.
+    num_classes: C.
+    probabilities: float [n], those of the true classes.
+  """
   return dict(labels=log.labels, top1=log.answers, correct=log.correct(num_classes),
               true_class_probability=probabilities)
 
 
-def decision(outcomes: Sequence[sequence_decisions.Outcome], update_macs: Optional[int]
-             ) -> Dict[str, Any]:
-  """How the decisions of some blocks ended: whether there is to be an update, and why."""
+def decision(outcomes: Sequence[sequence_decisions.Outcome], update_macs: int | None
+             ) -> dict[str, Any]:
+  """Returns how the decisions of some blocks ended: whether an update follows, and why."""
   made = [o.decision for o in outcomes if o.decision is not None]
   last = made[-1] if made else None
   return {"update": bool(last and last.update), "reason": last.reason if last else "none",
           "updates_refused": sum(o.refused for o in outcomes), "update_macs": update_macs}
 
 
-def views(learner: Any, num_answered: int, phases: Records) -> Dict[str, int]:
-  """MACs of the steps and phases so far in every view, where the learner tells its layers."""
+def views(learner: learner_lib.StreamLearner, num_answered: int, phases: Records) -> dict[str, int]:
+  """Returns MACs of the steps and phases so far in every view, for learners with `mac_layers`."""
   if not hasattr(learner, "mac_layers"):
     return {}
   return mac_views.views(
@@ -67,7 +75,7 @@ def views(learner: Any, num_answered: int, phases: Records) -> Dict[str, int]:
       teacher_passes=sum(p.get("teacher_passes", 0) for p in phases))
 
 
-def spent(after: Mapping[str, Any], before: Mapping[str, Any]) -> Dict[str, Any]:
-  """What one event has cost, from the ledger's totals after and before it."""
-  pairs: List[Tuple[str, Any, Any]] = [(n, after[n], before[n]) for n in ("flops", "macs")]
+def spent(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+  """Returns the cost of one event, from the ledger's totals after and before it."""
+  pairs: list[tuple[str, Any, Any]] = [(n, after[n], before[n]) for n in ("flops", "macs")]
   return {f"event_{name}": None if a is None or b is None else a - b for name, a, b in pairs}

@@ -1,15 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Update strategies made of others: any of several, one by name, or what a budget allows."""
+"""Update strategies made of others: any of several, one by name, or within a budget."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Mapping
 
 from suite.training.sequence import update_strategies
 
 
 class Either(update_strategies.Strategy):
-  """When at least one of several strategies wants to; all see every step and every update."""
+  """Updates when at least one of several strategies does; all see every step and every update."""
 
   def __init__(self, strategies: Sequence[update_strategies.Strategy]):
     if not strategies:
@@ -26,15 +27,15 @@ class Either(update_strategies.Strategy):
     for one in self._strategies:
       one.updated(step)
 
-  def quiet(self, step: int) -> int:
-    return min(one.quiet(step) for one in self._strategies)
+  def steps_until_possible_update(self, step: int) -> int:
+    return min(one.steps_until_possible_update(step) for one in self._strategies)
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return {"strategies": [one.state() for one in self._strategies]}
 
   def restore(self, state: Mapping[str, Any]) -> None:
     if len(state["strategies"]) != len(self._strategies):
-      raise ValueError(f"The state is that of {len(state['strategies'])} strategies, but there are "
+      raise ValueError(f"The state has {len(state['strategies'])} strategies, but there are "
                        f"{len(self._strategies)}. Resume with the strategies the run began with.")
     for one, its_state in zip(self._strategies, state["strategies"]):
       one.restore(its_state)
@@ -42,7 +43,7 @@ class Either(update_strategies.Strategy):
 
 def named(name: str, strategies: Mapping[str, update_strategies.Strategy]
           ) -> update_strategies.Strategy:
-  """One of several by its name: a table's rows can set a name."""
+  """Returns one of several strategies by its name, so that a table's rows can set a name."""
   if name not in strategies:
     raise ValueError(f"Unknown update strategy {name!r}; allowed are {', '.join(strategies)}. "
                      "Choose one of these, or add it to the strategies.")
@@ -50,21 +51,20 @@ def named(name: str, strategies: Mapping[str, update_strategies.Strategy]
 
 
 class WithinBudget(update_strategies.Strategy):
-  """What another strategy wants, as far as MACs allow; predictions count, too.
+  """The updates of another strategy, within a budget of MACs that predictions use, too.
 
-  An update is made if, with its cost, the run has spent no more than `total`, and no more than
-  `per_sample` times the samples so far. A wish that is refused stays with the strategy that has it:
-  most wish again at the next step, `Every` at its next turn. With `Every(1)` updates come as soon
-  as they can be afforded.
+  An update is made if the run, with its cost, stays within `total`, and within `per_sample` times
+  the number of samples so far. After a refusal most strategies ask again at the next step, `Every`
+  after its next interval. With `Every(1)` updates come as soon as the budget allows.
 
   Args:
-    wish: the strategy.
+    wish: the other strategy.
     total: MACs of the whole run.
     per_sample: MACs that each sample adds to the budget.
   """
 
-  def __init__(self, wish: update_strategies.Strategy, total: Optional[float] = None,
-               per_sample: Optional[float] = None):
+  def __init__(self, wish: update_strategies.Strategy, total: float | None = None,
+               per_sample: float | None = None):
     if total is None and per_sample is None:
       raise ValueError("WithinBudget has no budget; give total, per_sample or both, in MACs.")
     self._wish, self._total, self._per_sample = wish, total, per_sample
@@ -91,10 +91,10 @@ class WithinBudget(update_strategies.Strategy):
   def updated(self, step: int) -> None:
     self._wish.updated(step)
 
-  def quiet(self, step: int) -> int:
-    return self._wish.quiet(step)
+  def steps_until_possible_update(self, step: int) -> int:
+    return self._wish.steps_until_possible_update(step)
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return {"wish": self._wish.state()}
 
   def restore(self, state: Mapping[str, Any]) -> None:

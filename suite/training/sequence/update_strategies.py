@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """When to train on what is stored, in a sequence of single samples (FLUID).
 
-After each step, the label being revealed, `decide` says whether to update now, and why; an update
-that is made is told to `updated`:
+After each step, once the label is revealed, `decide` returns whether to update now, and why; an
+update that was made is reported to `updated`:
 
   strategy = update_strategies.OnError(threshold=20)
   decision = strategy.decide(update_strategies.Observed(step=1, correct=False, is_new=True))
@@ -10,73 +10,73 @@ that is made is told to `updated`:
     ...
     strategy.updated(step=1)
 
-A strategy sees only what is known by then. Its state is plain numbers (`state`, `restore`), so a
-run that was stopped goes on with the same decisions. `quiet` tells how far answers can be computed
-ahead; beyond that they are a guess, which an update makes void (see `first_update`). Several
-strategies at once, and budgets: `update_combinations`.
+A strategy uses only what is known by then. Its state is plain numbers (`state`, `restore`), so a
+resumed run makes the same decisions. `steps_until_possible_update` returns how many steps can be
+answered ahead; answers to later steps are discarded if there is an update before them. For several
+strategies at once, and budgets, see `update_combinations`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Mapping, NamedTuple
 
 FOREVER = 2**62
-REFUSED = ": refused"  # How the reason ends if a budget forbids a wish.
+REFUSED = ": refused"  # The end of the reason if a budget forbids an update.
 
 
 class Observed(NamedTuple):
-  """What is known after a step.
+  """A step of the sequence, as a strategy sees it.
 
   Attributes:
-    step: how many samples have been answered and revealed, this one included; 1 at first.
+    step: the number of samples that have been answered and revealed, this one included; 1 at first.
     correct: whether the answer was right.
     is_new: whether the class was seen for the first time.
-    update_macs: what an update would cost now, None if unknown.
-    spent_macs: what the run has cost until now, None if unknown.
+    update_macs: the MACs of an update now; None if unknown.
+    spent_macs: the MACs of the run until now; None if unknown.
   """
 
   step: int
   correct: bool
   is_new: bool
-  update_macs: Optional[int] = None
-  spent_macs: Optional[int] = None
+  update_macs: int | None = None
+  spent_macs: int | None = None
 
 
 class Decision(NamedTuple):
-  """Whether to update now, and the reason in words with its numbers."""
+  """A decision whether to update now, and its reason in words and numbers."""
 
   update: bool
   reason: str
 
   @property
   def is_refused(self) -> bool:
-    """Whether an update was wished for and is not made."""
+    """Whether a strategy asked for an update that a budget forbids."""
     return not self.update and self.reason.endswith(REFUSED)
 
 
 class Strategy:
-  """Decides after each step, in order. This one never updates: what was learned before stays."""
+  """Decides after each step, in order. This one never updates."""
 
   def decide(self, observed: Observed) -> Decision:
-    """The decision after a step."""
+    """Returns the decision after a step."""
     del observed
     return Decision(False, "never")
 
   def updated(self, step: int) -> None:
-    """There was an update after this step, asked for by this strategy or another."""
+    """Notes an update after this step, whether this strategy or another asked for it."""
 
-  def quiet(self, step: int) -> int:
-    """For how many steps after `step` there will surely be no update, whatever they bring."""
+  def steps_until_possible_update(self, step: int) -> int:
+    """Returns the number of steps after `step` that cannot lead to an update."""
     del step
     return FOREVER
 
-  def state(self) -> Dict[str, Any]:
-    """Numbers, and lists of such dicts: ready for JSON."""
+  def state(self) -> dict[str, Any]:
+    """Returns the state for JSON: numbers, and lists of such dicts."""
     return {}
 
   def restore(self, state: Mapping[str, Any]) -> None:
-    """Goes on where `state` was taken, from a strategy that was built alike."""
+    """Restores a `state` of a strategy with the same arguments."""
 
 
 class Never(Strategy):
@@ -88,10 +88,10 @@ class Every(Strategy):
 
   Args:
     interval: samples between two updates.
-    last: no update after more samples than this, if given.
+    last: the last sample after which there may be an update; None: no limit.
   """
 
-  def __init__(self, interval: int, last: Optional[int] = None):
+  def __init__(self, interval: int, last: int | None = None):
     self._interval, self._last = _positive("Every.interval", interval), last
 
   def decide(self, observed: Observed) -> Decision:
@@ -100,13 +100,13 @@ class Every(Strategy):
     since = observed.step % self._interval
     return Decision(since == 0, f"{since or self._interval} of {self._interval} samples")
 
-  def quiet(self, step: int) -> int:
+  def steps_until_possible_update(self, step: int) -> int:
     due = step - step % self._interval + self._interval
     return FOREVER if self._last is not None and due > self._last else due - step - 1
 
 
 class Geometric(Strategy):
-  """After `first` samples, then each time there are `factor` times as many: ever more rarely."""
+  """After `first` samples, then each time the number of samples has grown by `factor`."""
 
   def __init__(self, first: int, factor: float = 2.0):
     if not factor > 1.0:
@@ -118,14 +118,14 @@ class Geometric(Strategy):
     return Decision(observed.step >= self._due, f"{observed.step} of {self._due} samples")
 
   def updated(self, step: int) -> None:
-    """An update that another strategy wanted earlier moves nothing."""
+    """Plans the next update after `step`; an update before the planned one changes nothing."""
     while self._due <= step:
       self._due = max(self._due + 1, math.floor(self._due * self._factor))
 
-  def quiet(self, step: int) -> int:
+  def steps_until_possible_update(self, step: int) -> int:
     return max(self._due - step - 1, 0)
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return {"due": self._due}
 
   def restore(self, state: Mapping[str, Any]) -> None:
@@ -133,7 +133,7 @@ class Geometric(Strategy):
 
 
 class OnNewClasses(Strategy):
-  """Once `count` classes have been met for the first time since the last update."""
+  """Once `count` new classes have been seen since the last update."""
 
   def __init__(self, count: int):
     self._count, self._met = _positive("OnNewClasses.count", count), 0
@@ -145,10 +145,10 @@ class OnNewClasses(Strategy):
   def updated(self, step: int) -> None:
     self._met = 0
 
-  def quiet(self, step: int) -> int:
+  def steps_until_possible_update(self, step: int) -> int:
     return max(self._count - self._met - 1, 0)  # A step shows one class.
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return {"met": self._met}
 
   def restore(self, state: Mapping[str, Any]) -> None:
@@ -162,14 +162,14 @@ class OnError(Strategy):
 
       u_0 = 0    u_t = u_(t-1) + x_t - m_t - tolerance    update if  u_t - min(u_0..u_t) > threshold
 
-  In words: the errors above the mean, less a tolerance, since the best moment. Errors that stay as
-  frequent as they are raise no alarm, however many: combine it with a schedule to learn from those,
-  too.
+  That is the number of errors above the mean, less a tolerance, since its minimum. A constant error
+  rate causes no update, however high it is: combine this strategy with a schedule to learn from
+  such errors.
 
   Args:
     threshold: in errors; a larger one means fewer and later updates.
-    tolerance: what each step forgives, and so the least rise of the error rate that can be found.
-      With much less than 0.05, chance alone raises alarms on thousands of steps.
+    tolerance: subtracted at each step, and so the smallest rise of the error rate that is detected.
+      Much below 0.05, chance alone causes updates within thousands of steps.
     warm_up: steps after an update without another one.
   """
 
@@ -194,32 +194,17 @@ class OnError(Strategy):
     return Decision(update, f"{rise:.4g} of {self._threshold:g} errors above the mean, "
                             f"{self._steps} steps after the last update")
 
-  def quiet(self, step: int) -> int:
+  def steps_until_possible_update(self, step: int) -> int:
     # A step adds less than 1.
     missing = math.floor(self._threshold - (self._sum - self._least))
     return max(self._warm_up - self._steps, missing, 0)
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return {"steps": self._steps, "errors": self._errors, "sum": self._sum, "least": self._least}
 
   def restore(self, state: Mapping[str, Any]) -> None:
     self._steps, self._errors = int(state["steps"]), int(state["errors"])
     self._sum, self._least = float(state["sum"]), float(state["least"])
-
-
-def first_update(strategy: Strategy, steps: Iterable[Observed]) -> Tuple[int, Decision]:
-  """Decides step after step up to the first update; that is then to be made and told.
-
-  Returns:
-    How many steps were decided, and the last decision. Answers to later steps that were computed
-    ahead are void if it is an update; the strategy has not seen them.
-  """
-  count, decision = 0, Decision(False, "no step")
-  for observed in steps:
-    count, decision = count + 1, strategy.decide(observed)
-    if decision.update:
-      break
-  return count, decision
 
 
 def _positive(name: str, value: int) -> int:

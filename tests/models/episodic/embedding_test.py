@@ -41,7 +41,7 @@ def test_features_and_running_statistics_are_those_of_keras_layers(norm_last):
   prepared = IMAGES / 127.5 - 1.0
   features, seen = made.train(tf.constant(IMAGES))
   np.testing.assert_allclose(features, model(prepared, training=True), rtol=1e-3, atol=1e-4)
-  made.absorb(seen)  # As Keras has just done.
+  made.update_statistics(seen)  # As Keras has just done.
   np.testing.assert_allclose(made.encode(tf.constant(IMAGES)), model(prepared, training=False),
                              rtol=1e-3, atol=1e-4)
 
@@ -55,9 +55,9 @@ def test_an_image_is_encoded_by_itself():
 def test_what_was_seen_adds_up_and_moves_the_statistics_by_hand():
   made = _made(momentum=0.5)
   parts = [made.train(tf.constant(IMAGES[rows]))[1] for rows in (slice(0, 2), slice(2, 5))]
-  total = embedding.add(made.nothing_seen(), *parts)
+  total = embedding.add(made.zero_statistics(), *parts)
   assert float(total.count) == 5.0
-  made.absorb(total)
+  made.update_statistics(total)
   mean = (parts[0].mean + parts[1].mean) / 5.0  # Both weigh as many images as they hold.
   np.testing.assert_allclose(made._mean, 0.5 * mean, rtol=1e-5)
   np.testing.assert_allclose(made._variance, 0.5 + 0.5 * total.variance / 5.0, rtol=1e-5)
@@ -78,7 +78,7 @@ def test_a_keras_model_keeps_no_statistics():
   made.make(0, SHAPE)
   features, seen = made.train(tf.constant(IMAGES))
   np.testing.assert_array_equal(features, made.encode(tf.constant(IMAGES)))
-  assert [part.shape for part in seen] == [part.shape for part in made.nothing_seen()]
+  assert [part.shape for part in seen] == [part.shape for part in made.zero_statistics()]
 
 
 def test_a_momentum_of_one_is_refused():

@@ -38,10 +38,10 @@ class Scale(tf.Module):
     seen = tf.reduce_sum(episode.target_images), tf.ones([2])
     return tf.reduce_mean(tf.square(self.logits(state, episode.target_images))), seen
 
-  def nothing_seen(self):
+  def zero_statistics(self):
     return tf.constant(0.0), tf.zeros([2])
 
-  def absorb(self, seen):
+  def update_statistics(self, seen):
     self.seen_sum.assign(seen[0])
     self.seen_count.assign(seen[1])
 
@@ -69,7 +69,7 @@ def test_an_update_is_a_step_down_the_mean_loss(size):
   assert float(got) == pytest.approx(float(loss), rel=1e-5)
   for a, b in zip(learner.trainable_variables, expected.trainable_variables):
     np.testing.assert_allclose(a, b, rtol=1e-5)
-  # What was seen comes to `absorb` as the sum over episodes.
+  # What was seen comes to `update_statistics` as the sum over episodes.
   total = float(tf.reduce_sum(batch.target_images))
   assert float(learner.seen_sum) == pytest.approx(total, rel=1e-4)
   assert learner.seen_count.numpy().tolist() == [size, size]

@@ -40,7 +40,7 @@ class Seen(update_strategies.Strategy):
     self.seen.append(tuple(observed))
     return update_strategies.Decision(observed.step == self.at, f"label {observed.step}")
 
-  def quiet(self, step):
+  def steps_until_possible_update(self, step):
     return 0
 
 

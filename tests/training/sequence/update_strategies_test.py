@@ -50,8 +50,8 @@ def test_every():
 
 def test_every_5000_of_the_papers_sequence_are_17_updates():
   strategy, made, t = update_strategies.Every(5000), 0, 0
-  while t + strategy.quiet(t) + 1 <= 89_921:
-    t += strategy.quiet(t) + 1
+  while t + strategy.steps_until_possible_update(t) + 1 <= 89_921:
+    t += strategy.steps_until_possible_update(t) + 1
     made += strategy.decide(step(t)).update
   assert made == 17 and t == 85_000
 
@@ -187,7 +187,7 @@ def test_resumed_at_any_step_the_decisions_are_the_same(number):
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_nothing_happens_while_it_is_quiet(number):
+def test_no_update_comes_before_a_possible_one(number):
   strategy, until = strategies()[number], -1
   made = 0
   for observed in random_steps(number):
@@ -196,15 +196,8 @@ def test_nothing_happens_while_it_is_quiet(number):
     if decision.update:
       strategy.updated(observed.step)
       made += 1
-    until = observed.step + strategy.quiet(observed.step)
+    until = observed.step + strategy.steps_until_possible_update(observed.step)
   assert made or number == 0
-
-
-def test_first_update_stops_there():
-  strategy = update_strategies.Every(3)
-  assert update_strategies.first_update(strategy, plain(10)) == (3, (True, "3 of 3 samples"))
-  assert update_strategies.first_update(strategy, plain(2)) == (2, (False, "2 of 3 samples"))
-  assert update_strategies.first_update(strategy, [])[0] == 0
 
 
 @pytest.mark.parametrize("make, message", [
