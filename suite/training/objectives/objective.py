@@ -232,7 +232,8 @@ def row_losses(batch: Batch, allowed: tf.Tensor | None,
   logits = batch.logits if allowed is None else losses.among(allowed, batch.logits)
   if smoothing is None and batch.kind == tasks.SINGLE_LABEL:
     return losses.hard_cross_entropy(batch.labels, logits)
-  return losses.per_example(batch.kind, batch.labels, logits, smoothing or 0.0)
+  return losses.per_example(
+      batch.kind, batch.labels, logits, 0.0 if smoothing is None else smoothing)
 
 
 def zeros_like(variables: Sequence[tf.Variable], name: str) -> list[tf.Variable]:
