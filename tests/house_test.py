@@ -37,7 +37,7 @@ WINGS = (
     "suite.state", "suite.contracts",
     "suite.data.images", "suite.data.episodes", "suite.data.streams", "suite.data.sequences",
     "suite.data.digits",
-    "suite.training.memories", "suite.training.penalties", "suite.training.scoring",
+    "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
     "suite.training.gradient", "suite.training.pretraining", "suite.training.sequence",
     "suite.training.episodic",
     "suite.learners",

@@ -14,7 +14,7 @@ from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.episodic import class_means
 from suite.training.episodic import episode_features
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 
 class EpisodeNcm(tf.Module):

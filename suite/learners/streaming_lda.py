@@ -21,8 +21,8 @@ from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
+from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
-from suite.training.sequence import frozen_backbone
 from suite.training.sequence import running_discriminant
 from suite.training.sequence import task_statistics
 

@@ -17,7 +17,7 @@ from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import episode_features
 from suite.training.episodic import set_tuning
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import task_statistics
 
 

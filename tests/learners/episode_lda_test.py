@@ -20,7 +20,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
 from suite.training.episodic import discriminant
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import running_discriminant
 
 

@@ -20,7 +20,7 @@ from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 TASK = tasks.Task("episode", tasks.SINGLE_LABEL, 3)
 CONTEXT = types.SimpleNamespace()

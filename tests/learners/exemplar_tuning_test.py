@@ -13,6 +13,7 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
+from suite.contracts import deliveries
 from suite.contracts import experience
 from suite.contracts import stored_samples
 from suite.contracts import tasks
@@ -35,7 +36,8 @@ def here(folder):
   account = ledger.Ledger()
   return context.Context(
       event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
-      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account))
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account),
+      delivery=deliveries.SEQUENCE)
 
 
 def make(folder, **kwargs):
@@ -45,7 +47,14 @@ def make(folder, **kwargs):
   return learner
 
 
-def stream(num=60, seed=0):
+def tune(learner, codes, labels, folder):
+  """An offline phase; its record, and the totals of its ledger."""
+  now = here(folder)
+  stored = stored_samples.Stored(np.asarray(codes), np.asarray(labels), np.ones(4, bool), 0)
+  return learner.learn_stored(stored, now), now.ledger.totals()
+
+
+def samples(num=60, seed=0):
   rng = np.random.default_rng(seed)
   labels = rng.integers(0, 3, num)
   centres = np.array([[3.0, 0.0], [0.0, 3.0], [-2.0, -2.0]])
@@ -72,47 +81,49 @@ def test_without_residuals_logits_are_products_with_mean_directions(tmp_path):
 
 
 def test_one_full_batch_is_gradient_descent_with_momentum(tmp_path):
-  codes, labels = stream()
+  codes, labels = samples()
   learner = make(tmp_path, epochs=3, learning_rate=0.2, momentum=0.5, weight_decay=0.1)
-  learner.centroids.add(codes, labels)
-  record = learner.tune(tf.constant(codes), tf.constant(labels))
-  means = learner.centroids.means().numpy().astype(np.float64)
+  learner.head.centroids.add(codes, labels)
+  record, totals = tune(learner, codes, labels, tmp_path)
+  means = learner.head.centroids.means().numpy().astype(np.float64)
   known = np.array([True, True, True, False])
-  residuals, velocity = np.zeros([4, 2]), np.zeros([4, 2])
+  residuals, velocity, losses = np.zeros([4, 2]), np.zeros([4, 2]), []
   for _ in range(3):
     loss, gradient = numpy_step(means + residuals, codes.astype(np.float64), labels, known)
+    losses.append(loss)
     velocity = 0.5 * velocity + gradient + 0.1 * residuals
     residuals -= 0.2 * velocity
-  np.testing.assert_allclose(learner.residuals, residuals, rtol=1e-4, atol=1e-6)
-  assert (learner.residuals.numpy()[3] == 0).all()  # A class without a sample.
-  assert record["train_loss"] == pytest.approx(loss, rel=1e-5)
-  assert record["steps"] == 3 and record["examples"] == 180
+  np.testing.assert_allclose(learner.head.residuals, residuals, rtol=1e-4, atol=1e-6)
+  assert (learner.head.residuals.numpy()[3] == 0).all()  # A class without a sample.
+  assert record["train_loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+  assert totals["steps_train"] == 3 and record["passes"] == totals["examples_train"] == 180
 
 
 def test_an_epoch_of_batches_takes_each_sample_once(tmp_path):
   # Without momentum and with a tiny rate, steps add up as if weights had not moved.
-  codes, labels = stream(num=50)
+  codes, labels = samples(num=50)
   learner = make(tmp_path, epochs=1, learning_rate=1e-4, momentum=0.0, batch_size=16)
-  learner.centroids.add(codes, labels)
-  assert learner.tune(tf.constant(codes), tf.constant(labels))["steps"] == 4
-  means = learner.centroids.means().numpy().astype(np.float64)
+  learner.head.centroids.add(codes, labels)
+  assert tune(learner, codes, labels, tmp_path)[1]["steps_train"] == 4
+  means = learner.head.centroids.means().numpy().astype(np.float64)
   one = make(tmp_path, epochs=1, learning_rate=1e-4, momentum=0.0, batch_size=50)
-  one.centroids.add(codes, labels)
-  one.tune(tf.constant(codes), tf.constant(labels))
+  one.head.centroids.add(codes, labels)
+  tune(one, codes, labels, tmp_path)
   loss = numpy_step(means, codes, labels, np.array([True] * 3 + [False]))[0]
-  again = make(tmp_path, epochs=1, learning_rate=0.0, batch_size=16)
-  again.centroids.add(codes, labels)
-  assert again.tune(tf.constant(codes), tf.constant(labels))["train_loss"] == pytest.approx(loss)
-  assert np.linalg.norm(learner.residuals) > 2 * np.linalg.norm(one.residuals)  # Four steps.
+  again = make(tmp_path, epochs=1, learning_rate=1e-12, batch_size=50)
+  again.head.centroids.add(codes, labels)
+  assert tune(again, codes, labels, tmp_path)[0]["train_loss"] == pytest.approx(loss)
+  # Four steps.
+  assert np.linalg.norm(learner.head.residuals) > 2 * np.linalg.norm(one.head.residuals)
 
 
 @pytest.mark.parametrize("size", [1, 13, 60])
 def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
-  codes, labels = stream()
+  codes, labels = samples()
   turns, blocks = make(tmp_path), make(tmp_path)
   for learner in (turns, blocks):
-    learner.centroids.add(codes[:20], labels[:20])
-    learner.tune(tf.constant(codes[:20]), tf.constant(labels[:20]))
+    learner.head.centroids.add(codes[:20], labels[:20])
+    tune(learner, codes[:20], labels[:20], tmp_path)
   expected = []
   for code, label in zip(codes, labels):
     expected.append(turns.answer(tf.constant(code[None])).numpy()[0])
@@ -128,16 +139,16 @@ def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
 
 
 def test_stopped_between_phases_and_resumed_it_learns_the_same(tmp_path):
-  codes, labels = stream()
+  codes, labels = samples()
   whole = make(tmp_path, batch_size=16)
-  whole.centroids.add(codes, labels)
-  whole.tune(tf.constant(codes[:30]), tf.constant(labels[:30]))
+  whole.head.centroids.add(codes, labels)
+  tune(whole, codes[:30], labels[:30], tmp_path)
   path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "state"))
-  expected = whole.tune(tf.constant(codes), tf.constant(labels))
+  expected = tune(whole, codes, labels, tmp_path)[0]
   resumed = make(tmp_path, batch_size=16)
   tf.train.Checkpoint(learner=resumed).read(path).assert_existing_objects_matched()
-  assert resumed.tune(tf.constant(codes), tf.constant(labels)) == expected
-  np.testing.assert_array_equal(resumed.residuals, whole.residuals)
+  assert tune(resumed, codes, labels, tmp_path)[0] == expected
+  np.testing.assert_array_equal(resumed.head.residuals, whole.head.residuals)
 
 
 def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
@@ -151,14 +162,14 @@ def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
   delivered = experience.Experience(TASK, data, data, experience.History())
   first = learner.learn(delivered, now)
   codes = learner.encode(tf.constant(images))
-  assert first["classes_with_a_mean"] == 2 and first["examples"] == 30 * 40
+  assert first["classes_with_a_mean"] == 2 and first["trained_on"] == 40
   assert now.ledger.totals()["macs"] == 2 * 30 * 40 * 4 * 2
-  assert learner.tune(codes, tf.constant(labels))["train_loss"] < first["train_loss"]
+  assert tune(learner, codes, labels, tmp_path)[0]["train_loss"] < first["train_loss"]
   assert np.mean(np.argmax(learner.predict(tf.constant(images)), 1) == labels) > 0.7
 
 
 def test_an_offline_phase_is_charged_as_counted(tmp_path):
-  codes, labels = stream(num=50)
+  codes, labels = samples(num=50)
   learner, now = make(tmp_path, epochs=3, batch_size=16), here(tmp_path)
   learner.update(tf.constant(codes), tf.constant(labels))
   stored = stored_samples.Stored(codes, labels, np.ones(4, bool), 0)
@@ -175,21 +186,22 @@ def test_an_offline_phase_is_charged_as_counted(tmp_path):
 
 
 def test_a_run_that_goes_on_in_another_event_draws_the_same(tmp_path):
-  codes, labels = stream()
+  codes, labels = samples()
   found = []
   for event in (0, 7):
     learner = exemplar_tuning.ExemplarTuning(
         features=first_two, transform=image_ops.Plain(2), batch_size=16)
     now = here(tmp_path)
     learner.begin(TASK, dataclasses.replace(now, seeds=now.seeds.child("event", event)))
-    learner.centroids.add(codes, labels)
-    learner.tune(tf.constant(codes), tf.constant(labels))
-    found.append(learner.residuals.numpy())
+    learner.head.centroids.add(codes, labels)
+    tune(learner, codes, labels, tmp_path)
+    found.append(learner.head.residuals.numpy())
   np.testing.assert_array_equal(*found)
 
 
 def test_wrong_use_is_named(tmp_path):
-  with pytest.raises(ValueError, match="nothing to tune on"):
-    make(tmp_path).tune(tf.zeros([0, 2]), tf.zeros([0], tf.int64))
-  with pytest.raises(ValueError, match="multi_label; Exemplar Tuning"):
-    make(tmp_path).begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
+  with pytest.raises(ValueError, match="nothing to train on"):
+    tune(make(tmp_path), np.zeros([0, 2], np.float32), np.zeros(0, np.int64), tmp_path)
+  with pytest.raises(ValueError, match="multi_label; GradientLearner has one class"):
+    exemplar_tuning.ExemplarTuning(features=first_two, transform=image_ops.Plain(2)).begin(
+        tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))

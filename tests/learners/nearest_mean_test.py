@@ -22,7 +22,7 @@ from suite.learners import nearest_mean
 from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import running_centroids
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)

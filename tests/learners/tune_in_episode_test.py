@@ -21,7 +21,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
 from suite.training.episodic import set_tuning
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 NET = functional_conv4.Conv4(filters=8, blocks=2)
 TASK = tasks.Task("episode", tasks.SINGLE_LABEL, 4)

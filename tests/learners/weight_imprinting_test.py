@@ -9,16 +9,14 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
+from suite.contracts import deliveries
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
-from suite.learners import stream_tuner
-from suite.models import conv4
+from suite.learners import weight_imprinting
 from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
-from suite.training.sequence import frozen_backbone
-from suite.training.sequence import trainable_parts
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 3)
 
@@ -31,12 +29,13 @@ def here(folder):
   account = ledger.Ledger()
   return context.Context(
       event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
-      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account))
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account),
+      delivery=deliveries.SEQUENCE)
 
 
 def make(folder, **settings):
-  learner = stream_tuner.WeightImprinting(
-      transform=image_ops.Plain(2), network=trainable_parts.HeadOnly(first_two), **settings)
+  learner = weight_imprinting.WeightImprinting(
+      transform=image_ops.Plain(2), features=first_two, **settings)
   learner.begin(TASK, here(folder))
   return learner
 
@@ -98,8 +97,3 @@ def test_the_scale_and_rows_are_in_a_checkpoint_and_so_is_the_count_of_phases(tm
 def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="imprint_phases is 0; it must be at least 1"):
     make(tmp_path, imprint_phases=0)
-  whole = trainable_parts.Whole(lambda: frozen_backbone.FrozenBackbone(
-      lambda image_shape: conv4.conv4(image_shape, filters=2, blocks=1), 2))
-  learner = stream_tuner.WeightImprinting(transform=image_ops.Plain(2), network=whole)
-  with pytest.raises(ValueError, match="a network that is trained.*Take trainable_parts.HeadOnly"):
-    learner.begin(TASK, here(tmp_path))

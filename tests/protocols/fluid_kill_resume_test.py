@@ -17,7 +17,7 @@ from suite.data.images import image_ops
 from suite.learners import stream_tuner
 from suite.models import conv4
 from suite.protocols import fluid
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies
 include 'gin/learners/fluid_exemplar_tuning.gin'

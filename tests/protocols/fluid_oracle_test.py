@@ -41,9 +41,9 @@ from suite.reporting import run_writer
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
+from suite.training.gradient import frozen_backbone
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.sequence import frozen_backbone
 from suite.training.sequence import objectives
 from suite.training.sequence import sequence_heads
 from suite.training.sequence import trainable_parts

@@ -16,7 +16,7 @@ from suite.learners import streaming_lda
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import sequence_heads
 from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies

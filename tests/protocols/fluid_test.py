@@ -21,7 +21,7 @@ from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
 from suite.state import predictions
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies

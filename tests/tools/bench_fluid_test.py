@@ -10,7 +10,7 @@ import pytest
 
 from suite.data.images import image_ops
 from suite.models import conv4
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 
 @pytest.fixture(name="tool")

@@ -50,7 +50,7 @@ from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import step_records

@@ -8,7 +8,7 @@ import tensorflow as tf
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 from suite.training.sequence import task_statistics
 
 

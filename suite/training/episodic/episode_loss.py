@@ -9,7 +9,7 @@ from typing import Callable, Protocol
 import tensorflow as tf
 
 from suite.models.episodic import embedding as embedding_lib
-from suite.training.gradient import losses
+from suite.training.objectives import losses
 
 State = dict[str, tf.Tensor]
 

@@ -24,7 +24,7 @@ import tensorflow as tf
 from suite.data.episodes import episodes as episodes_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.sequence import replay_net
+from suite.training.gradient import class_heads
 
 _DEFAULT = base_episodes.BaseEpisodes()
 
@@ -92,7 +92,7 @@ class FirstOrder(tf.Module):
     """Returns the initial kernel [D, W] and bias [W] of the head."""
     if self._head == "prototypes":
       features = self.backbone(images, training=True)
-      return list(replay_net.prototypes(features, labels, way))
+      return list(class_heads.prototypes(features, labels, way))
     return [tf.zeros([self.backbone.output_shape[-1], way]), tf.zeros([way])]
 
   def _adapt(self, head: list[tf.Tensor], images: tf.Tensor, labels: tf.Tensor

@@ -13,7 +13,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from suite.models.episodic import embedding
-from suite.training.sequence import frozen_backbone
+from suite.training.gradient import frozen_backbone
 
 
 class TunedEmbedding(tf.Module):

@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 
-class Consolidated(tf.Module):
+class Consolidation(tf.Module):
   """The consolidated weights of one dense layer.
 
   Args:

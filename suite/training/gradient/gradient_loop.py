@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The one gradient loop: SGD with momentum on a masked loss, many steps in one compiled call.
+"""The compiled loop over batches of an input pipeline, on any `tf.distribute` strategy.
 
 Learning rate, schedule length and label smoothing are variables, so all trials of a search run the
 same graph.
@@ -7,16 +7,17 @@ same graph.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
-from suite.training.gradient import losses
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
+from suite.training.gradient import train_step
+from suite.training.objectives import cross_entropy
 
 
 class GradientLoop:
@@ -42,18 +43,22 @@ class GradientLoop:
       optimizer: str = "sgd",
   ):
     self.model, self.distribution = model, distribution
-    self._kind = kind
-    # Decoupled decay is the optimizer's own affair.
-    self._coupled_decay = weight_decay if optimizer == "sgd" else 0.0
     with distribution.scope():
       self._peak = _scalar("peak_rate", tf.float32)
       self._warmup = _scalar("warmup_steps", tf.float32)
       self._total = _scalar("total_steps", tf.float32)
       self._smoothing = _scalar("label_smoothing", tf.float32)
       schedule = schedules.WarmupCosine(self._peak, self._warmup, self._total)
-      self.optimizer = optimizers.by_name(
+      keras = optimizers.by_name(
           optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
-      optimizers.make_slots(self.optimizer, model.trainable_variables)
+      # Decoupled decay is part of the optimizer itself.
+      self._updates = optimizers.KerasUpdates(
+          keras, model.trainable_variables, num_replicas=distribution.num_replicas,
+          coupled_decay=weight_decay if optimizer == "sgd" else 0.0)
+    self.optimizer = keras
+    self._train = train_step.TrainStep(
+        model, objective=cross_entropy.CrossEntropy(self._smoothing), optimizer=self._updates,
+        kind=kind)
     self.step: Any = tf.function(self._step) if distribution.is_single else self._step
     self._steps = tf.function(self._run_steps)
 
@@ -67,22 +72,14 @@ class GradientLoop:
     self._smoothing.assign(label_smoothing)
 
   def reset_optimizer(self) -> None:
-    """Momentum and step counter back to zero."""
-    optimizers.reset(self.optimizer)
+    """Sets momentum and step counter to zero."""
+    self._updates.reset()
 
-  def _step(self, batch: Dict[str, tf.Tensor]) -> tf.Tensor:
+  def _step(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:
     """One update from this replica's slice; its share of the global batch's mean loss, []."""
-    variables = self.model.trainable_variables
-    replicas = self.distribution.num_replicas
-    with tf.GradientTape() as tape:
-      logits = self.model(batch["image"], training=True)
-      each = losses.per_example(self._kind, batch["label"], logits, self._smoothing)
-      loss = losses.scaled_sum(each, replicas * logits.shape[0], batch["mask"])
-    gradients = tape.gradient(loss, variables)
-    gradients = optimizers.with_coupled_decay(
-        gradients, variables, self._coupled_decay, num_replicas=replicas)
-    self.optimizer.apply_gradients(zip(gradients, variables))
-    return loss
+    divisor = self.distribution.num_replicas * batch["image"].shape[0]
+    return self._train(
+        batch["image"], batch["label"], None, mask=batch["mask"], divisor=divisor)
 
   def _run_steps(self, iterator: Iterator[Any], num_steps: tf.Tensor) -> tf.Tensor:
     total = tf.constant(0.0)
@@ -94,25 +91,19 @@ class GradientLoop:
     """Takes num_steps steps; the sum of their losses (nan or inf if the training diverged)."""
     return float(self._steps(iterator, tf.constant(num_steps)))
 
-  def cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
+  def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
     return flops.count(self.step.get_concrete_function(batch_spec))
 
-  def state(self) -> List[np.ndarray]:
+  def state(self) -> list[np.ndarray]:
     """Weights, then optimizer variables: all that a training run in progress changes."""
-    return [v.numpy() for v in self.model.variables] + [
-        v.numpy() for v in _variables(self.optimizer)]
+    return [v.numpy() for v in [*self.model.variables, *self._updates.state]]
 
   def restore(self, arrays: Sequence[np.ndarray]) -> None:
-    variables = [*self.model.variables, *_variables(self.optimizer)]
-    for variable, array in zip(variables, arrays):
+    """Sets what `state` returned."""
+    for variable, array in zip([*self.model.variables, *self._updates.state], arrays):
       variable.assign(array)
 
 
 def _scalar(name: str, dtype: tf.DType) -> tf.Variable:
   return tf.Variable(0, dtype=dtype, trainable=False, name=name)
-
-
-def _variables(optimizer: tf.keras.optimizers.Optimizer) -> List[tf.Variable]:
-  variables = optimizer.variables
-  return list(variables() if callable(variables) else variables)

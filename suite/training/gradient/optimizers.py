@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from typing import List, Optional, Sequence, Union
+from typing import Callable, List, Optional, Sequence, Union
 
 import tensorflow as tf
 
@@ -101,6 +102,70 @@ def with_coupled_decay(gradients: Sequence[Optional[tf.Tensor]], variables: Sequ
     return tf.convert_to_tensor(gradient) + share * variable
 
   return [decayed(g, v) for g, v in zip(gradients, variables)]
+
+
+class KerasUpdates(tf.Module):
+  """A Keras optimizer as a `train_step.Optimizer`.
+
+  Args:
+    optimizer: a `tf.keras.optimizers.Optimizer`, or one of their legacy kind.
+    variables: all that it will ever change.
+    coupled_decay: L2 decay of decayable variables, which enters the momentum.
+    num_replicas: see `with_coupled_decay`.
+  """
+
+  def __init__(self, optimizer: Optimizer, variables: Sequence[tf.Variable], *,
+               coupled_decay: float = 0.0, num_replicas: int = 1):
+    super().__init__()
+    self.optimizer, self._decay, self._num_replicas = optimizer, coupled_decay, num_replicas
+    make_slots(optimizer, variables)
+
+  def apply(self, gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
+            rate: tf.Tensor | None) -> None:
+    """One step; the rate, [], becomes the optimizer's own; None leaves it to its schedule."""
+    if rate is not None:
+      self.optimizer.learning_rate.assign(rate)
+    if self._decay:
+      gradients = with_coupled_decay(
+          gradients, variables, self._decay, num_replicas=self._num_replicas)
+    self.optimizer.apply_gradients(zip(gradients, variables))
+
+  def reset(self) -> None:
+    """Forgets velocities, moments and the step count."""
+    reset(self.optimizer)
+
+  @property
+  def state(self) -> list[tf.Variable]:
+    """All that a training in progress changes besides the weights."""
+    variables = self.optimizer.variables
+    return list(variables() if callable(variables) else variables)
+
+
+@dataclasses.dataclass(frozen=True)
+class Keras:
+  """A Keras optimizer for `GradientLearner.optimizer`; the learner sets the rate of each step.
+
+  Attributes:
+    make: makes the optimizer, such as `tf.keras.optimizers.Adam`; called without arguments.
+    keep: whether velocities and moments stay from one phase to the next.
+  """
+
+  make: Callable[[], tf.keras.optimizers.Optimizer]
+  keep: bool = False
+
+  def build(self, variables: Sequence[tf.Variable]) -> KerasUpdates:
+    """The optimizer for these variables."""
+    optimizer = self.make()
+    kinds = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)
+    if not isinstance(optimizer, kinds):
+      raise ValueError(f"GradientLearner.optimizer made {type(optimizer).__name__} "
+                       f"({optimizer!r}); it must make a tf.keras.optimizers.Optimizer.")
+    if isinstance(getattr(optimizer, "_learning_rate", None),
+                  tf.keras.optimizers.schedules.LearningRateSchedule):
+      raise ValueError(f"{type(optimizer).__name__} was given a learning rate schedule; the "
+                       "learner sets the rate of each step. Give the rate to GradientLearner.learning_rate "
+                       "and the schedule to GradientLearner.schedule.")
+    return KerasUpdates(optimizer, variables)
 
 
 def reset(optimizer: Optimizer) -> None:

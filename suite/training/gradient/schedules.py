@@ -9,12 +9,44 @@ same for one step.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any, Dict, Sequence, Union
+from typing import Any, Dict, Protocol, Sequence, Union
 
+import numpy as np
 import tensorflow as tf
 
 Number = Union[float, int, tf.Tensor, tf.Variable]
+
+
+class EpochSchedule(Protocol):
+  """The rates of a phase; each phase begins at its first epoch."""
+
+  def rates(self, peak: float, epochs: np.ndarray) -> np.ndarray:
+    """Rates, float32, at the given epochs, counted from 0."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EpochConstant:
+  """The peak throughout."""
+
+  def rates(self, peak: float, epochs: np.ndarray) -> np.ndarray:
+    return np.full(np.shape(epochs), peak, np.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class EpochSteps:
+  """The rate falls by `factor` every `step` epochs."""
+
+  step: int = 60
+  factor: float = 0.1
+
+  def __post_init__(self):
+    if self.step < 1:
+      raise ValueError(f"EpochSteps.step is {self.step}; it must be at least 1 epoch.")
+
+  def rates(self, peak: float, epochs: np.ndarray) -> np.ndarray:
+    return (peak * self.factor ** (np.asarray(epochs) // self.step)).astype(np.float32)
 
 
 def warmup_steps(num_examples: int, batch_size: int, total_steps: int, *, epochs: float = 7) -> int:
@@ -28,11 +60,6 @@ def warmup_cosine(step: int, peak: float, warmup: int, total: int, end: float = 
     return peak * step / warmup
   progress = min(1.0, (step - warmup) / max(1, total - warmup))
   return end + (peak - end) * 0.5 * (1.0 + math.cos(math.pi * progress))
-
-
-def step_decay(step: int, peak: float, boundaries: Sequence[int], factor: float = 0.1) -> float:
-  """peak * factor^k, k = how many boundaries are at or before the step."""
-  return peak * factor ** sum(step >= boundary for boundary in boundaries)
 
 
 class Constant(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -68,7 +95,7 @@ class WarmupCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
 
 
 class StepDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
-  """Multiplies the rate by factor at every boundary; see `step_decay`."""
+  """The peak times factor^k after k boundaries; a boundary's own step counts."""
 
   def __init__(self, peak: Number, boundaries: Union[Sequence[int], tf.Variable],
                factor: Number = 0.1):

@@ -11,6 +11,7 @@ and biases too.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Optional, Sequence
 
 import tensorflow as tf
@@ -49,3 +50,21 @@ class Sgd(tf.Module):
       tf.raw_ops.ResourceApplyMomentum(
           var=variable.handle, accum=self.velocities[self._places[variable.ref()]].handle,
           lr=rate, grad=gradient, momentum=self.momentum, use_locking=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Momentum:
+  """`Sgd` for `GradientLearner.optimizer`.
+
+  Attributes:
+    momentum, weight_decay: see the module.
+    keep: whether velocities stay from one phase to the next.
+  """
+
+  momentum: float = 0.9
+  weight_decay: float = 0.0
+  keep: bool = False
+
+  def build(self, variables: Sequence[tf.Variable]) -> Sgd:
+    """The optimizer for these variables."""
+    return Sgd(variables, momentum=self.momentum, weight_decay=self.weight_decay)

@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A reservoir in equal parts: as many examples of each class, or of each bucket.
 
-Within a group it is a uniform reservoir: every example draws a key, and the largest stay. What a
-small group leaves over goes to the others, so that the memory is full whenever it can be.
+Within a group it is a uniform reservoir: every example draws a key, and the largest stay; or a ring
+buffer, in which the newest stay. What a small group leaves over goes to the others, so that the
+memory is full whenever it can be.
 
 "class" is what GDumb stood for in CLEAR's experiments, "bucket" what ER (experience replay) was.
 """
@@ -17,6 +18,7 @@ from suite.training.memories import draws
 from suite.training.memories import reservoir
 
 GROUPS = ("class", "bucket")
+KEEP = ("random", "newest")
 _KEYS = 3  # The purpose of its draws.
 
 
@@ -25,10 +27,14 @@ class GroupBalanced(tf.Module):
 
   Args:
     by: "class", or "bucket": what is added in one call is a bucket.
+    keep: which examples of a group stay: "random" ones, or the "newest" (a ring buffer a group).
   """
 
-  def __init__(self, by: str = "class"):
+  def __init__(self, by: str = "class", keep: str = "random"):
     super().__init__()
+    if keep not in KEEP:
+      raise ValueError(f"GroupBalanced.keep is {keep!r}; allowed are {', '.join(KEEP)}.")
+    self.keep = keep
     if by not in GROUPS:
       raise ValueError(f"GroupBalanced.by is {by!r}; allowed are {', '.join(GROUPS)}.")
     self.by = by
@@ -43,7 +49,9 @@ class GroupBalanced(tf.Module):
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
             ) -> Tuple[tf.Tensor, tf.Tensor]:
     del held
-    keys = draws.integers(self._seed, _KEYS, seen, tf.size(labels))
+    num = tf.size(labels)
+    keys = (draws.integers(self._seed, _KEYS, seen, num) if self.keep == "random"
+            else tf.cast(seen, tf.int64) + tf.range(tf.cast(num, tf.int64)))
     groups = labels if self.by == "class" else tf.zeros_like(labels) + self.calls.read_value()
     ranks = ranks_within(
         tf.concat([self.groups.read_value()[:size], groups], 0),

@@ -5,7 +5,7 @@
   memory = memory.Memory(3300, rule)
   memory.build([2048], tf.float32, seed=seeds.pair("memory"), num_classes=11)
   memory.add(images, labels)
-  images, labels = memory.sample(seed, 64)
+  held = memory.held()                                # images, labels, logits of all slots taken
 
 Everything it holds is a `tf.Variable`, so one checkpoint holds it; all methods run eagerly or in a
 graph. Slots fill in order: those below `size` are taken.
@@ -13,15 +13,13 @@ graph. Slots fill in order: those below `size` are taken.
 
 from __future__ import annotations
 
-from typing import Protocol, Sequence, Tuple
+from typing import NamedTuple, Protocol, Sequence, Tuple
 
 import tensorflow as tf
 
 Places = Tuple[tf.Tensor, tf.Tensor]
 
-# Above so many slots a permutation is not sorted for each sample, but found by a cipher.
-_MAX_SORTED = 4096
-_CIPHER_ROUNDS = 12
+_CIPHER_ROUNDS = 12  # Of the permutation behind a sample.
 
 
 class Rule(Protocol):
@@ -44,13 +42,24 @@ class Rule(Protocol):
     """
 
 
+class Held(NamedTuple):
+  """What a memory holds: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
+
+  images: tf.Tensor
+  labels: tf.Tensor
+  logits: tf.Tensor
+
+
 class Memory(tf.Module):
   """Keeps up to `capacity` examples, chosen by `rule`.
 
+  A learner of a sequence, which is stored in any case, keeps the numbers of samples in the place of
+  images: examples of shape [] and type int64.
+
   Attributes:
     capacity: k.
-    images [k, ...], labels int64 [k]: the slots. size, seen: int64 [], slots taken and examples
-      offered so far.
+    images [k, ...], labels int64 [k], logits float32 [k, C or 0]: the slots.
+    size, seen: int64 [], slots taken and examples offered so far.
   """
 
   def __init__(self, capacity: int, rule: Rule):
@@ -60,17 +69,21 @@ class Memory(tf.Module):
                        "use a learner without a memory.")
     self.capacity, self.rule = int(capacity), rule
 
-  def build(self, shape: Sequence[int], dtype: tf.DType, *, seed: Tuple[int, int],
-            num_classes: int) -> None:
+  def build(self, shape: Sequence[int], dtype: tf.DType, *, seed: tuple[int, int],
+            num_classes: int, with_logits: bool = False) -> None:
     """Makes the slots, all free, for examples of one shape (without batch) and type."""
-    self._seed = seed
     self.images = _variable("images", [self.capacity, *shape], dtype)
     self.labels = _variable("labels", [self.capacity], tf.int64)
+    width = num_classes if with_logits else 0
+    self.logits = _variable("stored_logits", [self.capacity, width], tf.float32)
     self.size, self.seen = _variable("size", [], tf.int64), _variable("seen", [], tf.int64)
     self.rule.build(self.capacity, seed=seed, num_classes=num_classes)
 
-  def add(self, images: tf.Tensor, labels: tf.Tensor) -> None:
-    """Offers examples: images [n, ...] of the memory's shape and type, labels [n]."""
+  def add(self, images: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None) -> None:
+    """Offers examples: images [n, ...] of the memory's shape and type, labels [n], logits [n, C].
+
+    Logits are given if and only if the memory stores them.
+    """
     images, labels = tf.convert_to_tensor(images), tf.cast(labels, tf.int64)
     if images.dtype != self.images.dtype or images.shape[1:] != self.images.shape[1:]:
       raise ValueError(
@@ -82,40 +95,31 @@ class Memory(tf.Module):
     chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.images.scatter_update(tf.IndexedSlices(tf.gather(images, chosen), slots))
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
+    if self.logits.shape[1]:
+      self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
 
-  def sample(self, seed: tf.Tensor, num: int) -> Tuple[tf.Tensor, tf.Tensor]:
-    """A uniform sample: images [num, ...] and labels int64 [num], a pure function of the seed [2].
+  def held(self) -> Held:
+    """All that is held, in the order of the slots."""
+    slots = tf.range(self.size.read_value())
+    return Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
 
-    Without replacement as long as `num` examples are held; else all come equally often, give or
-    take one.
-    """
-    return self.take(self.places(seed, num))
 
-  def places(self, seed: tf.Tensor, num: int) -> tf.Tensor:
-    """The slots that `sample` takes, int64 [num]."""
-    size = self.size.read_value()
-    some = tf.debugging.assert_positive(
-        size, "The memory is empty. Add examples first, or ask for its `size` before.")
-    with tf.control_dependencies([some] if some is not None else []):
-      turns = tf.range(num, dtype=tf.int64) % size
-    if self.capacity <= _MAX_SORTED:
-      keys = tf.random.stateless_uniform([self.capacity], seed, maxval=2**62, dtype=tf.int64)
-      keys = tf.where(tf.range(self.capacity, dtype=tf.int64) < size, keys, -1)
-      order = tf.math.top_k(keys, min(num, self.capacity)).indices
-      return tf.cast(tf.gather(order, turns), tf.int64)
-    words = tf.random.stateless_uniform([3], seed, maxval=2**31 - 1, dtype=tf.int32)
-    return tf.raw_ops.RandomIndexShuffle(
-        index=turns, seed=words, max_index=size - 1, rounds=_CIPHER_ROUNDS)
+def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:
+  """A uniform sample of slots 0..size - 1, int64 [num], a pure function of the seed, int32 [2].
 
-  def take(self, slots: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """What is in the given slots [m]: images [m, ...], labels int64 [m]."""
-    return tf.gather(self.images, slots), tf.gather(self.labels, slots)
-
-  def arrays(self) -> Tuple[tf.Tensor, tf.Tensor]:
-    """All that is held: images [size, ...], labels int64 [size]."""
-    return self.take(tf.range(self.size.read_value()))
+  Without replacement as long as `num` slots are taken; else all come equally often, give or take
+  one. A size of 0 is an error.
+  """
+  size = tf.cast(size, tf.int64)
+  some = tf.debugging.assert_positive(
+      size, "The memory is empty. Add examples first, or ask for its `size` before.")
+  with tf.control_dependencies([some] if some is not None else []):
+    turns = tf.range(num, dtype=tf.int64) % size
+  words = tf.random.stateless_uniform([3], seed, maxval=2**31 - 1, dtype=tf.int32)
+  return tf.raw_ops.RandomIndexShuffle(
+      index=turns, seed=words, max_index=size - 1, rounds=_CIPHER_ROUNDS)
 
 
 def _variable(name: str, shape: Sequence[int], dtype: tf.DType) -> tf.Variable:

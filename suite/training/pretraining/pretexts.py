@@ -29,7 +29,7 @@ from suite.compute import seeds as seeds_lib
 from suite.models import heads
 from suite.models import initial
 from suite.models import projection
-from suite.training.gradient import losses as losses_lib
+from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import contrastive
 
 Backbone = Callable[[], tf.keras.Model]

@@ -1,0 +1,440 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The gradient learner: one class, one compiled loop; a method is what it is made of.
+
+                     net, head           objective     memory           trains on   replay  reset
+  fine-tuning        AllLayers                                          current
+  head, last layers  HeadOnly, LastLayers                               current
+  split head         HeadOnly, Split                                    current
+  EWC, MAS, SI, LwF  AllLayers           Ewc, ...                       current
+  CWR*               AllLayers, CwrStar                                 current
+  A-GEM              AllLayers           Agem          Reservoir        current
+  ER                 AllLayers                         GroupBalanced    current     yes
+  ER-ACE, MIR        AllLayers           ErAce, Mir    Reservoir        current     yes
+  DER, DER++         AllLayers           Der           Reservoir        current     yes
+  GDumb              AllLayers                         GroupBalanced    memory              yes
+  reservoirs         AllLayers                         Reservoir, ...   memory
+  joint              AllLayers                                          all                 yes
+  cumulative         AllLayers                                          all
+  MAML, ProtoMAML    AllLayers, prototypes   meta      (see `fomaml`)
+
+It serves tasks (with the head `PerTask`: each task has its own, on shared layers), buckets of one
+task, and sequences: there `learn` is shown the base classes, and each offline phase trains on what
+is stored since the last one ("current") or from the start ("all").
+
+With an objective that observes examples, the last trained rows or the first validation split are
+shown to it after a phase. Validation splits are trained on otherwise: nothing is chosen on them.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any, Tuple
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.compute import mac_views
+from suite.compute import seeds as seeds_lib
+from suite.contracts import deliveries
+from suite.contracts import examples
+from suite.contracts import experience as experience_lib
+from suite.contracts import stored_samples
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
+from suite.state import context as context_lib
+from suite.training.episodic import fomaml
+from suite.training.gradient import array_loop
+from suite.training.gradient import class_heads
+from suite.training.gradient import composed_net
+from suite.training.gradient import composition
+from suite.training.gradient import phase as phase_lib
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import schedules
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import memory as memory_lib
+from suite.training.objectives import objective as objective_lib
+
+Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
+
+_EXAMPLES = "examples"
+_CONSTANT = schedules.EpochConstant()
+_MOMENTUM = sgd.Momentum()
+
+
+class GradientLearner(tf.Module):
+  """See the module.
+
+  Args:
+    transform: of images, or `feature_set.Features`.
+    net: what is trained besides the head, see `trainable_parts`.
+    head: see `class_heads`; `Linear()` if not given.
+    objective: see `objectives`; cross-entropy if not given.
+    memory: of examples; see the module.
+    train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
+    replay_batch: R, rows of the memory that each step takes besides.
+    reset: whether each phase starts from new weights.
+    schedule: of the rate within a phase. optimizer: `sgd.Momentum` or `optimizers.Keras`.
+    epochs: of a phase. batch_size: B. learning_rate: the peak of the schedule.
+    base: how the first classes are learned where it is not like all others; see `composition.Base`.
+    meta: meta-training of the network on the first classes; see `fomaml`.
+    observe_batch: examples that an objective is shown at once; None: B.
+  """
+
+  # `predict` stays one graph, whose variables training changes: what is made of it can be kept.
+  predict_stays = True
+
+  def __init__(
+      self,
+      *,
+      transform: transform_lib.Transform,
+      net: trainable_parts.TrainablePart,
+      head: class_heads.Linear | None = None,
+      objective: objective_lib.Objective | None = None,
+      memory: memory_lib.Memory | None = None,
+      train_on: str = "current",
+      replay_batch: int = 0,
+      reset: bool = False,
+      schedule: schedules.EpochSchedule = _CONSTANT,
+      optimizer: composition.OptimizerSpec = _MOMENTUM,
+      epochs: float = 100,
+      batch_size: int = 64,
+      learning_rate: float = 1.0,
+      base: composition.Base | None = None,
+      meta: fomaml.FirstOrder | None = None,
+      observe_batch: int | None = None,
+  ):
+    super().__init__()
+    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
+    self.transform, self.net = transform, net
+    self.head, self.memory, self.meta = head or class_heads.Linear(), memory, meta
+    self.objective = objective or objective_lib.Objective()
+    self._composition = composition.Composition(
+        self.head, self.objective, memory, train_on, replay_batch, optimizer, meta is not None,
+        net.augments)
+    self._composition.check()
+    self._recipe = phase_lib.Recipe(
+        train_on, replay_batch, epochs, batch_size, learning_rate, schedule,
+        observe_batch or batch_size, optimizer.keep)
+    self._reset, self._optimizer, self._base = reset, optimizer, base
+    self._task: tasks.Task | None = None
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    if self._task is None:
+      self._build(task, context)
+    elif task != self._task and not self.head.is_per_task:
+      raise ValueError(f"GradientLearner learns one task, {self._task.key!r}, and was given "
+                       f"{task.key!r}. Make another learner for it, or give it the head PerTask.")
+    self._select(task, context)
+    self._task = task
+
+  def _build(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes all variables that do not belong to one task."""
+    self._composition.check_task(task, context)
+    self.net.prepare(example_arrays.shape(self.transform))
+    # Of the run, not of the event: a resumed run begins in another event.
+    self._seeds = seeds_lib.Seeds(context.seeds.seed, "gradient learner")
+    self.phases = _counter("phases")
+    self.num_learned = _counter("samples_learned")
+    self.base_classes = tf.Variable(
+        tf.zeros([task.num_classes], tf.bool), trainable=False, name="base_classes")
+    spec = self.net.code_spec()
+    self._holds_numbers = context.delivery == deliveries.SEQUENCE
+    if self.memory is not None:
+      shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
+      self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
+                        num_classes=task.num_classes, with_logits=self.objective.reads_logits)
+    watches = self.objective.observes == objective_lib.VALIDATION
+    # The first validation split; how many examples it has is not known yet.
+    self.observed = _open(spec.shape if watches else (0,), spec.dtype, "observed_codes")
+    self.observed_labels = _open((), tf.int64, "observed_labels")
+    self.nets: dict[str, composed_net.ComposedNet] = {}
+    self._loops: dict[str, array_loop.ArrayLoop] = {}
+
+  def _select(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes the net of a task that is new; it is the one in use from now on."""
+    key = task.name if self.head.is_per_task else "all"
+    self._key = key
+    if key in self.nets:
+      return
+    shared = next(iter(self.nets.values())).upper if self.nets else None
+    head = copy.deepcopy(self.head) if self.head.is_per_task else self.head
+    seed = context.seeds.integer("initial weights")
+    made = composed_net.ComposedNet(self.net, head, task.num_classes, shared)
+    if self.nets:
+      made.set_head(seed)
+    else:
+      made.set_weights(seed)
+      guarded = made.upper if self.head.is_per_task else made.model
+      if guarded is not None:
+        self.objective.build(guarded, losses_of=self._losses_of,
+                             seed=self._seeds.pair("objective"))
+      if self.meta is not None:
+        self.meta.build(made.upper, self.head.start)
+    self.nets[key] = made
+    optimizer = self._optimizer.build(made.model.trainable_variables)
+    if self._optimizer.keep:
+      self.optimizer = optimizer  # A checkpoint holds its velocities.
+    augment = self.transform.train if self.net.augments or self.net.is_identity else None
+    self._loops[key] = made.loop(
+        self.objective, optimizer, kind=task.kind, augment=augment,
+        replay_batch=self._recipe.replay_batch)
+
+  def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
+                 ) -> tf.Tensor:
+    return self._loop.step.losses_of(images, labels, known)
+
+  @property
+  def composed(self) -> composed_net.ComposedNet:
+    """The net of the task at hand."""
+    return self.nets[self._key]
+
+  @property
+  def _loop(self) -> array_loop.ArrayLoop:
+    return self._loops[self._key]
+
+  @property
+  def num_classes(self) -> int:
+    """C."""
+    return self.composed.num_classes
+
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    return self.answer(self.encode(images))
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes [B, ...] of examples [B, ...]: what nothing after `learn` changes."""
+    return self.net.encode(images)
+
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of codes [B, ...]."""
+    return self.composed.head.answers(self.composed.logits(codes))
+
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> dict[str, Any]:
+    """A task, a bucket, or the base classes of a sequence."""
+    task, is_first = experience.task, not int(self.phases)
+    as_base = is_first and (self._base is not None or self.meta is not None)
+    watches = self.objective.observes == objective_lib.VALIDATION
+    parts = [experience.train]
+    if not (as_base or watches or self._holds_numbers):
+      parts.append(experience.validation)
+    read = example_arrays.read(parts, task, self.transform)
+    record: dict[str, Any] = {}
+    if is_first and self.meta is not None:
+      record = self.meta.train(read.images, read.labels, context)
+    codes, cost = self._codes(read.images)
+    if watches and is_first:
+      cost += self._watch(experience.validation, task)
+    current = composed_net.arrays_of(codes, read.labels)
+    if as_base:
+      return {**record, **self._learn_base(current, cost, context)}
+    return {**record, **self._learn_delivered(current, cost, context, experience.train.name)}
+
+  def codes(self, images: np.ndarray, context: context_lib.Context) -> tf.Tensor:
+    """Codes [N, ...] of images [N, ...], charged."""
+    began = time.monotonic()
+    codes, cost = self._codes(images)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
+                          seconds=time.monotonic() - began)
+    return codes
+
+  def learn_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context,
+                  name: str) -> dict[str, Any]:
+    """A phase on codes [N, ...] that a learner made of its delivery; `name` is that of the data."""
+    return self._learn_delivered((codes, labels), flops.ZERO, context, name)
+
+  def keep_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> None:
+    """Stores codes [N, ...] that a later phase on "all" is to train on."""
+    context.store.save(_EXAMPLES, [codes.numpy(), labels.numpy()])
+
+  def _phase(self, context: context_lib.Context, cost: flops.Cost) -> phase_lib.Phase:
+    """The next phase, to which a cost is charged already; a learner that is reset starts again."""
+    if self._reset and int(self.phases):
+      self.composed.set_weights(context.seeds.integer("initial weights"))
+    watched = phase_lib.Examples(self.observed.read_value(), self.observed_labels.numpy())
+    phase = phase_lib.Phase(self.composed, self._loop, self.objective, self.memory, watched,
+                            self._recipe, not int(self.phases), context)
+    phase.cost = cost
+    return phase
+
+  def _learn_base(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
+                  ) -> dict[str, Any]:
+    """The head of the first classes; what an objective remembers is the net that has it."""
+    base, phase = self._base or composition.Base(0), self._phase(context, cost)
+    codes, labels = current
+    known = np.bincount(labels, minlength=self.num_classes) > 0
+    self.base_classes.assign(known)
+    features, spent = self._loop.forward("features", self.composed.features, codes)
+    phase.cost += spent
+    if self.head.new_rows(labels) is not None:
+      self.head.start_classes(features, labels)
+    classes = objective_lib.Classes(*[tf.constant(known)] * 3)
+    outcome = phase.train_head(
+        codes, _data(features, labels, classes), base.epochs, base.learning_rate,
+        self._optimizer.build(self.composed.top.trainable_variables))
+    self.phases.assign_add(1)
+    phase.charge(int(base.epochs * len(labels)) + outcome.observed,
+                 outcome.plan.num_steps if base.epochs else 0)
+    record = {"base_classes": int(known.sum())}
+    return {**record, "train_loss": outcome.loss} if base.epochs else record
+
+  def _learn_delivered(self, current: Arrays, cost: flops.Cost, context: context_lib.Context,
+                       name: str) -> dict[str, Any]:
+    """A bucket or a task, or base classes that are learned like any other."""
+    codes, labels = current
+    missing = _missing(labels, self.num_classes)
+    if missing:
+      logging.warning("%s has no example of the classes %s.", name, missing)
+    phase = self._phase(context, cost)
+    if self._recipe.train_on == "memory" and not self._holds_numbers:
+      phase.remember(codes, codes, labels, None)
+    data, size = self._delivered_data(current, context)
+    if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
+      known = tf.constant(_present(labels, self.num_classes))
+      data = data._replace(classes=objective_lib.Classes(known, known, known))
+    outcome = phase.train(data, size, last="rest" if self._holds_numbers else "fill")
+    if not self._holds_numbers:
+      self._remember_delivered(phase, current)
+    elif not int(self.phases):
+      self.base_classes.assign(_present(labels, self.num_classes))
+    self.phases.assign_add(1)
+    phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
+    return {"trained_on": outcome.plan.size, "steps_event": outcome.plan.num_steps,
+            "train_loss": outcome.loss, "classes_missing": missing,
+            **self._about_memory(len(labels))}
+
+  def _delivered_data(self, current: Arrays, context: context_lib.Context
+                      ) -> tuple[objective_lib.Data, int]:
+    """What the phase trains on, and how many rows of it are gone over: the first ones."""
+    codes, labels = current
+    if self._recipe.train_on == "all" and not self._holds_numbers:
+      parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
+      self.keep_codes(codes, labels, context)
+      codes = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
+      labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
+    if self.memory is None or self._holds_numbers:
+      return _data(codes, labels, None), int(codes.shape[0])
+    held = self.memory.held()
+    if self._recipe.train_on == "memory":
+      return _data(held.images, held.labels, None), int(held.labels.shape[0])
+    size = int(codes.shape[0])
+    data = objective_lib.Data(
+        tf.concat([codes, held.images], 0), tf.concat([labels, held.labels], 0),
+        size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits)
+    return data, size
+
+  def _remember_delivered(self, phase: phase_lib.Phase, current: Arrays) -> None:
+    if self.memory is not None and self._recipe.train_on != "memory":
+      phase.remember(current[0], current[0], current[1], None)
+
+  def _about_memory(self, delivered: int) -> dict[str, Any]:
+    if self.memory is None:
+      return {}
+    if self.memory.capacity > delivered and int(self.phases) == 1:
+      logging.warning("The memory has %d slots, the first bucket %d examples: it is full later "
+                      "only.", self.memory.capacity, delivered)
+    return {"memory_capacity": self.memory.capacity, "memory_held": int(self.memory.size)}
+
+  def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
+    if self.net.augments or self.net.is_identity:
+      return tf.constant(images), flops.ZERO
+    return self._loop.forward("encode", self.encode, tf.constant(images))
+
+  def _watch(self, validation: examples.ExampleSet, task: tasks.Task) -> flops.Cost:
+    """Keeps the first validation split for an objective that observes it."""
+    read = example_arrays.read([validation], task, self.transform)
+    codes, cost = self._codes(read.images)
+    self.observed.assign(codes)
+    self.observed_labels.assign(read.labels)
+    return cost
+
+  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+                   ) -> dict[str, Any]:
+    """An offline phase."""
+    codes, labels = composed_net.arrays_of(stored.codes, stored.labels)
+    phase, num = self._phase(context, flops.ZERO), len(stored.labels)
+    known = tf.constant(stored.known)
+    new = slice(stored.num_old, num)
+    numbers = tf.range(stored.num_old, num, dtype=tf.int64)
+    entered = 0
+    if self._recipe.train_on == "memory":
+      entered = phase.remember(numbers, codes[new], labels[new], known)
+    data, first, size = self._stored_data(codes, labels, stored, known)
+    outcome = phase.train(data, size, first=first, last="rest")
+    if self.memory is not None and self._recipe.train_on != "memory":
+      entered = phase.remember(numbers, codes[new], labels[new], known)
+    self.phases.assign_add(1)
+    self.num_learned.assign(num)
+    rows = outcome.plan.num_rows
+    phase.charge(rows, outcome.plan.num_steps)
+    record = {"passes": rows + outcome.observed, "train_loss": outcome.loss,
+              "teacher_passes": rows * self.objective.has_teacher + outcome.started + entered}
+    return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
+
+  def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
+                   known: tf.Tensor) -> tuple[objective_lib.Data, int, int]:
+    """The data of an offline phase, and the first row and number of rows that are gone over."""
+    seen = tf.constant(_present(labels, len(stored.known)))
+    classes = objective_lib.Classes(known, seen, self.base_classes.read_value())
+    first = stored.num_old if self._recipe.train_on == "current" else 0
+    if self.memory is None:
+      return _data(codes, labels, classes), first, len(stored.labels) - first
+    held = self.memory.held()
+    if self._recipe.train_on == "memory":
+      codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
+      return _data(codes, labels, classes), 0, int(tf.size(labels))
+    data = objective_lib.Data(codes, labels, held.images, held.logits, classes)
+    return data, first, len(stored.labels) - first
+
+  def stored_macs(self, num_stored: int) -> int | None:
+    """MACs of an offline phase over `num_stored` samples.
+
+    Those of prototypes of new classes are left out, whose samples are not known before.
+    """
+    backbone, head = self.mac_layers()
+    each = mac_views.costs([*backbone, *head])
+    new = num_stored - int(self.num_learned)
+    held = 0 if self.memory is None else int(self.memory.size)
+    recipe = self._recipe
+    gone_over = {"current": new, "all": num_stored, "memory": held}[recipe.train_on]
+    plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
+                         replay_batch=recipe.replay_batch, last="rest")
+    rows = plan.num_rows
+    teacher = rows * self.objective.has_teacher + new * self.objective.reads_logits
+    observed = int(tf.size(self.observed_labels))
+    return (rows + observed) * each.cached_pass + teacher * each.cached_forward
+
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """Layers of the network, and of the head."""
+    return self.net.layers(self.composed.upper), self.composed.head.layers()
+
+
+def _data(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes | None
+          ) -> objective_lib.Data:
+  """Data without a memory."""
+  return objective_lib.Data(images, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
+
+
+def _present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
+  """Which classes have an example, bool [C]."""
+  labels = np.asarray(labels)
+  if labels.ndim == 2:
+    return labels.any(axis=0)
+  return np.bincount(labels, minlength=num_classes) > 0
+
+
+def _missing(labels: tf.Tensor, num_classes: int) -> list[int]:
+  return np.flatnonzero(~_present(labels, num_classes)).tolist()
+
+
+def _counter(name: str) -> tf.Variable:
+  return tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
+
+
+def _open(shape: Any, dtype: tf.DType, name: str) -> tf.Variable:
+  """Rows of this shape, none as yet."""
+  return tf.Variable(tf.zeros([0, *shape], dtype), trainable=False, shape=[None, *shape], name=name)

@@ -1,0 +1,123 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Weight imprinting (Qi et al., 2018) as Wallingford et al. (2020) run it, on frozen features.
+
+At first each class has the direction of its samples as its row of a cosine head, from its first
+sample on. After some phases, in which nothing is trained, the rows are left to cross-entropy on all
+that is stored; a class that comes later begins at zero and waits for the next phase.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from suite.compute import mac_views
+from suite.contracts import deliveries
+from suite.contracts import experience as experience_lib
+from suite.contracts import stored_samples
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
+from suite.learners import gradient
+from suite.state import context as context_lib
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.sequence import imprinted_head
+
+
+class WeightImprinting(tf.Module):
+  """A gradient learner whose head is written from each label at first.
+
+  Args:
+    transform: of images, or `feature_set.Features`.
+    features: images [B, H, W, 3] to features [B, D]; it never changes. None: examples are features.
+    imprint_phases: offline phases, or buckets, that train nothing; the last of them is the end of
+      imprinting. FLUID's paper imprints for 10,000 samples with a phase every 5,000: 2. (Its code
+      then trains at 15,000 for the first time; so does this.)
+    scale: the first scale of logits, which is trained, too.
+    learning_rate, momentum, weight_decay: of SGD; velocities stay from phase to phase.
+    epochs, batch_size: of a phase.
+  """
+
+  predict_stays = True
+
+  def __init__(self, *, transform: transform_lib.Transform,
+               features: Callable[[tf.Tensor], tf.Tensor] | None = None, imprint_phases: int = 2,
+               scale: float = 4.0, learning_rate: float = 0.1, momentum: float = 0.9,
+               weight_decay: float = 1e-4, epochs: float = 4, batch_size: int = 256):
+    super().__init__()
+    if imprint_phases < 1:
+      raise ValueError(f"imprint_phases is {imprint_phases}; it must be at least 1. To train from "
+                       "the first phase on take GradientLearner.")
+    self.transform, self._imprint_phases = transform, imprint_phases
+    self.head = imprinted_head.Imprinted(scale)
+    self.tuned = gradient.GradientLearner(
+        transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
+        train_on="all", epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
+        optimizer=sgd.Momentum(momentum, weight_decay, keep=True))
+    self.imprinted = tf.Variable(0, trainable=False, name="imprinting_phases")
+
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    self.tuned.begin(task, context)
+
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> dict[str, Any]:
+    """Imprints the base classes, or a bucket, whatever follows; trains once imprinting has ended.
+    """
+    read = example_arrays.read([experience.train], experience.task, self.transform)
+    labels = tf.constant(read.labels, tf.int64)
+    codes = self.tuned.codes(read.images, context)
+    self.update(codes, labels)
+    # Four operations a feature make it a direction, a fifth adds it.
+    context.ledger.charge(context.phase, flops=5 * int(tf.size(codes)), macs=0)
+    record = {"classes_with_a_row": int(tf.math.count_nonzero(self.head.centroids.counts))}
+    if context.delivery == deliveries.SEQUENCE:
+      return record
+    if self._is_early():
+      self._count_phase()
+      self.tuned.keep_codes(codes, labels, context)
+      return {**record, "imprinting": True}
+    return {**record, **self.tuned.learn_codes(codes, labels, context, experience.train.name)}
+
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    return self.answer(self.encode(images))
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Features [B, D] of images [B, H, W, 3]."""
+    return self.tuned.encode(images)
+
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] of features [B, D]."""
+    return self.tuned.answer(codes)
+
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Imprints features [B, D] on the rows of their classes, int64 [B]."""
+    self.head.imprint(codes, labels)
+
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
+    return self.head.logits_in_turn(codes, labels)
+
+  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+                   ) -> dict[str, Any]:
+    """An offline phase: nothing at first, then training."""
+    if not self._is_early():
+      return self.tuned.learn_stored(stored, context)
+    self._count_phase()
+    return {"passes": 0, "imprinting": True}
+
+  def _count_phase(self) -> None:
+    self.imprinted.assign_add(1)
+    if not self._is_early():
+      self.head.close()
+
+  def _is_early(self) -> bool:
+    return int(self.imprinted) < self._imprint_phases
+
+  def stored_macs(self, num_stored: int) -> int | None:
+    return 0 if self._is_early() else self.tuned.stored_macs(num_stored)
+
+  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
+    """Layers of the backbone, and the head."""
+    return self.tuned.mac_layers()

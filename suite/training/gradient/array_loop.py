@@ -1,0 +1,242 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The compiled loop over data that is an array: thousands of steps in one call.
+
+A step gathers its rows from the data inside the graph, replayed ones included, and an objective may
+choose among candidates there. Graphs are made once for each batch size and reused in all phases.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.compute import row_costs
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import train_step
+from suite.training.objectives import objective as objective_lib
+
+_CHUNK = 256  # Rows that go through a function at once where nothing is learned.
+
+Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+
+class ArrayLoop:
+  """Runs the steps of plans.
+
+  Args:
+    step: what is done with the rows of a step.
+    augment: rows [B, ...] and seeds uint64 [B] to what the model takes; None: rows as they are.
+    replay_batch: R, where the objective chooses among more candidates.
+  """
+
+  def __init__(self, step: train_step.TrainStep, *, augment: Augment | None = None,
+               replay_batch: int = 0):
+    self.step, self._augment, self._replay_batch = step, augment, replay_batch
+    self._graphs: dict[Any, Callable[..., Any]] = {}
+    self._costs: dict[Any, flops.Cost] = {}
+    self._rests: dict[Any, row_costs.RowCosts] = {}
+
+  def train_only(self, variables: Sequence[tf.Variable]) -> None:
+    """From now on only these change; see `TrainStep.train_only`."""
+    if self.step.train_only(variables):
+      self._graphs.clear()
+      self._costs.clear()
+      self._rests.clear()
+
+  def train(self, data: objective_lib.Data, part: plan_lib.Part, rates: np.ndarray) -> float:
+    """Takes the steps of a part; the sum of their losses.
+
+    Args:
+      data: what the part's places are of; its shapes but N, K stay the same from call to call.
+      rates: float32 [S].
+    """
+    # Rests are of another width in each phase: one graph for all of them.
+    width = None if part.is_rest else part.incoming.places.shape[1]
+    replayed = part.replayed.places.shape[1]
+    key = ("train", width, replayed, data.classes is None)
+    if key not in self._graphs:
+      self._graphs[key] = self._compiled(data, width, replayed)
+    slots = self._slots(part, replayed)
+    return float(self._graphs[key](
+        data.images, data.labels, data.places, data.stored, data.classes or (),
+        tf.constant(rates), *part.incoming, *slots))
+
+  def _slots(self, part: plan_lib.Part, replayed: int) -> plan_lib.Rows:
+    return part.replayed if replayed else plan_lib.Rows(
+        tf.zeros([0, 0], tf.int64), tf.zeros([0, 0], tf.uint64))
+
+  def _compiled(self, data: objective_lib.Data, width: int | None, replayed: int
+                ) -> Callable[..., Any]:
+    """The graph of many steps; open are how many steps, rows and slots there are."""
+    def rows(size: int | None) -> list[tf.TensorSpec]:
+      return [tf.TensorSpec([None, size], tf.int64), tf.TensorSpec([None, size], tf.uint64)]
+
+    opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
+    classes = () if data.classes is None else tuple(
+        tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
+    signature = [*opened, classes, tf.TensorSpec([None], tf.float32), *rows(width), *rows(replayed)]
+
+    @tf.function(input_signature=signature)
+    def run(images, labels, places, stored, classes, rates, chosen, seeds, slots, slot_seeds):
+      given = objective_lib.Data(images, labels, places, stored,
+                                 objective_lib.Classes(*classes) if classes else None)
+      total = tf.constant(0.0)
+      for i in tf.range(tf.shape(rates)[0]):
+        taken = (slots[i], slot_seeds[i]) if replayed else None
+        total += self._one(given, chosen[i], seeds[i], taken, rates[i])
+      return total
+
+    return run
+
+  def _one(self, data: objective_lib.Data, places: tf.Tensor, seeds: tf.Tensor,
+           slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:
+    """One step on rows [B] and slots [R]; its loss."""
+    if slots is None:
+      images = self._augmented(tf.gather(data.images, places), seeds)
+      return self.step(images, tf.gather(data.labels, places), rate, data=data,
+                       classes=data.classes)
+    replayed = tf.gather(data.places, slots[0])
+    every = tf.concat([places, replayed], 0)
+    images = self._augmented(tf.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
+    return self._on_rows(images, tf.gather(data.labels, every),
+                         tf.gather(data.stored, slots[0]), rate, slots[0].shape[0], data)
+
+  def _on_rows(self, images: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor, rate: tf.Tensor,
+               taken: int, data: objective_lib.Data) -> tf.Tensor:
+    """One step on incoming rows and, behind them, replayed ones or candidates: `taken` rows."""
+    num = taken
+    if self.step.objective.candidates:
+      num = min(self._replay_batch, taken)
+      best = self._chosen(images, labels, rate, taken, num, data)
+      images = tf.concat([images[:-taken], tf.gather(images[-taken:], best)], 0)
+      labels = tf.concat([labels[:-taken], tf.gather(labels[-taken:], best)], 0)
+      stored = tf.gather(stored, best)
+    return self.step(images, labels, rate, data=data, num_replayed=num, stored=stored,
+                     classes=data.classes)
+
+  def _chosen(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, taken: int, num: int,
+              data: objective_lib.Data) -> tf.Tensor:
+    known = None if data.classes is None else data.classes.known
+    gradients = self.step.gradients(images[:-taken], labels[:-taken], known)
+    candidates = objective_lib.Candidates(images[-taken:], labels[-taken:])
+    return self.step.objective.choose(
+        candidates, functools.partial(self.step.losses_at_rest, known=known), gradients,
+        self.step.variables, rate, num)
+
+  def _augmented(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    return images if self._augment is None else self._augment(images, seeds)
+
+  def observe(self, images: tf.Tensor, labels: tf.Tensor, batch_size: int,
+              known: tf.Tensor | None = None) -> flops.Cost:
+    """Shows rows to the objective, in order, each once, not augmented; what that cost.
+
+    The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
+    """
+    masks = [] if known is None else [tf.convert_to_tensor(known)]
+    size, cost = int(images.shape[0]), flops.ZERO
+    whole = size // batch_size
+    for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
+      if num and rows:
+        self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
+        counted = 1 if self.step.objective.observes_each else rows
+        cost += self._count(("observe", counted), self._observed, *_specs(counted, images, labels),
+                            *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
+                            ) * (num * rows // counted)
+    return cost
+
+  def _observe(self, rows: int) -> Callable[..., Any]:
+    key = ("observe", rows)
+    if key not in self._graphs:
+      @tf.function(reduce_retracing=True)
+      def run(images, labels, first, num, *masks):
+        for i in tf.range(num):
+          begin = first + i * rows
+          x = tf.ensure_shape(images[begin:begin + rows], [rows, *images.shape[1:]])
+          y = tf.ensure_shape(labels[begin:begin + rows], [rows, *labels.shape[1:]])
+          self._observed(x, y, *masks)
+
+      self._graphs[key] = run
+    return self._graphs[key]
+
+  def _observed(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None) -> None:
+    self.step.objective.observe(
+        functools.partial(self.step.losses_at_rest, known=known), images, labels)
+
+  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], images: tf.Tensor
+              ) -> tuple[tf.Tensor, flops.Cost]:
+    """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
+    parts, cost, key = [], flops.ZERO, ("forward", name)
+    if key not in self._graphs:
+      self._graphs[key] = tf.function(function, input_signature=[
+          tf.TensorSpec([None, *images.shape[1:]], images.dtype)])
+    for first in range(0, int(images.shape[0]), _CHUNK):
+      part = images[first:first + _CHUNK]
+      parts.append(self._graphs[key](part))
+      cost += self._count((name, int(part.shape[0])), function, *_specs(part.shape[0], part))
+    return tf.concat(parts, 0), cost
+
+  def cost(self, data: objective_lib.Data, plan: plan_lib.Plan) -> flops.Cost:
+    """The cost of all steps of a plan, as counted from the graphs of its steps."""
+    cost = flops.ZERO
+    for width, num in plan.widths().items():
+      of_one = self._step_cost if width == plan.batch_size else self._rest_cost
+      cost += of_one(data, width, plan.replayed) * num
+    return cost
+
+  def _rest_cost(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
+    """The last batch has another size in each phase: a line through two sizes serves for all."""
+    key = (replayed, int(data.places.shape[0]) if self.step.objective.needs_memory else 0)
+    if key not in self._rests:
+      self._rests[key] = row_costs.RowCosts(
+          lambda num: self._step_cost(data, num, replayed))
+    return self._rests[key](rows)
+
+  def _step_cost(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
+    return self.step.objective.cost(_Counter(self, data, rows, replayed))
+
+  def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
+    if key not in self._costs:
+      self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
+    return self._costs[key]
+
+
+class _Counter:
+  """An `objective.Counter` of a loop's step on B rows and R slots; augmentation is not counted."""
+
+  def __init__(self, loop: ArrayLoop, data: objective_lib.Data, rows: int, replayed: int):
+    self._loop, self._data, self._rows, self._replayed = loop, data, rows, replayed
+    self.held = int(data.places.shape[0])
+
+  def step(self) -> flops.Cost:
+    loop, data, rate = self._loop, self._data, tf.constant(0.0)
+    images, labels = _specs(self._rows + self._replayed, data.images, data.labels)
+    key = ("step", self._rows, self._replayed, data.classes is None)
+    if not self._replayed:
+      classes = data.classes
+      return loop._count(key, lambda x, y: loop.step(x, y, rate, data=data, classes=classes),
+                         images, labels)
+    return loop._count(key, lambda x, y, s: loop._on_rows(x, y, s, rate, self._replayed, data),
+                       images, labels, *_specs(self._replayed, data.stored))
+
+  def gradient(self, rows: int) -> flops.Cost:
+    loop = self._loop
+    return loop._count(("gradient", rows), loop.step.gradients,
+                       *_specs(rows, self._data.images, self._data.labels))
+
+  def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
+    step = self._loop.step
+
+    def function(images, labels):
+      step.optimizer.apply(
+          change(step.gradients(images, labels)), step.variables, tf.constant(0.0))
+
+    return self._loop._count(("update", self._rows, self.held > 0), function,
+                             *_specs(self._rows, self._data.images, self._data.labels))
+
+
+def _specs(rows: int, *tensors: tf.Tensor) -> list[tf.TensorSpec]:
+  return [tf.TensorSpec([rows, *t.shape[1:]], t.dtype) for t in tensors]

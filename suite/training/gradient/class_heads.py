@@ -1,0 +1,215 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Heads of gradient learners: Keras models of features [B, D] to logits [B, C] of all classes.
+
+  Linear     one linear layer
+  Split      the columns of base classes stay as the first phase left them
+  CwrStar    weights are consolidated class by class (see `cwr_star`)
+  PerTask    a linear layer for each task, on shared layers
+
+Which classes take part in a loss is said by a mask of known classes, so that nothing grows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import mac_views
+from suite.models import feature_head
+from suite.models import heads
+from suite.training.gradient import cwr_star
+
+STARTS = ("random", "zeros", "prototypes")
+
+
+class Linear(tf.Module):
+  """logits = f W + b.
+
+  Args:
+    start: how the weights of a class begin: "random"; "zeros", so that a class that was never
+      trained has a logit of 0; or "prototypes" (ProtoMAML, Triantafillou et al., 2020): w = 2 c,
+      b = -|c|^2 from the mean feature c of its first samples, so that logits are |f|^2 - |f - c|^2,
+      and a class without samples has a logit of -inf.
+  """
+
+  is_per_task = False
+
+  def __init__(self, start: str = "random"):
+    super().__init__()
+    if start not in STARTS:
+      raise ValueError(f"{type(self).__name__}.start is {start!r}; allowed are "
+                       f"{', '.join(STARTS)}.")
+    self.start = start
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    """A new model of features to logits; is_input: whether the features are the model's input."""
+    module = feature_head if is_input else heads
+    return module.linear(num_classes, num_features)
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    """Takes hold of the variables of the model that `make` made."""
+    self._layer = model.layers[-1]
+    if self.start == "prototypes":
+      self.trained = tf.Variable(
+          tf.zeros([num_classes], tf.bool), trainable=False, name="trained_classes")
+
+  @property
+  def kernel(self) -> tf.Variable:
+    """The weights of the attached model."""
+    return self._layer.kernel
+
+  @property
+  def bias(self) -> tf.Variable:
+    """The offsets of the attached model."""
+    return self._layer.bias
+
+  def set_start(self) -> None:
+    """Sets what does not begin at random."""
+    if self.start != "random":
+      for variable in self._layer.trainable_variables:
+        variable.assign(tf.zeros_like(variable))
+
+  def new_rows(self, labels: tf.Tensor) -> tf.Tensor | None:
+    """The rows of labels int64 [N] whose features `start_classes` wants; None: it wants none."""
+    if self.start != "prototypes":
+      return None
+    return tf.where(~tf.gather(self.trained, labels))[:, 0]
+
+  def start_classes(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """The weights of the classes of labels int64 [N] begin, from features [N, D]."""
+    classes, places = tf.unique(labels)
+    kernel, bias = prototypes(features, places, int(tf.size(classes)))
+    layer = self._layer
+    layer.kernel.assign(tf.transpose(tf.tensor_scatter_nd_update(
+        tf.transpose(layer.kernel), classes[:, None], tf.transpose(kernel))))
+    layer.bias.assign(tf.tensor_scatter_nd_update(layer.bias, classes[:, None], bias))
+    self.trained.scatter_update(tf.IndexedSlices(tf.ones_like(labels, tf.bool), labels))
+
+  def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
+                   ) -> list[tf.Variable]:
+    """Which variables the phase trains; counts [C]: its examples of each class."""
+    del counts
+    return list(variables)
+
+  def after_phase(self, counts: np.ndarray) -> None:
+    """A phase has ended."""
+
+  def after_base(self, known: tf.Tensor) -> None:
+    """The first classes, bool [C], have been learned."""
+
+  def answers(self, logits: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] as they are answered."""
+    if self.start != "prototypes":
+      return logits
+    return tf.where(self.trained, logits, -float("inf"))
+
+  def layers(self) -> list[mac_views.Layer]:
+    """For `mac_views.views`."""
+    return [mac_views.Layer("head", self._layer.kernel.shape.num_elements())]
+
+
+class PerTask(Linear):
+  """A linear layer for each task; a task that is met again goes on with its own."""
+
+  is_per_task = True
+
+  def __init__(self):
+    super().__init__("random")
+
+
+class Split(Linear):
+  """Two heads in one: the columns of base classes stay as they were learned, others are trained.
+
+  The code of FLUID's authors has it, the paper has not. The gradient is computed for all columns
+  and masked, and it is charged as that.
+  """
+
+  def __init__(self):
+    super().__init__("zeros")
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    del is_input
+    return as_model(SplitDense(num_classes, name="logits"), num_features)
+
+  def after_base(self, known: tf.Tensor) -> None:
+    self._layer.freeze(known)
+
+
+class CwrStar(Linear):
+  """CWR*: see `cwr_star`.
+
+  Args:
+    counts_first: see `cwr_star.Consolidation`.
+  """
+
+  def __init__(self, counts_first: bool = True):
+    super().__init__("random")
+    self._consolidation = cwr_star.Consolidation(counts_first)
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self._consolidation.build(self._layer)
+
+  def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
+                   ) -> list[tf.Variable]:
+    self._consolidation.before_bucket(counts)
+    return self._consolidation.trainable(variables)
+
+  def after_phase(self, counts: np.ndarray) -> None:
+    self._consolidation.after_bucket(counts)
+
+
+class SplitDense(tf.keras.layers.Layer):
+  """A linear layer, some of whose columns are fixed; [B, D] to [B, C]."""
+
+  def __init__(self, num_classes: int, **settings: Any):
+    super().__init__(**{"dtype": "float32", **settings})
+    self._num_classes = num_classes
+
+  def build(self, input_shape: Any) -> None:
+    shape = [input_shape[-1], self._num_classes]
+    self.kernel = self.add_weight("kernel", shape, initializer="zeros")
+    self.bias = self.add_weight("bias", shape[1:], initializer="zeros")
+    self.base_kernel = self.add_weight("base_kernel", shape, initializer="zeros", trainable=False)
+    self.base_bias = self.add_weight("base_bias", shape[1:], initializer="zeros", trainable=False)
+    self.is_base = self.add_weight(
+        "is_base", shape[1:], dtype=tf.bool, initializer=_all_false, trainable=False)
+    super().build(input_shape)
+
+  def call(self, inputs: tf.Tensor) -> tf.Tensor:
+    kernel = tf.where(self.is_base, self.base_kernel, self.kernel)
+    bias = tf.where(self.is_base, self.base_bias, self.bias)
+    return feature_head.product(inputs, kernel) + bias
+
+  def freeze(self, columns: tf.Tensor) -> None:
+    """Fixes these columns, bool [C]; the others begin at zero."""
+    self.base_kernel.assign(self.kernel)
+    self.base_bias.assign(self.bias)
+    self.is_base.assign(columns)
+    for variable in (self.kernel, self.bias):
+      variable.assign(tf.zeros_like(variable))
+
+  def get_config(self) -> dict[str, Any]:
+    return {**super().get_config(), "num_classes": self._num_classes}
+
+
+def prototypes(features: tf.Tensor, labels: tf.Tensor, num_classes: int
+               ) -> tuple[tf.Tensor, tf.Tensor]:
+  """A linear layer, kernel [D, W] and bias [W], from features [N, D] and labels [N] below W."""
+  is_class = tf.one_hot(labels, num_classes)
+  means = tf.math.divide_no_nan(tf.matmul(is_class, features, transpose_a=True),
+                                tf.reduce_sum(is_class, axis=0)[:, None])
+  return 2.0 * tf.transpose(means), -tf.reduce_sum(tf.square(means), axis=1)
+
+
+def as_model(layer: tf.keras.layers.Layer, num_features: int) -> tf.keras.Model:
+  """A head of one layer."""
+  inputs = tf.keras.Input([num_features], dtype=tf.float32, name="features")
+  return tf.keras.Model(inputs, layer(inputs), name="head")
+
+
+def _all_false(shape: Any, dtype: Any = None) -> tf.Tensor:
+  del dtype
+  return tf.zeros(shape, tf.bool)

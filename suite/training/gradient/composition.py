@@ -1,0 +1,144 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Which parts make a gradient learner, and which combinations make no sense."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol, Sequence
+
+import tensorflow as tf
+
+from suite.contracts import deliveries
+from suite.contracts import tasks
+from suite.state import context as context_lib
+from suite.training.gradient import class_heads
+from suite.training.gradient import train_step
+from suite.training.memories import memory as memory_lib
+from suite.training.objectives import objective as objective_lib
+
+TRAIN_ON = ("current", "memory", "all")
+
+
+class OptimizerSpec(Protocol):
+  """Makes the optimizer of a learner: `sgd.Momentum` or `optimizers.Keras`.
+
+  Attributes:
+    keep: whether velocities and moments stay from one phase to the next.
+  """
+
+  keep: bool
+
+  def build(self, variables: Sequence[tf.Variable]) -> train_step.Optimizer:
+    """The optimizer for these variables."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Base:
+  """How the first classes are learned: the head alone, on features of the network as it is.
+
+  So a network that was pretrained elsewhere is not trained before the first offline phase.
+
+  Attributes:
+    epochs, learning_rate: of the head; 0 epochs: only what a head starts with, such as prototypes.
+  """
+
+  epochs: float = 20
+  learning_rate: float = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Composition:
+  """The parts of a learner that are checked together; the arguments of `GradientLearner`."""
+
+  head: class_heads.Linear
+  objective: objective_lib.Objective
+  memory: memory_lib.Memory | None
+  train_on: str
+  replay_batch: int
+  optimizer: Any
+  has_meta: bool
+  augments: bool
+
+  def check(self) -> None:
+    """Refuses combinations that make no sense, whatever the data."""
+    objective = type(self.objective).__name__
+    if self.train_on not in TRAIN_ON:
+      raise ValueError(f"GradientLearner.train_on is {self.train_on!r}; allowed are "
+                       f"{', '.join(TRAIN_ON)}. To train on current rows and replayed ones take "
+                       "'current' with a memory and a replay_batch.")
+    if self.memory is None and (self.train_on == "memory" or self.replay_batch):
+      raise ValueError(f"GradientLearner has train_on={self.train_on!r} and replay_batch="
+                       f"{self.replay_batch}, but there is no memory; give one.")
+    if self.memory is None and self.objective.needs_memory:
+      raise ValueError(f"The objective {objective} works with a memory, but there is none; give "
+                       "GradientLearner.memory.")
+    if self._replays and not self.replay_batch:
+      raise ValueError(f"The objective {objective} is about replayed rows, but replay_batch is 0; "
+                       "give the number of rows that each step replays.")
+    follows = self.objective.needs_memory and not self._replays
+    if self.memory is not None and not (
+        self.train_on == "memory" or self.replay_batch or follows):
+      raise ValueError("GradientLearner has a memory that nothing reads: replay_batch is 0 and "
+                       f"train_on is {self.train_on!r}. Give a replay_batch, train_on='memory', or "
+                       "leave the memory out.")
+    if self.replay_batch and self.train_on == "memory":
+      raise ValueError("GradientLearner trains on its memory and replays it, too; set replay_batch "
+                       "to 0, or train_on to 'current'.")
+    if isinstance(self.head, class_heads.CwrStar) and type(
+        self.objective) is not objective_lib.Objective:
+      raise ValueError(f"GradientLearner was given the objective {objective} and the head CwrStar, "
+                       "which freezes what the objective guards. Give one of them.")
+    if not hasattr(self.optimizer, "build"):
+      raise ValueError(f"GradientLearner.optimizer is {self.optimizer!r}; give sgd.Momentum(), or "
+                       "optimizers.Keras(make) with a make that returns a "
+                       "tf.keras.optimizers.Optimizer.")
+    if self.has_meta and (not self.augments or self.memory is not None):
+      raise ValueError("GradientLearner.meta trains a backbone that later phases train on; take "
+                       "the net AllLayers and no memory, or leave meta out.")
+    if self.has_meta and self.head.start == "random":
+      raise ValueError("GradientLearner.meta learns no head; give one that starts at 'zeros' or "
+                       "'prototypes'.")
+
+  @property
+  def _replays(self) -> bool:
+    """Whether the objective's loss has a term of replayed rows."""
+    return self.objective.reads_logits or bool(self.objective.candidates) or (
+        self.objective.needs_same_classes and self.objective.needs_memory)
+
+  def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Refuses what does not fit the data that is to come, before anything is trained."""
+    if not context.distribution.is_single:
+      raise ValueError(f"GradientLearner was started on {context.distribution.name!r}; it trains "
+                       "on 'one_device'. Start with --strategy one_device.")
+    if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
+      raise ValueError(f"Task {task.key!r} has {task.num_classes} class; a classifier needs at "
+                       "least 2.")
+    if self.head.is_per_task:
+      self._check_per_task(context.delivery)
+    elif context.delivery == deliveries.TASKS:
+      raise ValueError(f"GradientLearner has one head, {type(self.head).__name__}, for tasks that "
+                       "have classes of their own; give it the head PerTask.")
+    elif task.kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image "
+                       f"unless its head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
+
+  def _check_per_task(self, delivery: str) -> None:
+    if delivery != deliveries.TASKS:
+      raise ValueError(f"GradientLearner has the head PerTask, but {delivery} are of one task; "
+                       "give it the head Linear.")
+    if self.memory is not None or self.train_on == "all":
+      raise ValueError("GradientLearner has the head PerTask, whose tasks have classes of their "
+                       "own; a memory and train_on='all' mix examples of one list of classes. "
+                       "Leave the memory out and set train_on to 'current'.")
+    if self.objective.needs_same_classes or self.has_meta:
+      name = "meta" if self.has_meta else f"the objective {type(self.objective).__name__}"
+      raise ValueError(f"GradientLearner has the head PerTask, and {name} compares answers about "
+                       "one list of classes in all phases. Take an objective on weights: Ewc, Mas "
+                       "or Si.")
+
+
+def check_numbers(**numbers: float) -> None:
+  """Refuses numbers that are not above 0, NaN included."""
+  for name, value in numbers.items():
+    if not value > 0:
+      raise ValueError(f"GradientLearner.{name} is {value}; it must be above 0.")

@@ -1,0 +1,218 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One phase of a gradient learner: a bucket's, a task's, the base classes', or an offline phase."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, NamedTuple
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.state import context as context_lib
+from suite.training.gradient import array_loop
+from suite.training.gradient import composed_net
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import schedules
+from suite.training.memories import memory as memory_lib
+from suite.training.objectives import objective as objective_lib
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+  """How a phase trains; see `GradientLearner` for the attributes."""
+
+  train_on: str
+  replay_batch: int
+  epochs: float
+  batch_size: int
+  learning_rate: float
+  schedule: schedules.EpochSchedule
+  observe_batch: int
+  keeps_velocities: bool
+
+
+class Examples(NamedTuple):
+  """codes [N, ...] and labels, int64 [N] or multi-hot [N, C]."""
+
+  codes: tf.Tensor
+  labels: np.ndarray
+
+
+class Outcome(NamedTuple):
+  """What a phase came to.
+
+  Attributes:
+    plan: its steps. loss: the mean by step. observed: examples shown to the objective.
+    started: examples whose features class weights began from. seconds: of the training.
+  """
+
+  plan: plan_lib.Plan
+  loss: float
+  observed: int
+  started: int
+
+
+class Phase:
+  """Trains and charges.
+
+  Args:
+    net, loop: what is trained, and its compiled loop.
+    objective: built for the net. memory: built, or None.
+    watched: the first validation split, if the objective observes it; else no example.
+    recipe: how.
+    is_first: whether no phase was before it.
+    context: of the event.
+  """
+
+  def __init__(self, net: composed_net.ComposedNet, loop: array_loop.ArrayLoop,
+               objective: objective_lib.Objective, memory: memory_lib.Memory | None,
+               watched: Examples, recipe: Recipe, is_first: bool, context: context_lib.Context):
+    self._net, self._loop, self._objective, self._memory = net, loop, objective, memory
+    self._watched, self._recipe, self._is_first = watched, recipe, is_first
+    self._context = context
+    self.cost, self._began = flops.ZERO, time.monotonic()
+
+  def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill"
+            ) -> Outcome:
+    """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory."""
+    if size < 1:
+      raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
+                       "label is revealed.")
+    head, objective = self._net.head, self._objective
+    labels = data.labels[first:first + size]
+    counts = _counts(labels, self._net.num_classes)
+    known = None if data.classes is None else data.classes.known
+    observed = 0 if self._is_first else self._refresh(known)
+    started = self._start_classes(data, first, size)
+    self._loop.train_only(head.before_phase(counts, self._net.model.trainable_variables))
+    objective.before_phase()
+    plan = self._plan(data, size, first, last)
+    loss = self._steps(data, plan)
+    observed += self._observe(data.images[first:first + size], labels, known)
+    objective.after_phase(known)
+    head.after_phase(counts)
+    return Outcome(plan, loss, observed, started)
+
+  def train_head(self, codes: tf.Tensor, data: objective_lib.Data, epochs: float, rate: float,
+                 optimizer: Any) -> Outcome:
+    """Trains the head alone by cross-entropy; the objective remembers the net that has it.
+
+    Args:
+      codes: [N, ...]. data: their features, N rows, and labels.
+      epochs, rate: of the training; 0 epochs leave the head as it begins.
+      optimizer: of the head.
+    """
+    size, head = int(data.images.shape[0]), self._net.head
+    counts = _counts(data.labels, self._net.num_classes)
+    head.before_phase(counts, self._net.top.trainable_variables)
+    plan = plan_lib.Plan(size, epochs, self._recipe.batch_size,
+                         self._context.seeds.pair("order"), last="rest")
+    loss = float("nan")
+    if epochs:
+      loop = self._net.top_loop(optimizer)
+      total = 0.0
+      for part in plan.parts():
+        total += loop.train(data, part, np.full([part.num_steps], rate, np.float32))
+      loss = total / plan.num_steps
+      self.cost += loop.cost(data, plan)
+    head.after_phase(counts)
+    known = data.classes.known
+    head.after_base(known)
+    self._objective.before_phase()
+    observed = self._observe(codes, data.labels, known)
+    self._objective.after_phase(known)
+    return Outcome(plan, loss, observed, 0)
+
+  def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
+    """Shows the objective what it observes at the end of a phase; how many examples that are."""
+    observes = self._objective.observes
+    if observes == objective_lib.VALIDATION and self._is_first:
+      codes, labels = self._watched.codes, tf.constant(self._watched.labels)
+    elif observes != objective_lib.TRAINING:
+      return 0
+    self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
+    return int(labels.shape[0])
+
+  def _refresh(self, known: tf.Tensor | None) -> int:
+    """Shows the objective what it watches; how many examples that are."""
+    num = len(self._watched.labels)
+    if num:
+      self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
+                                      self._recipe.observe_batch, known)
+      self._objective.refresh()
+    return num
+
+  def _start_classes(self, data: objective_lib.Data, first: int, size: int) -> int:
+    """The weights of new classes begin where the head wants it; from how many examples."""
+    labels = data.labels[first:first + size]
+    new = self._net.head.new_rows(labels)
+    if new is None or not int(tf.size(new)):
+      return 0
+    features, cost = self._loop.forward(
+        "features", self._net.features, tf.gather(data.images[first:first + size], new))
+    self.cost += cost
+    self._net.head.start_classes(features, tf.gather(labels, new))
+    return int(tf.size(new)) if self._net.upper is not None else 0
+
+  def _plan(self, data: objective_lib.Data, size: int, first: int, last: str) -> plan_lib.Plan:
+    recipe, seeds = self._recipe, self._context.seeds
+    held = int(data.places.shape[0])
+    return plan_lib.Plan(
+        size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
+        held=held, replay_order=seeds.pair("memory order"),
+        replay_batch=max(recipe.replay_batch, self._objective.candidates))
+
+  def _steps(self, data: objective_lib.Data, plan: plan_lib.Plan) -> float:
+    recipe, total = self._recipe, 0.0
+    # Counted first: an objective's cost is that of the memory as it is.
+    self.cost += self._loop.cost(data, plan)
+    if not recipe.keeps_velocities:
+      self._loop.step.optimizer.reset()
+    for part in plan.parts():
+      steps = np.arange(part.first, part.first + part.num_steps)
+      rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))
+      total += self._loop.train(data, part, rates)
+      done = part.first + part.num_steps
+      self._context.report(step=done, steps=plan.num_steps, loss=total / done)
+    if not np.isfinite(total):
+      logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
+                      self._context.event, recipe.learning_rate)
+    return total / plan.num_steps
+
+  def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
+               known: tf.Tensor | None) -> int:
+    """Offers examples to the memory; how many of them went through the net for their logits.
+
+    Args:
+      images: what the memory holds of each, [n, ...]: codes, or numbers of samples int64 [n].
+      codes: [n, ...]. labels: int64 [n]. known: bool [C], whose logits are stored; None: all.
+    """
+    assert self._memory is not None
+    logits = None
+    if self._objective.reads_logits:
+      logits, cost = self._loop.forward("logits", self._net.logits, codes)
+      self.cost += cost
+      logits = tf.cast(logits, tf.float32)
+      if known is not None:
+        logits = tf.where(known, logits, np.nan)
+    self._memory.add(images, labels, logits)
+    return 0 if logits is None else int(labels.shape[0])
+
+  def charge(self, examples: int, steps: int = 0) -> None:
+    """Charges all costs so far."""
+    self._context.ledger.charge(
+        self._context.phase, flops=self.cost.flops, macs=self.cost.macs, examples=examples,
+        steps=steps, seconds=time.monotonic() - self._began,
+        peak_bytes=self._context.distribution.peak_bytes())
+
+
+def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:
+  """Examples of each class, [C]."""
+  labels = np.asarray(labels)
+  if labels.ndim == 2:
+    return labels.sum(axis=0).astype(np.int64)
+  return np.bincount(labels, minlength=num_classes)

@@ -1,0 +1,222 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The part of a network that is trained besides the head: nothing, its last layers, or all of it.
+
+Each splits the way from an example to features in two. `encode` makes what no training changes, the
+code, once an example. `upper`, a Keras model, makes features of the code:
+
+                code                            upper
+    HeadOnly    features [B, D]                 none: the code is the features
+    LastLayers  what the trained layers take    the trained layers
+    AllLayers   the example                     the whole network
+
+A code is of the example as it is in evaluation; only `AllLayers` can see an image in another way
+each time that it is trained on.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Callable, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import mac_views
+from suite.models import cut_net
+from suite.state import weight_store
+from suite.training.gradient import frozen_backbone
+
+MakeBackbone = Callable[..., tf.keras.Model]
+
+
+class TrainablePart(Protocol):
+  """A network without its head.
+
+  Attributes:
+    augments: whether codes are examples, which a transform can augment.
+    is_identity: whether codes are the examples and features at once: a linear model.
+  """
+
+  augments: bool
+  is_identity: bool
+
+  def prepare(self, shape: tuple[int, ...]) -> None:
+    """Makes what is frozen, for examples of this shape (S, S, 3) or (D,)."""
+
+  def code_spec(self) -> tf.TensorSpec:
+    """The shape and type of one code."""
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes [B, ...] of examples [B, ...]."""
+
+  def upper(self) -> tf.keras.Model | None:
+    """A new model, codes [B, ...] to features [B, D]; None where codes are features."""
+
+  def first_weights(self) -> list[np.ndarray] | None:
+    """The weights `upper` begins with, in Keras order; None: random ones, or a file's."""
+
+  def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
+    """All layers with weights; `model`: what `upper` made."""
+
+
+class HeadOnly:
+  """A frozen network, or none: a linear model.
+
+  Args:
+    features: images [B, H, W, 3] to features [B, D]; it never changes. None: pixels of images, and
+      feature vectors unchanged.
+  """
+
+  augments = False
+
+  def __init__(self, features: Callable[[tf.Tensor], tf.Tensor] | None = None):
+    self._features = features
+    self.is_identity = False
+
+  def prepare(self, shape: tuple[int, ...]) -> None:
+    self.is_identity = self._features is None and len(shape) == 1
+    if self.is_identity:
+      self._spec = tf.TensorSpec(shape, tf.float32)
+      return
+    if len(shape) == 1:
+      raise ValueError(f"HeadOnly.features makes features of images, but the examples are features "
+                       f"{shape}; leave features out.")
+    if self._features is None:
+      self._features = frozen_backbone.pixels
+    code = self._features(tf.zeros([1, *shape], tf.uint8))
+    self._spec = tf.TensorSpec(code.shape[1:], code.dtype)
+
+  def code_spec(self) -> tf.TensorSpec:
+    return self._spec
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    return images if self._features is None else self._features(images)
+
+  def upper(self) -> tf.keras.Model | None:
+    return None
+
+  def first_weights(self) -> list[np.ndarray] | None:
+    return None
+
+  def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
+    del model
+    return frozen_backbone.layers(self._features)
+
+
+class LastLayers:
+  """The last layers are trained, those below are frozen.
+
+  Args:
+    backbone: makes the network with its first weights; it is called once, for this object alone.
+    num_layers: how many layers with a kernel are trained; see `cut_net.CutNet`. (The code of
+      FLUID's authors counts tensors, those of the head first: its 3 is a `num_layers` of 1 here.)
+    norms: "fixed", or "trained"; the authors' code lets statistics of all norms drift.
+  """
+
+  augments = is_identity = False
+
+  def __init__(self, backbone: Callable[[], frozen_backbone.FrozenBackbone], num_layers: int = 1,
+               norms: str = "fixed"):
+    self._make, self._num_layers, self._norms = backbone, num_layers, norms
+
+  def prepare(self, shape: tuple[int, ...]) -> None:
+    _check_images("LastLayers", shape)
+    self._backbone = self._make()
+    self._cut = cut_net.CutNet(self._backbone.model, self._num_layers, self._norms)
+    code = self._cut.lower(tf.zeros([1, *shape], tf.uint8))
+    self._spec = tf.TensorSpec(code.shape[1:], code.dtype)
+
+  def code_spec(self) -> tf.TensorSpec:
+    return self._spec
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    return self._cut.lower(images)
+
+  def upper(self) -> tf.keras.Model | None:
+    codes = tf.keras.Input(self._spec.shape, dtype=self._spec.dtype)
+    return tf.keras.Model(codes, self._cut.upper(codes, None))
+
+  def first_weights(self) -> list[np.ndarray] | None:
+    return self.upper().get_weights()
+
+  def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
+    del model
+    return mac_views.model_layers(self._backbone.model, self._cut.trained)
+
+
+class AllLayers:
+  """All layers are trained, on examples with the learner's augmentation.
+
+  Args:
+    backbone: called with image_shape=(S, S, 3), or feature_size=D for feature sets, it returns a
+      Keras model to features [B, D].
+    weights: an .npz of weights in Keras order, as a weight store writes it, of the backbone or of
+      its first layers; further arrays, those of a head, are left alone. None: random ones.
+    norms: "trained" takes the statistics of the batch in training; "fixed" those it began with,
+      and leaves scales and offsets alone.
+  """
+
+  augments, is_identity = True, False
+
+  def __init__(self, backbone: MakeBackbone, weights: str | None = None, norms: str = "trained"):
+    if norms not in cut_net.NORMS:
+      raise ValueError(f"AllLayers.norms is {norms!r}; allowed are {', '.join(cut_net.NORMS)}.")
+    self._make, self._weights, self._norms = backbone, weights, norms
+
+  def prepare(self, shape: tuple[int, ...]) -> None:
+    self._shape = tuple(shape)
+    self._spec = tf.TensorSpec(shape, tf.float32 if len(shape) == 1 else tf.uint8)
+
+  def code_spec(self) -> tf.TensorSpec:
+    return self._spec
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    return images
+
+  def upper(self) -> tf.keras.Model | None:
+    name, size = "image_shape", self._shape
+    if len(self._shape) == 1:
+      name, size = "feature_size", self._shape[0]
+    try:
+      model = self._make(**{name: size})
+    except TypeError as error:
+      raise ValueError(f"AllLayers.backbone cannot be called with {name}={size!r} ({error}); it "
+                       f"must take {name} and return a Keras model to features [B, D].") from error
+    if not isinstance(model, tf.keras.Model) or len(model.output_shape) != 2:
+      shape = getattr(model, "output_shape", type(model).__name__)
+      raise ValueError(f"AllLayers.backbone made {shape!r}; it must make a Keras model whose output "
+                       "is features [B, D]: end it with pooling or Flatten.")
+    if self._norms == "fixed":
+      for layer in cut_net.flat_layers(model):
+        layer.trainable = hasattr(layer, "kernel")
+    return model
+
+  def first_weights(self) -> list[np.ndarray] | None:
+    if self._weights is None:
+      return None
+    arrays = weight_store.read_arrays(pathlib.Path(self._weights))
+    return [arrays[key] for key in sorted(arrays)]
+
+  def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
+    return mac_views.model_layers(model)
+
+
+def with_first(weights: list[np.ndarray], given: list[np.ndarray] | None, num_backbone: int
+               ) -> list[np.ndarray]:
+  """Weights of a model whose backbone's first ones are the given ones; others are left out.
+
+  Args:
+    weights: of the whole model, those of the backbone first. num_backbone: how many these are.
+  """
+  given = (given or [])[:num_backbone]
+  if any(a.shape != b.shape for a, b in zip(given, weights)):
+    raise ValueError(f"The weights given hold {len(given)} arrays of shapes "
+                     f"{[a.shape for a in given[:3]]}...; the backbone's {num_backbone} begin "
+                     f"{[b.shape for b in weights[:3]]}... Give weights of this very backbone.")
+  return [*given, *weights[len(given):]]
+
+
+def _check_images(name: str, shape: tuple[int, ...]) -> None:
+  if len(shape) == 1:
+    raise ValueError(f"{name} trains layers on images, but the examples are features {shape}; "
+                     "take HeadOnly, or AllLayers with a backbone on features.")

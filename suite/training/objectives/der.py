@@ -1,0 +1,56 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""DER and DER++, dark experience replay (Buzzega et al., 2020).
+
+  loss = CE(incoming) + alpha D(net, stored logits of replayed rows) + beta CE(replayed)
+
+Replayed rows stay near the logits that they had when they entered the memory: at the end of the
+phase that brought them. beta is 0 in DER.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from suite.training.objectives import losses
+from suite.training.objectives import lwf
+from suite.training.objectives import objective
+
+DIVERGENCES = ("mse", "kl")
+
+
+class Der(objective.Objective):
+  """See the module.
+
+  Args:
+    alpha: weight of the distance to stored logits. beta: weight of the replayed cross-entropy.
+    divergence: D, "mse", the mean square over a row's stored logits, as in the method's paper; or
+      "kl", as in FLUID's text (its code has the other).
+  """
+
+  reads_logits = needs_memory = needs_same_classes = True
+
+  def __init__(self, alpha: float = 0.5, beta: float = 0.0, divergence: str = "mse"):
+    super().__init__()
+    if divergence not in DIVERGENCES:
+      raise ValueError(f"Der.divergence is {divergence!r}; allowed are {', '.join(DIVERGENCES)}.")
+    self._alpha, self._beta, self._divergence = alpha, beta, divergence
+
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
+    loss = super().loss(batch.incoming())
+    if not batch.num_replayed:
+      return loss
+    replayed = batch.replayed()
+    loss += self._alpha * self._distance(replayed.logits, batch.stored)
+    if self._beta:
+      loss += self._beta * objective.cross_entropy(replayed)
+    return loss
+
+  def _distance(self, logits: tf.Tensor, stored: tf.Tensor) -> tf.Tensor:
+    """Over the classes that were known when a row was stored, []; logits and stored [R, C]."""
+    there = ~tf.math.is_nan(stored)
+    stored = tf.where(there, stored, 0.0)
+    if self._divergence == "kl":
+      return lwf.divergence(losses.among(there, stored), losses.among(there, logits))
+    squares = tf.where(there, tf.square(tf.cast(logits, tf.float32) - stored), 0.0)
+    counts = tf.reduce_sum(tf.cast(there, tf.float32), axis=1)
+    return tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))

@@ -1,0 +1,122 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Elastic weight consolidation (Kirkpatrick et al., 2017; online: Schwarz et al., 2018).
+
+  loss = share * cross-entropy + strength * sum_i F_i (w_i - w*_i)^2
+
+F is the diagonal of the Fisher information, estimated with the true labels ("empirical"):
+
+  "example"     mean over examples of the squared gradient of one example's loss
+  "minibatch"   mean over mini-batches of the squared gradient of the batch's mean loss: what the
+                experiments of CLEAR used. With batches of B it is smaller by about a factor of B,
+                and a short last batch counts as much as the others.
+
+`anchor` says which weights w* are, and over which phases F is summed:
+
+  "last"    the weights after the last phase; F <- decay * F + F of that phase (online EWC)
+  "each"    one quadratic a phase, each around the weights after that phase, summed (EWC). A sum of
+            quadratics is one, around the mean of the weights weighted by F, and a constant.
+  "first"   the weights after the first phase; F is estimated before every later phase at the
+            present weights, on the first phase's validation split (as FLUID's text has it)
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from suite.training.objectives import example_gradients
+from suite.training.objectives import objective
+
+FISHERS = ("minibatch", "example")
+ANCHORS = ("last", "each", "first")
+
+
+class Ewc(objective.Objective):
+  """See the module.
+
+  Args:
+    strength: lambda; no factor 1/2.
+    decay: of the earlier information, from phase to phase; for "last" only.
+    fisher: one of `FISHERS`.
+    anchor: one of `ANCHORS`.
+    share: of the cross-entropy.
+  """
+
+  def __init__(self, strength: float = 0.4, decay: float = 0.1, fisher: str = "minibatch",
+               anchor: str = "last", share: float = 1.0):
+    super().__init__()
+    if fisher not in FISHERS:
+      raise ValueError(f"Ewc.fisher is {fisher!r}; allowed are {', '.join(FISHERS)}.")
+    if anchor not in ANCHORS:
+      raise ValueError(f"Ewc.anchor is {anchor!r}; allowed are {', '.join(ANCHORS)}.")
+    self.strength, self.decay, self.fisher = strength, decay, fisher
+    self.anchor, self.share = anchor, share
+    self.observes_each = fisher == "example"
+    self.observes = objective.VALIDATION if anchor == "first" else objective.TRAINING
+
+  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+            seed: tuple[int, int] = (0, 0)) -> None:
+    del losses_of, seed
+    self._variables = list(model.trainable_variables)
+    self.importance = objective.zeros_like(self._variables, "ewc_importance")
+    self.anchors = objective.zeros_like(self._variables, "ewc_anchor")
+    # Of the phase that is being observed: sums of squares, and over how many.
+    self.squares = objective.zeros_like(self._variables, "ewc_squares")
+    self.count = tf.Variable(0.0, trainable=False, name="ewc_count")
+    self.phases = tf.Variable(0, trainable=False, name="ewc_phases")
+
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
+    loss = super().loss(batch)
+    if self.share != 1.0:
+      loss *= self.share
+    return loss + self.strength * objective.weighted_distance(
+        self.importance, self._variables, self.anchors)
+
+  def observe(self, losses_of: objective.LossesFn, images: tf.Tensor, labels: tf.Tensor,
+              mask: tf.Tensor | None = None) -> None:
+    mask = tf.ones(tf.shape(labels)[:1], tf.bool) if mask is None else mask
+    real = tf.math.count_nonzero(mask, dtype=tf.float32)
+    if self.fisher == "example":
+      squares, count = example_gradients.summed(
+          tf.square, losses_of, self._variables, images, labels, mask), real
+    else:
+      with tf.GradientTape() as tape:
+        values = tf.where(mask, losses_of(images, labels), 0.0)
+        mean = tf.math.divide_no_nan(tf.reduce_sum(values), real)
+      squares = [tf.square(g)
+                 for g in example_gradients.gradient(tape, mean, self._variables)]
+      count = tf.cast(real > 0, tf.float32)
+    for total, square in zip(self.squares, squares):
+      total.assign_add(square)
+    self.count.assign_add(count)
+
+  def after_phase(self, known: tf.Tensor | None = None) -> None:
+    del known
+    is_first = not int(self.phases)
+    self.phases.assign_add(1)
+    if self.anchor == "first" and not is_first:
+      return
+    estimate = self._estimate()
+    for importance, anchor, variable, new in zip(
+        self.importance, self.anchors, self._variables, estimate):
+      if self.anchor == "each":
+        total = importance + new
+        anchor.assign(tf.math.divide_no_nan(importance * anchor + new * variable, total))
+        importance.assign(total)
+      else:
+        importance.assign(self.decay * importance + new)
+        anchor.assign(variable)
+
+  def refresh(self) -> None:
+    for importance, new in zip(self.importance, self._estimate()):
+      importance.assign(new)
+
+  def _estimate(self) -> list[tf.Tensor]:
+    """F of what was observed, which is then forgotten."""
+    if not self.count.numpy():
+      raise ValueError("Ewc observed no example of the phase. Call observe() for each of its "
+                       "batches after training on it.")
+    found = [squares / self.count for squares in self.squares]
+    for squares in self.squares:
+      squares.assign(tf.zeros_like(squares))
+    self.count.assign(0.0)
+    return found

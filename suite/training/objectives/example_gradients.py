@@ -1,0 +1,63 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Sums over examples of a function of one example's gradient, for importances of weights."""
+
+from __future__ import annotations
+
+from typing import Callable, Sequence
+
+import tensorflow as tf
+
+# Gradients of all examples of a batch are made at once if they take no more than this.
+_MAX_BYTES = 64 * 2**20
+
+ValuesFn = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+
+def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
+           variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
+           mask: tf.Tensor) -> list[tf.Tensor]:
+  """sum over examples i with mask[i] of function(gradient of values_of(example i)).
+
+  Args:
+    function: elementwise, 0 at 0; such as tf.square.
+    values_of: images [B, ...], labels [B] to a value of each, [B].
+    variables: what the gradients are of.
+    images, labels, mask: [B, ...], [B], bool [B].
+
+  Returns:
+    One tensor for each variable, of its shape.
+  """
+  if images.shape[0] == 1:
+    with tf.GradientTape() as tape:
+      value = tf.reduce_sum(tf.where(mask, values_of(images, labels), 0.0))
+    return [function(g) for g in gradient(tape, value, variables)]
+  size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
+  if images.shape[0] is not None and images.shape[0] * size <= _MAX_BYTES:
+    with tf.GradientTape() as tape:
+      values = tf.where(mask, values_of(images, labels), 0.0)
+    rows = tape.jacobian(values, variables,
+                         unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    return [tf.reduce_sum(function(r), axis=0) for r in rows]
+  return _one_by_one(function, values_of, variables, images, labels, mask)
+
+
+def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Variable]
+             ) -> list[tf.Tensor]:
+  """Dense gradients; zeros where the target does not depend on a variable."""
+  found = tape.gradient(target, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+  return [tf.convert_to_tensor(g) for g in found]
+
+
+def _one_by_one(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
+                variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
+                mask: tf.Tensor) -> list[tf.Tensor]:
+  """The same with one example's gradients in memory at a time."""
+  def step(i, totals):
+    with tf.GradientTape() as tape:
+      value = tf.where(mask[i], values_of(images[i][None], labels[i][None])[0], 0.0)
+    return i + 1, [t + function(g) for t, g in zip(totals, gradient(tape, value, variables))]
+
+  num = tf.shape(labels)[0]
+  zeros = [tf.zeros_like(v) for v in variables]
+  return list(tf.while_loop(lambda i, _: i < num, step, [tf.constant(0), zeros],
+                            parallel_iterations=1)[1])

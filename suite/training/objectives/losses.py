@@ -1,0 +1,77 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Losses by example, [B]; `scaled_sum` makes them the mean of a global batch.
+
+Label smoothing may be a tensor or variable, so that a search changes it without a new graph.
+"""
+
+from __future__ import annotations
+
+from typing import Optional, Union
+
+import tensorflow as tf
+
+from suite.contracts import tasks
+
+Smoothing = Union[float, tf.Tensor, tf.Variable]
+
+# The logit of a class that does not take part: finite, so that no difference of two is NaN.
+LOW = -1e9
+
+
+def per_example(kind: str, labels: tf.Tensor, logits: tf.Tensor,
+                smoothing: Smoothing = 0.0) -> tf.Tensor:
+  """The loss of a task's kind: labels [B] or [B, C], logits [B, C] -> [B]."""
+  if kind == tasks.SINGLE_LABEL:
+    return softmax_cross_entropy(labels, logits, smoothing)
+  if kind == tasks.MULTI_LABEL:
+    return sigmoid_cross_entropy(labels, logits, smoothing)
+  raise ValueError(f"Unknown kind of task {kind!r}; allowed are {', '.join(tasks.KINDS)}.")
+
+
+def among(allowed: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+  """Logits [B, C] of allowed classes, bool [C] or [B, C]; `LOW` for all others."""
+  return tf.where(allowed, tf.cast(logits, tf.float32), LOW)
+
+
+def hard_cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+  """labels [B] class indices, logits [B, C] -> [B], without smoothing."""
+  return tf.nn.sparse_softmax_cross_entropy_with_logits(
+      labels=labels, logits=tf.cast(logits, tf.float32))
+
+
+def softmax_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
+                          smoothing: Smoothing = 0.0) -> tf.Tensor:
+  """labels [B] class indices, logits [B, C] -> [B].
+
+  The target is one-hot * (1 - e) + e / C with e = smoothing (NEVIS'22).
+  """
+  logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
+  hard = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+  # Against the uniform target: the mean over classes of -log p.
+  uniform = tf.reduce_logsumexp(logits, axis=-1) - tf.reduce_mean(logits, axis=-1)
+  return (1.0 - smoothing) * hard + smoothing * uniform
+
+
+def sigmoid_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
+                          smoothing: Smoothing = 0.0) -> tf.Tensor:
+  """labels [B, C] multi-hot, logits [B, C] -> [B], the *mean* over classes.
+
+  The target is label * (1 - e) + e / 2 with e = smoothing. NEVIS'22 averages over classes and
+  examples, so one learning rate suits few and many classes alike.
+  """
+  logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
+  targets = tf.cast(labels, tf.float32) * (1.0 - smoothing) + smoothing / 2.0
+  crosses = tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)  # [B, C]
+  return tf.reduce_mean(crosses, axis=-1)
+
+
+def scaled_sum(losses: tf.Tensor, global_batch_size: Union[int, tf.Tensor],
+               mask: Optional[tf.Tensor] = None) -> tf.Tensor:
+  """losses [B], mask [B] -> scalar: the sum over real examples / global batch size.
+
+  Summed over replicas (as gradients are) this is the mean over the global batch, on any number of
+  replicas.
+  """
+  if mask is not None:
+    losses = tf.where(mask, losses, tf.zeros_like(losses))
+  return tf.reduce_sum(losses) / tf.cast(global_batch_size, losses.dtype)

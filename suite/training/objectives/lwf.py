@@ -1,0 +1,106 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Learning without forgetting (Li & Hoiem, 2016): stay near the answers of an earlier model.
+
+  loss = cross-entropy
+         + strength * mean over rows of KL(softmax(earlier logits / T) || softmax(logits / T))
+
+There is no factor T^2: where a paper has one, it is part of the strength. In CLEAR's experiments
+T = 1, and the strength rises from bucket to bucket: linspace(0, 2, number of buckets). In FLUID's,
+T = 2 and the strength is 0.2 T^2 throughout.
+
+The earlier model is a frozen copy, made after the first phase ("first") or after every phase
+("last"). It is asked about the classes that it knew then and that the data has shown since.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.training.objectives import losses
+from suite.training.objectives import objective
+
+TEACHERS = ("last", "first")
+
+
+def ramp(num_buckets: int, end: float = 2.0) -> list[float]:
+  """CLEAR's strengths: from 0 to `end` in equal steps."""
+  if num_buckets < 1:
+    raise ValueError(f"A ramp over {num_buckets} buckets; there must be at least 1.")
+  return [float(a) for a in np.linspace(0.0, end, num_buckets)]
+
+
+class Lwf(objective.Objective):
+  """See the module.
+
+  Args:
+    strength: a number, used from the second phase on; or one for each phase, the first of them 0
+      (there is no earlier model yet).
+    temperature: T.
+    teacher: one of `TEACHERS`.
+  """
+
+  has_teacher = needs_same_classes = True
+
+  def __init__(self, strength: float | Sequence[float] = 1.0, temperature: float = 1.0,
+               teacher: str = "last"):
+    super().__init__()
+    is_number = isinstance(strength, (int, float))
+    self.strengths = (0.0, float(strength)) if is_number else tuple(map(float, strength))
+    self._is_constant, self.temperature, self._teacher = is_number, temperature, teacher
+    if not self.strengths or self.strengths[0]:
+      raise ValueError(f"Lwf.strength begins with {list(self.strengths[:1])}; the first must be 0, "
+                       "since the first phase has no earlier model. See `lwf.ramp`.")
+    if not temperature > 0:
+      raise ValueError(f"Lwf.temperature is {temperature}; it must be above 0.")
+    if teacher not in TEACHERS:
+      raise ValueError(f"Lwf.teacher is {teacher!r}; allowed are {', '.join(TEACHERS)}.")
+
+  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+            seed: tuple[int, int] = (0, 0)) -> None:
+    del losses_of, seed
+    self.previous = tf.keras.models.clone_model(model)
+    # Paired before freezing, which changes the order of a model's variables.
+    self._pairs = list(zip(self.previous.variables, model.variables))
+    self.previous.trainable = False
+    self._copy()
+    num_classes = model.output_shape[-1]
+    self.taught = tf.Variable(tf.ones([num_classes], tf.bool), trainable=False, name="lwf_taught")
+    self.phase = tf.Variable(0, trainable=False, name="lwf_phase")
+    self.strength = tf.Variable(0.0, trainable=False, name="lwf_strength")
+
+  def before_phase(self) -> None:
+    phase = int(self.phase)
+    if self._is_constant:
+      phase = min(phase, 1)
+    if phase >= len(self.strengths):
+      raise ValueError(f"Phase {phase + 1} begins, but Lwf.strength has {len(self.strengths)} "
+                       "values; give one for each phase, or one number.")
+    self.strength.assign(self.strengths[phase])
+
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
+    teacher, logits = tf.stop_gradient(self.previous(batch.images, training=False)), batch.logits
+    if batch.classes is not None:
+      asked = self.taught & batch.classes.seen
+      teacher, logits = losses.among(asked, teacher), losses.among(asked, logits)
+    return super().loss(batch) + self.strength * divergence(teacher, logits, self.temperature)
+
+  def after_phase(self, known: tf.Tensor | None = None) -> None:
+    if self._teacher == "last" or not int(self.phase):
+      self._copy()
+      if known is not None:
+        self.taught.assign(known)
+    self.phase.assign_add(1)
+
+  def _copy(self) -> None:
+    for copy, variable in self._pairs:
+      copy.assign(variable)
+
+
+def divergence(previous: tf.Tensor, logits: tf.Tensor, temperature: float = 1.0) -> tf.Tensor:
+  """Mean over the batch of KL(previous || present), from logits [B, C]; []."""
+  old = tf.nn.log_softmax(tf.cast(previous, tf.float32) / temperature)
+  new = tf.nn.log_softmax(tf.cast(logits, tf.float32) / temperature)
+  return tf.reduce_mean(tf.reduce_sum(tf.exp(old) * (old - new), axis=-1))

@@ -1,0 +1,248 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a gradient learner minimizes, and when the training calls which method of it.
+
+A learner trains in phases: a bucket's, a task's, an offline phase of a sequence.
+
+  objective.build(model, ...)                                       once
+  objective.before_phase()                                          each phase
+  each step:   rows = objective.choose(...)                         if it has `candidates`
+               loss = objective.loss(batch)                         under the tape
+               gradients = objective.gradients(gradients, data)
+               objective.before_update(); optimizer; objective.after_update(gradients)
+  at the end:  objective.observe(losses_of, images, labels, mask)   each batch once, if `observes`
+               objective.after_phase(known)
+
+`loss`, `choose`, `gradients`, `before_update`, `after_update` and `observe` are traced into graphs;
+the methods around a phase run eagerly. What an objective remembers is in variables, so that a
+checkpoint holds it. `Objective` itself is cross-entropy: every other one changes some of this.
+
+Letters: B incoming rows, R replayed rows, C classes, N rows of data, K of which are in the memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
+
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.contracts import tasks
+from suite.training.objectives import losses
+
+# Images [B, ...], labels [B] and known classes, bool [C] or None, to the loss of each example [B].
+LossesFn = Callable[..., tf.Tensor]
+
+TRAINING, VALIDATION = "training", "validation"
+
+
+class Classes(NamedTuple):
+  """The classes of a phase, bool [C] each.
+
+  Attributes:
+    known: classes that a label was revealed of, base classes included; the softmax is over these.
+    seen: those of the data since the first phase.
+    base: those of the first phase.
+  """
+
+  known: Any
+  seen: Any
+  base: Any
+
+
+class Data(NamedTuple):
+  """All that the steps of a phase take rows from.
+
+  Attributes:
+    images: [N, ...], what the trained part of the network takes. labels: int64 [N], or multi-hot
+      [N, C].
+    places: int64 [K], where the memory's rows are among the N.
+    stored: float32 [K, C], logits that these rows had when they entered the memory, NaN for classes
+      that were not known then; [K, 0] where none are stored.
+    classes: None where every class takes part.
+  """
+
+  images: tf.Tensor
+  labels: tf.Tensor
+  places: tf.Tensor
+  stored: tf.Tensor
+  classes: Classes | None = None
+
+
+class Batch(NamedTuple):
+  """One step.
+
+  Attributes:
+    images: [B + R, ...], incoming rows first.
+    logits: [B + R, C], the model's in training.
+    labels: int64 [B + R], or multi-hot [B + R, C].
+    num_replayed: R, known when the graph is made.
+    stored: [R, C] of the replayed rows, see `Data`; None without a memory.
+    classes: see `Data`.
+    kind: of the task.
+    mask: bool [B + R], False for padding; None: no padding.
+    divisor: what the sum of the losses is divided by; None: the number of rows.
+  """
+
+  images: tf.Tensor
+  logits: tf.Tensor
+  labels: tf.Tensor
+  num_replayed: int = 0
+  stored: tf.Tensor | None = None
+  classes: Classes | None = None
+  kind: str = tasks.SINGLE_LABEL
+  mask: tf.Tensor | None = None
+  divisor: Any = None
+
+  def incoming(self) -> Batch:
+    """The incoming rows alone."""
+    if not self.num_replayed:
+      return self
+    return self._replace(images=self.images[:-self.num_replayed],
+                         logits=self.logits[:-self.num_replayed],
+                         labels=self.labels[:-self.num_replayed], num_replayed=0, stored=None)
+
+  def replayed(self) -> Batch:
+    """The replayed rows alone."""
+    return self._replace(images=self.images[-self.num_replayed:],
+                         logits=self.logits[-self.num_replayed:],
+                         labels=self.labels[-self.num_replayed:])
+
+
+class Candidates(NamedTuple):
+  """Rows of the memory from which `choose` takes R.
+
+  Attributes:
+    images: [M, ...] as the model takes them. labels: int64 [M].
+  """
+
+  images: tf.Tensor
+  labels: tf.Tensor
+
+
+class Counter(Protocol):
+  """Counts what one step on B incoming rows costs, for `Objective.cost`.
+
+  Attributes:
+    held: K, rows in the memory.
+  """
+
+  held: int
+
+  def step(self) -> flops.Cost:
+    """The step as it is traced."""
+
+  def gradient(self, rows: int) -> flops.Cost:
+    """A gradient of the mean cross-entropy of `rows` rows; nothing is changed."""
+
+  def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
+    """A gradient of B rows, a change of it, and the optimizer."""
+
+
+class Objective(tf.Module):
+  """Cross-entropy, the mean over all rows.
+
+  Attributes:
+    observes: examples that `observe` is shown after each phase: "training", the rows trained on;
+      "validation", the validation split of the first phase; "": none.
+    observes_each: whether it looks at gradients of single examples, so that the cost of an
+      observation is that of one example times their number.
+    has_teacher: whether each row goes through a second network, too.
+    reads_logits: whether the memory stores logits for it.
+    candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
+    needs_memory: whether it makes no sense without a memory.
+    needs_same_classes: whether it compares answers of several phases, which must then be about
+      the same classes.
+  """
+
+  observes = ""
+  observes_each = has_teacher = reads_logits = needs_memory = needs_same_classes = False
+  candidates = 0
+
+  def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
+            seed: tuple[int, int] = (0, 0)) -> None:
+    """Makes its variables, before the first phase.
+
+    Args:
+      model: what is trained; images [B, ...] to logits [B, C]. With a head per task it is what the
+        tasks share, images to features.
+      losses_of: runs the model in training.
+      seed: of random draws.
+    """
+    del model, losses_of, seed
+
+  def before_phase(self) -> None:
+    """A phase begins."""
+
+  def loss(self, batch: Batch) -> tf.Tensor:
+    """The training loss, []."""
+    return cross_entropy(batch)
+
+  def choose(self, candidates: Candidates, losses_of: LossesFn,
+             gradients: Sequence[tf.Tensor], variables: Sequence[tf.Variable], rate: tf.Tensor,
+             num: int) -> tf.Tensor:
+    """Indices int64 [num] of the candidates to replay; `gradients` are of the incoming rows."""
+    raise NotImplementedError(f"{type(self).__name__} has candidates, but no choose.")
+
+  def gradients(self, gradients: Sequence[tf.Tensor], data: Data) -> list[tf.Tensor]:
+    """The gradients to follow instead of these, one for each trained variable."""
+    del data
+    return list(gradients)
+
+  def before_update(self) -> None:
+    """The optimizer is about to change the model."""
+    return  # AutoGraph needs a statement.
+
+  def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
+    """The optimizer has changed the model along these gradients."""
+    del gradients
+
+  def observe(self, losses_of: LossesFn, images: tf.Tensor, labels: tf.Tensor,
+              mask: tf.Tensor | None = None) -> None:
+    """A batch [B, ...] of what it observes; mask bool [B] is False on padding.
+
+    `losses_of` runs the model as in evaluation: no example's loss depends on another.
+    """
+    del losses_of, images, labels, mask
+
+  def after_phase(self, known: tf.Tensor | None = None) -> None:
+    """A phase has ended, after which the classes `known`, bool [C], are known; None: all."""
+    del known
+
+  def refresh(self) -> None:
+    """A later phase begins and the first phase's validation split was observed once more."""
+
+  def cost(self, counter: Counter) -> flops.Cost:
+    """The cost of one step."""
+    return counter.step()
+
+
+def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf.Tensor:
+  """The mean cross-entropy of a batch's rows among its known classes, []."""
+  known = None if batch.classes is None else batch.classes.known
+  each = row_losses(batch, known, smoothing)
+  if batch.mask is None and batch.divisor is None:
+    return tf.reduce_mean(each)
+  divisor = tf.shape(each)[0] if batch.divisor is None else batch.divisor
+  return losses.scaled_sum(each, divisor, batch.mask)
+
+
+def row_losses(batch: Batch, allowed: tf.Tensor | None,
+               smoothing: losses.Smoothing | None = None) -> tf.Tensor:
+  """The cross-entropy of each row among allowed classes, bool [C] or [B, C]; [B]."""
+  logits = batch.logits if allowed is None else losses.among(allowed, batch.logits)
+  if smoothing is None and batch.kind == tasks.SINGLE_LABEL:
+    return losses.hard_cross_entropy(batch.labels, logits)
+  return losses.per_example(
+      batch.kind, batch.labels, logits, 0.0 if smoothing is None else smoothing)
+
+
+def zeros_like(variables: Sequence[tf.Variable], name: str) -> list[tf.Variable]:
+  """Untrained variables of the same shapes, all zero."""
+  return [tf.Variable(tf.zeros_like(v), trainable=False, name=name) for v in variables]
+
+
+def weighted_distance(weights: Sequence[tf.Variable], variables: Sequence[tf.Variable],
+                      anchors: Sequence[tf.Variable]) -> tf.Tensor:
+  """sum of weight * (variable - anchor)^2 over all parameters, []."""
+  parts = [tf.reduce_sum(w * tf.square(v - a)) for w, v, a in zip(weights, variables, anchors)]
+  return tf.add_n(parts)

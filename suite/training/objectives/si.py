@@ -1,0 +1,84 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Synaptic intelligence (Zenke et al., 2017), as the experiments of CLEAR ran it.
+
+  loss   = cross-entropy + strength / 2 * sum_i W_i (w_i - w*_i)^2
+  path_i = - sum over steps of gradient_i * (change of w_i)          how much w_i lowered the loss
+  W_i   <- W_i + path_i / ((change of w_i over the phase)^2 + epsilon)           after each phase
+
+The gradient is that of the whole loss, penalty included, as the step followed it. In `loss` W is
+cut at `max_importance`: the library behind CLEAR's table did that (Maltoni & Lomonaco, 2019), and
+with its 1e-3 and a strength of 1e-4 the penalty hardly acts; None is the paper. A W below zero
+stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import tensorflow as tf
+
+from suite.training.objectives import objective
+
+
+class Si(objective.Objective):
+  """See the module.
+
+  Args:
+    strength: lambda. epsilon: damps what hardly moved.
+    max_importance: where W is cut; None: nowhere.
+    spare_norms: leave out scales and offsets of batch norms, as that library did.
+  """
+
+  def __init__(self, strength: float = 1e-4, epsilon: float = 1e-7,
+               max_importance: float | None = 1e-3, spare_norms: bool = True):
+    super().__init__()
+    self.spare_norms = spare_norms
+    self.strength, self.epsilon, self.max_importance = strength, epsilon, max_importance
+
+  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+            seed: tuple[int, int] = (0, 0)) -> None:
+    del losses_of, seed
+    spared = set(norm_variables(model)) if self.spare_norms else set()
+    variables = list(model.trainable_variables)
+    self._places = tuple(i for i, v in enumerate(variables) if v.ref() not in spared)
+    self._variables = [variables[i] for i in self._places]
+    self.importance = objective.zeros_like(self._variables, "si_importance")
+    self.anchors = objective.zeros_like(self._variables, "si_anchor")
+    self.path = objective.zeros_like(self._variables, "si_path")
+    self.before = objective.zeros_like(self._variables, "si_before")
+
+  def before_phase(self) -> None:
+    for anchor, path, variable in zip(self.anchors, self.path, self._variables):
+      anchor.assign(variable)
+      path.assign(tf.zeros_like(path))
+
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
+    weights = self.importance
+    if self.max_importance is not None:
+      weights = [tf.minimum(w, self.max_importance) for w in weights]
+    return super().loss(batch) + self.strength / 2 * objective.weighted_distance(
+        weights, self._variables, self.anchors)
+
+  def before_update(self) -> None:
+    for before, variable in zip(self.before, self._variables):
+      before.assign(variable)
+
+  def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
+    for path, gradient, variable, before in zip(
+        self.path, [gradients[i] for i in self._places], self._variables, self.before):
+      if gradient is not None:
+        path.assign_sub(tf.convert_to_tensor(gradient) * (variable - before))
+
+  def after_phase(self, known: tf.Tensor | None = None) -> None:
+    del known
+    for importance, path, variable, anchor in zip(
+        self.importance, self.path, self._variables, self.anchors):
+      importance.assign_add(path / (tf.square(variable - anchor) + self.epsilon))
+      anchor.assign(variable)
+
+
+def norm_variables(model: tf.keras.Model) -> list[Any]:
+  """References to the scales and offsets of all batch norms in a model, however deep."""
+  kinds = (tf.keras.layers.BatchNormalization,)
+  layers = [layer for layer in model.submodules if isinstance(layer, kinds)]
+  return [v.ref() for layer in layers for v in layer.trainable_variables]

@@ -1,0 +1,73 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The head of Exemplar Tuning (Wallingford et al., 2020, section 4): centroids plus residuals.
+
+    logit of class c for features f    (m_c + r_c) . f      m_c = mean of f_i / |f_i| over class c
+
+The centroids m move with every sample; in a phase, which trains the residuals r, they stay.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import mac_views
+from suite.training.gradient import class_heads
+from suite.training.sequence import running_centroids
+
+
+class Exemplars(class_heads.Linear):
+  """See the module."""
+
+  def __init__(self):
+    super().__init__("random")
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    del is_input
+    return class_heads.as_model(ResidualDense(num_classes, name="logits"), num_features)
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self.centroids = running_centroids.RunningCentroids(
+        num_classes, model.input_shape[-1], similarity="dot", normalize=True)
+
+  @property
+  def residuals(self) -> tf.Variable:
+    """r, [C, D]."""
+    return self._layer.residuals
+
+  def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
+                   ) -> list[tf.Variable]:
+    self._layer.means.assign(self.centroids.means())
+    return list(variables)
+
+  def logits(self, features: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for features [B, D] by the centroids as they are; -inf without a sample."""
+    offset = tf.where(self.centroids.counts > 0.0, 0.0, -float("inf"))
+    exemplars = self.centroids.means() + self.residuals
+    return tf.matmul(features, exemplars, transpose_b=True) + offset
+
+  def layers(self) -> list[mac_views.Layer]:
+    return [mac_views.Layer("exemplars", self.residuals.shape.num_elements())]
+
+
+class ResidualDense(tf.keras.layers.Layer):
+  """(means + residuals) . f; the means are set, the residuals trained; both are [C, D]."""
+
+  def __init__(self, num_classes: int, **settings: Any):
+    super().__init__(**{"dtype": "float32", **settings})
+    self._num_classes = num_classes
+
+  def build(self, input_shape: Any) -> None:
+    shape = [self._num_classes, input_shape[-1]]
+    self.residuals = self.add_weight("residuals", shape, initializer="zeros")
+    self.means = self.add_weight("means", shape, initializer="zeros", trainable=False)
+    super().build(input_shape)
+
+  def call(self, inputs: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(inputs, self.means + self.residuals, transpose_b=True)
+
+  def get_config(self) -> dict[str, Any]:
+    return {**super().get_config(), "num_classes": self._num_classes}

@@ -1,0 +1,266 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Learners with penalties, memories and meta-training: digits, resumption, costs by formula."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.compute import ledger
+from suite.compute import mac_views
+from suite.compute import seeds
+from suite.contracts import deliveries
+from suite.contracts import stored_samples
+from suite.contracts import tasks
+from suite.data.images import image_ops
+from suite.learners import gradient
+from suite.models import conv4
+from suite.state import context
+from suite.state import journal
+from suite.state import weight_store
+from suite.training.episodic import base_episodes
+from suite.training.episodic import fomaml
+from suite.training.gradient import class_heads
+from suite.training.gradient import composition
+from suite.training.gradient import frozen_backbone
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import group_balanced
+from suite.training.memories import memory
+from suite.training.memories import reservoir
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import si
+from suite.training.sequence import update_strategies
+
+EPISODES = base_episodes.BaseEpisodes(
+    way=4, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1)
+
+
+def held():
+  return memory.Memory(50, reservoir.Reservoir())
+
+
+def meta():
+  return fomaml.FirstOrder(episodes=EPISODES, steps=2)
+
+
+COMPOSITIONS = {
+    "finetune": dict,
+    "lwf": lambda: {"objective": lwf.Lwf(0.8, 2.0, teacher="first")},
+    "ewc": lambda: {"objective": ewc.Ewc(0.05, anchor="first", share=0.9)},
+    "online_ewc": lambda: {"objective": ewc.Ewc(0.05)},
+    "mas": lambda: {"objective": mas.Mas(1e-3)},
+    "si": lambda: {"objective": si.Si()},
+    "agem": lambda: {"objective": agem.Agem(), "memory": held()},
+    "cwr": lambda: {"head": class_heads.CwrStar()},
+    "split": lambda: {"head": class_heads.Split()},
+    "gdumb": lambda: {"memory": memory.Memory(50, group_balanced.GroupBalanced("class")),
+                      "train_on": "memory", "reset": True, "epochs": 8},
+    "er": lambda: {"memory": held(), "train_on": "current", "replay_batch": 8},
+    "er_ace": lambda: {"objective": er_ace.ErAce("novel"), "memory": held(), "replay_batch": 8},
+    "der": lambda: {"objective": der.Der(), "memory": held(), "replay_batch": 8},
+    "der_plus_plus": lambda: {
+        "objective": der.Der(beta=0.5), "memory": held(), "replay_batch": 8},
+    "mir": lambda: {"objective": mir.Mir(12), "memory": held(), "replay_batch": 4},
+    "maml": lambda: {"meta": meta()},
+    "protomaml": lambda: {"meta": meta(), "head": class_heads.Linear("prototypes"),
+                          "base": composition.Base(0)},
+}
+
+
+def small(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=2)
+
+
+def tiny(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=1)
+
+
+def make(backbone=small, features=None, **settings):
+  net = (trainable_parts.AllLayers(backbone) if features is None
+         else trainable_parts.HeadOnly(features))
+  defaults = {"net": net, "head": class_heads.Linear("zeros"), "train_on": "all", "epochs": 2,
+              "base": composition.Base(3), "batch_size": 16, "learning_rate": 0.05,
+              "observe_batch": 30, "optimizer": sgd.Momentum(0.9, 1e-4, keep=True)}
+  return gradient.GradientLearner(transform=image_ops.Plain(8), **{**defaults, **settings})
+
+
+def composed(name):
+  return make(**{"backbone": tiny, "epochs": 1, "base": composition.Base(2),
+                 **COMPOSITIONS[name]()})
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_path):
+  def run(folder, stop_after=0):
+    return digit_runs.run(composed(name), folder, length=80, stop_after=stop_after,
+                          update=update_strategies.Every(35), record_every=60, block_size=32)
+
+  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
+  assert whole["updates"] == 2 and whole["closed"]["overall"] > 0.15
+  for events in (1, 3) if name == "ewc" else (3,):  # After the base classes; after a phase.
+    with pytest.raises(digit_runs.Stop):
+      run(again, stop_after=events)
+  assert run(again) == whole
+  records = [json.dumps(digit_runs.records(folder)) for folder in (again, tmp_path / "whole")]
+  assert records[0] == records[1]
+
+
+def here(folder):
+  account = ledger.Ledger()
+  return context.Context(
+      event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
+      store=weight_store.WeightStore(folder, 0), journal=journal.Journal(0, account),
+      delivery=deliveries.SEQUENCE)
+
+
+def stored(num, num_old=0, num_classes=5):
+  rng = np.random.default_rng(0)
+  images = rng.integers(0, 256, [num, 8, 8, 3]).astype(np.uint8)
+  return stored_samples.Stored(
+      images, np.arange(num) % num_classes, np.ones(num_classes, bool), num_old)
+
+
+def begun(folder, **settings):
+  learner = make(**settings)
+  learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 5), here(folder))
+  return learner
+
+
+# Of one image of 8 x 8: convolutions 3 -> 8 at 8 x 8 and 8 -> 8 at 4 x 4, and 2 * 2 * 8 features.
+FIRST, SECOND, HEAD = 8 * 8 * 27 * 8, 4 * 4 * 72 * 8, 32 * 5
+FORWARD = FIRST + SECOND + HEAD
+PASS = 3 * FORWARD - FIRST  # No gradient of the images.
+
+
+def test_macs_of_a_phase_by_formula(tmp_path):
+  learner, now = begun(tmp_path), here(tmp_path)
+  assert learner.stored_macs(37) == 2 * 37 * PASS
+  record = learner.learn_stored(stored(37), now)
+  assert record["passes"] == 2 * 37 and record["teacher_passes"] == 0
+  totals = now.ledger.totals()
+  assert totals["macs"] == 2 * 37 * PASS
+  assert (totals["examples_train"], totals["steps_train"]) == (74, 6)
+  found = mac_views.views(*learner.mac_layers(), num_samples=37, num_passes=74)
+  assert found["macs_exact_cached"] == 37 * FORWARD + totals["macs"]
+  assert found["macs_paper_1x_cached"] == (37 + 2 * 74) * (FIRST + SECOND)
+
+
+def test_macs_of_a_teacher(tmp_path):
+  learner, now = begun(tmp_path, objective=lwf.Lwf(0.8, 2.0, teacher="first")), here(tmp_path)
+  assert learner.learn_stored(stored(20), now)["teacher_passes"] == 40
+  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * (PASS + FORWARD)
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
+  assert found["macs_exact_cached"] == 20 * FORWARD + now.ledger.totals()["macs"]
+
+
+def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
+  learner = begun(tmp_path, objective=lwf.Lwf(0.8, 2.0, teacher="first"),
+                  features=frozen_backbone.pixels)
+  now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
+  record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
+  assert (record["passes"], record["teacher_passes"]) == (40, 40)
+  # A forward pass and the weights' gradient, and one forward pass of the teacher.
+  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * 3 * head
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
+  assert found["macs_exact_cached"] == 20 * head + now.ledger.totals()["macs"]
+
+
+def test_macs_of_a_memory(tmp_path):
+  learner = begun(tmp_path, objective=der.Der(), memory=held(), replay_batch=8)
+  first, second = here(tmp_path), here(tmp_path)
+  expected = learner.stored_macs(20)
+  record = learner.learn_stored(stored(20), first)
+  # 20 samples twice, and once more for the logits that are stored; nothing to replay as yet.
+  assert (record["passes"], record["teacher_passes"], record["memory_held"]) == (40, 20, 20)
+  assert first.ledger.totals()["macs"] == expected == 40 * PASS + 20 * FORWARD
+  found = mac_views.views(
+      *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=20)
+  assert found["macs_exact_cached"] == 20 * FORWARD + expected
+  expected = learner.stored_macs(30)
+  record = learner.learn_stored(stored(30, num_old=20), second)
+  # 60 rows are 4 steps of 16 with 8 of the memory besides.
+  assert record["passes"] == 60 + 32 and record["teacher_passes"] == 10
+  assert second.ledger.totals()["macs"] == expected == 92 * PASS + 10 * FORWARD
+
+
+def test_replay_on_new_samples_alone(tmp_path):
+  learner, now = begun(tmp_path, memory=held(), train_on="current", replay_batch=8), here(tmp_path)
+  learner.learn_stored(stored(20), now)
+  expected = learner.stored_macs(28)
+  record = learner.learn_stored(stored(28, num_old=20), here(tmp_path))
+  # Two epochs of 8 new samples are two steps, each with 8 of the memory besides.
+  assert record["passes"] == 32 and expected == 32 * PASS
+
+
+def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
+  learner = begun(tmp_path, objective=der.Der(), memory=held(), replay_batch=8)
+  known = np.array([True, True, True, False, True])
+  data = stored(8)._replace(known=known, labels=np.array([0, 1, 2, 4] * 2))
+  learner.learn_stored(data, here(tmp_path))
+  places, _, logits = learner.memory.held()
+  expected = learner.composed.logits(tf.constant(data.codes)).numpy()[places]
+  np.testing.assert_allclose(logits.numpy()[:, known], expected[:, known], rtol=1e-4, atol=1e-5)
+  assert np.isnan(logits.numpy()[:, 3]).all()
+
+
+def test_one_batch_of_features_is_gradient_descent(tmp_path):
+  features = np.random.default_rng(0).normal(size=[12, 3]).astype(np.float32)
+  learner = begun(tmp_path, features=lambda images: tf.cast(images[:, 0, 0], tf.float32), epochs=1,
+                  batch_size=12, learning_rate=0.5, optimizer=sgd.Momentum())
+  known = np.array([True, True, False, True, False])
+  labels = np.array([0, 1, 3] * 4)
+  learner.learn_stored(stored_samples.Stored(features, labels, known, 0), here(tmp_path))
+  # At zero all known classes have probability 1 / 3.
+  error = np.where(known, 1 / 3, 0.0) - np.eye(5)[labels]
+  np.testing.assert_allclose(learner.head.kernel, -0.5 * features.T @ error / 12, atol=1e-6)
+  np.testing.assert_allclose(learner.head.bias, -0.5 * error.mean(0), atol=1e-6)
+
+
+def test_a_new_class_begins_at_its_prototype_and_is_no_answer_before(tmp_path):
+  learner = begun(tmp_path, features=lambda images: tf.cast(images[:, 0, 0], tf.float32),
+                  head=class_heads.Linear("prototypes"), epochs=1, learning_rate=1e-9)
+  assert np.isneginf(learner.answer(tf.ones([1, 3]))).all()
+  codes = np.array([[1, 0, 0], [3, 0, 0], [0, 1, 1]], np.float32)
+  learner.learn_stored(
+      stored_samples.Stored(codes, np.array([2, 2, 4]), np.ones(5, bool), 0), here(tmp_path))
+  found = learner.answer(tf.constant([[1.0, 2.0, 0.0]])).numpy()[0]
+  # Means (2, 0, 0) and (0, 1, 1): |f|^2 - |f - c|^2 = 5 - 5 and 5 - 3.
+  np.testing.assert_allclose(found, [-np.inf, -np.inf, 0, -np.inf, 2], atol=1e-5)
+
+
+def test_logits_of_heads_at_random_are_no_prototypes():
+  with pytest.raises(ValueError, match="start is 'ones'; allowed are random, zeros, prototypes"):
+    class_heads.Linear("ones")
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"meta": meta(), "memory": held(), "replay_batch": 8}, "the net AllLayers and no memory"),
+    ({"meta": meta(), "features": tf.identity}, "the net AllLayers and no memory"),
+    ({"meta": meta(), "head": class_heads.Linear()}, "learns no head; give one that starts at"),
+])
+def test_impossible_compositions_are_refused(arguments, message):
+  with pytest.raises(ValueError, match=message):
+    make(**arguments)
+
+
+def test_tasks_of_many_labels_are_refused(tmp_path):
+  with pytest.raises(ValueError, match="multi_label; GradientLearner has one class an image"):
+    make().begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
+
+
+def test_nothing_to_train_on_is_an_error(tmp_path):
+  with pytest.raises(ValueError, match="nothing to train on"):
+    begun(tmp_path).learn_stored(stored(0), here(tmp_path))

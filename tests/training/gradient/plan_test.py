@@ -1,0 +1,71 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import schedules
+
+
+def all_rows(plan):
+  return np.concatenate([np.ravel(part.incoming.places) for part in plan.parts()]).tolist()
+
+
+def test_filled_steps_and_epochs_by_hand():
+  # 2 epochs of 10 examples in batches of 4: 20 rows are 5 batches; the third begins in epoch 0.
+  plan = plan_lib.Plan(10, 2, 4, (1, 2))
+  assert plan.num_steps == 5 and plan.widths() == {4: 5}
+  assert plan.epochs_of(np.arange(5)).tolist() == [0, 0, 0, 1, 1]
+  assert plan_lib.Plan(10, 1, 4, (1, 2)).num_steps == 3
+  assert plan_lib.Plan(3, 0.1, 64, (1, 2)).num_steps == 1
+  rows = all_rows(plan)
+  assert sorted(rows[:10]) == sorted(rows[10:]) == list(range(10))
+
+
+def test_epochs_that_end_with_a_rest_by_hand():
+  # 2.5 epochs of 10: batches of 4, 4, 2, then 4, 4, 2, then 4, 1.
+  plan = plan_lib.Plan(10, 2.5, 4, (1, 2), last="rest", first=100)
+  assert plan.widths() == {4: 5, 2: 2, 1: 1} and plan.num_steps == 8 and plan.num_rows == 25
+  assert [p.incoming.places.shape[1] for p in plan.parts()] == [4, 2, 4, 2, 4, 1]
+  assert [p.first for p in plan.parts()] == [0, 2, 3, 5, 6, 7]
+  assert plan.epochs_of(np.arange(8)).tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
+  rows = all_rows(plan)
+  assert sorted(rows[:10]) == sorted(rows[10:20]) == list(range(100, 110))
+  assert len(set(rows[20:])) == 5
+
+
+def test_the_memory_comes_in_turn():
+  plan = plan_lib.Plan(10, 2, 4, (1, 2), held=6, replay_batch=4, replay_order=(3, 4), last="rest")
+  slots = np.concatenate([np.ravel(p.replayed.places) for p in plan.parts()])
+  assert sorted(slots[:6]) == sorted(slots[6:12]) == list(range(6)) and len(slots) == 6 * 4
+  assert plan.num_rows == 20 + 24
+  assert plan_lib.Plan(10, 2, 4, (1, 2), held=0, replay_batch=4).num_rows == 20
+
+
+@pytest.mark.parametrize("last", plan_lib.LAST)
+def test_long_phases_are_laid_out_in_pieces_that_are_the_same(last, monkeypatch):
+  plan = plan_lib.Plan(50, 3, 8, (1, 2), held=5, replay_batch=3, replay_order=(3, 4), last=last)
+  whole = [np.concatenate([np.ravel(part[i].places) for part in plan.parts()]) for i in (1, 2)]
+  monkeypatch.setattr(plan_lib, "_ROWS", 16)
+  pieces = list(plan.parts())
+  assert max(p.num_steps for p in pieces) == 2
+  for i in (1, 2):
+    np.testing.assert_array_equal(
+        np.concatenate([np.ravel(part[i].places) for part in pieces]), whole[i - 1])
+
+
+def test_rows_are_the_same_however_they_are_cut():
+  whole = plan_lib.rows(10, 4, (1, 2), 0, 5)
+  tail = plan_lib.rows(10, 4, (1, 2), 3, 2)
+  np.testing.assert_array_equal(tail.places, whole.places[3:])
+  np.testing.assert_array_equal(tail.seeds, whole.seeds[3:])
+  assert len(set(whole.seeds.numpy().reshape(-1).tolist())) == 20
+
+
+def test_the_rate_falls_tenfold_every_step_epochs():
+  rates = schedules.EpochSteps(step=30).rates(0.01, np.array([0, 29, 30, 59, 60, 69]))
+  np.testing.assert_allclose(rates, [1e-2, 1e-2, 1e-3, 1e-3, 1e-4, 1e-4], rtol=1e-6)
+  assert rates.dtype == np.float32
+  with pytest.raises(ValueError, match="step is 0; it must be at least 1 epoch"):
+    schedules.EpochSteps(step=0)
