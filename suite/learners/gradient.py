@@ -27,7 +27,6 @@ shown to it after a phase. Validation splits are trained on otherwise: nothing i
 
 from __future__ import annotations
 
-import copy
 import time
 from typing import Any, Tuple
 
@@ -55,6 +54,7 @@ from suite.training.gradient import phase as phase_lib
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import schedules
 from suite.training.gradient import sgd
+from suite.training.gradient import task_nets
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
@@ -129,7 +129,9 @@ class GradientLearner(tf.Module):
     elif task != self._task and not self.head.is_per_task:
       raise ValueError(f"GradientLearner learns one task, {self._task.key!r}, and was given "
                        f"{task.key!r}. Make another learner for it, or give it the head PerTask.")
-    self._select(task, context)
+    is_first = self.nets.select(task, context.seeds.integer("initial weights"), self._seeds)
+    if is_first and self.meta is not None:
+      self.meta.build(self.composed.upper, self.head.start)
     self._task = task
 
   def _build(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -152,50 +154,19 @@ class GradientLearner(tf.Module):
     # The first validation split; how many examples it has is not known yet.
     self.observed = _open(spec.shape if watches else (0,), spec.dtype, "observed_codes")
     self.observed_labels = _open((), tf.int64, "observed_labels")
-    self.nets: dict[str, composed_net.ComposedNet] = {}
-    self._loops: dict[str, array_loop.ArrayLoop] = {}
-
-  def _select(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes the net of a task that is new; it is the one in use from now on."""
-    key = task.name if self.head.is_per_task else "all"
-    self._key = key
-    if key in self.nets:
-      return
-    shared = next(iter(self.nets.values())).upper if self.nets else None
-    head = copy.deepcopy(self.head) if self.head.is_per_task else self.head
-    seed = context.seeds.integer("initial weights")
-    made = composed_net.ComposedNet(self.net, head, task.num_classes, shared)
-    if self.nets:
-      made.set_head(seed)
-    else:
-      made.set_weights(seed)
-      guarded = made.upper if self.head.is_per_task else made.model
-      if guarded is not None:
-        self.objective.build(guarded, losses_of=self._losses_of,
-                             seed=self._seeds.pair("objective"))
-      if self.meta is not None:
-        self.meta.build(made.upper, self.head.start)
-    self.nets[key] = made
-    optimizer = self._optimizer.build(made.model.trainable_variables)
-    if self._optimizer.keep:
-      self.optimizer = optimizer  # A checkpoint holds its velocities.
-    augment = self.transform.train if self.net.augments or self.net.is_identity else None
-    self._loops[key] = made.loop(
-        self.objective, optimizer, kind=task.kind, augment=augment,
+    self.nets = task_nets.TaskNets(
+        self.net, self.head, self.objective, self._optimizer,
+        augment=self.transform.train if self.net.augments or self.net.is_identity else None,
         replay_batch=self._recipe.replay_batch)
-
-  def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
-                 ) -> tf.Tensor:
-    return self._loop.step.losses_of(images, labels, known)
 
   @property
   def composed(self) -> composed_net.ComposedNet:
     """The net of the task at hand."""
-    return self.nets[self._key]
+    return self.nets.net
 
   @property
   def _loop(self) -> array_loop.ArrayLoop:
-    return self._loops[self._key]
+    return self.nets.loop
 
   @property
   def num_classes(self) -> int:
@@ -274,7 +245,7 @@ class GradientLearner(tf.Module):
       self.head.start_classes(features, labels)
     classes = objective_lib.Classes(*[tf.constant(known)] * 3)
     outcome = phase.train_head(
-        codes, _data(features, labels, classes), base.epochs, base.learning_rate,
+        codes, phase_lib.data_of(features, labels, classes), base.epochs, base.learning_rate,
         self._optimizer.build(self.composed.top.trainable_variables))
     self.phases.assign_add(1)
     phase.charge(int(base.epochs * len(labels)) + outcome.observed,
@@ -286,7 +257,7 @@ class GradientLearner(tf.Module):
                        name: str) -> dict[str, Any]:
     """A bucket or a task, or base classes that are learned like any other."""
     codes, labels = current
-    missing = _missing(labels, self.num_classes)
+    missing = np.flatnonzero(~phase_lib.present(labels, self.num_classes)).tolist()
     if missing:
       logging.warning("%s has no example of the classes %s.", name, missing)
     phase = self._phase(context, cost)
@@ -294,13 +265,13 @@ class GradientLearner(tf.Module):
       phase.remember(codes, codes, labels, None)
     data, size = self._delivered_data(current, context)
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
-      known = tf.constant(_present(labels, self.num_classes))
+      known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
     outcome = phase.train(data, size, last="rest" if self._holds_numbers else "fill")
     if not self._holds_numbers:
       self._remember_delivered(phase, current)
     elif not int(self.phases):
-      self.base_classes.assign(_present(labels, self.num_classes))
+      self.base_classes.assign(phase_lib.present(labels, self.num_classes))
     self.phases.assign_add(1)
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
     return {"trained_on": outcome.plan.size, "steps_event": outcome.plan.num_steps,
@@ -317,10 +288,10 @@ class GradientLearner(tf.Module):
       codes = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
       labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
     if self.memory is None or self._holds_numbers:
-      return _data(codes, labels, None), int(codes.shape[0])
+      return phase_lib.data_of(codes, labels, None), int(codes.shape[0])
     held = self.memory.held()
     if self._recipe.train_on == "memory":
-      return _data(held.images, held.labels, None), int(held.labels.shape[0])
+      return phase_lib.data_of(held.images, held.labels, None), int(held.labels.shape[0])
     size = int(codes.shape[0])
     data = objective_lib.Data(
         tf.concat([codes, held.images], 0), tf.concat([labels, held.labels], 0),
@@ -378,15 +349,15 @@ class GradientLearner(tf.Module):
   def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
                    known: tf.Tensor) -> tuple[objective_lib.Data, int, int]:
     """The data of an offline phase, and the first row and number of rows that are gone over."""
-    seen = tf.constant(_present(labels, len(stored.known)))
+    seen = tf.constant(phase_lib.present(labels, len(stored.known)))
     classes = objective_lib.Classes(known, seen, self.base_classes.read_value())
     first = stored.num_old if self._recipe.train_on == "current" else 0
     if self.memory is None:
-      return _data(codes, labels, classes), first, len(stored.labels) - first
+      return phase_lib.data_of(codes, labels, classes), first, len(stored.labels) - first
     held = self.memory.held()
     if self._recipe.train_on == "memory":
       codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
-      return _data(codes, labels, classes), 0, int(tf.size(labels))
+      return phase_lib.data_of(codes, labels, classes), 0, int(tf.size(labels))
     data = objective_lib.Data(codes, labels, held.images, held.logits, classes)
     return data, first, len(stored.labels) - first
 
@@ -411,24 +382,6 @@ class GradientLearner(tf.Module):
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""
     return self.net.layers(self.composed.upper), self.composed.head.layers()
-
-
-def _data(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes | None
-          ) -> objective_lib.Data:
-  """Data without a memory."""
-  return objective_lib.Data(images, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
-
-
-def _present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
-  """Which classes have an example, bool [C]."""
-  labels = np.asarray(labels)
-  if labels.ndim == 2:
-    return labels.any(axis=0)
-  return np.bincount(labels, minlength=num_classes) > 0
-
-
-def _missing(labels: tf.Tensor, num_classes: int) -> list[int]:
-  return np.flatnonzero(~_present(labels, num_classes)).tolist()
 
 
 def _counter(name: str) -> tf.Variable:

@@ -84,7 +84,6 @@ def run(
   _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
   if updates:
     state.distribution.check_batch(tasks_per_update)
-  state.delivery = context_lib.EPISODES
   task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
   counter = None if state.distribution.is_single else copy.deepcopy(learner)
   state.resume(learner, begin=[task], delivery=deliveries.EPISODES)

@@ -38,7 +38,6 @@ from suite.contracts import tasks
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
 from suite.protocols import run_state
-from suite.state import context as context_lib
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import step_records
@@ -83,7 +82,6 @@ def run(
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window: steps; see `sequence_log.summary`.
   """
-  state.delivery = context_lib.SEQUENCE
   novelty = sequence_log.Novelty(novelty_score, new_below)
   refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))

@@ -244,8 +244,8 @@ def small_conv(image_shape):
 @pytest.mark.parametrize("arguments, message", [
     ({"transform": feature_set.Features(WIDTH + 1)}, "has features of width 6, but 7 was expected"),
     ({"transform": image_ops.Plain(8), "net": trainable_parts.AllLayers(small_conv)},
-     "holds features, but the learner"),
-    ({"transform": image_ops.Plain(8)}, "holds features, but the learner"),
+     "has features of width 6, but an image was expected"),
+    ({"transform": image_ops.Plain(8)}, "has features of width 6, but an image was expected"),
     ({"net": trainable_parts.HeadOnly(lambda images: images)}, "the examples are features"),
     ({"net": trainable_parts.AllLayers(small_conv)}, "cannot be called with feature_size=6"),
     ({"net": trainable_parts.AllLayers(lambda feature_size: "net")}, "must make a Keras model"),

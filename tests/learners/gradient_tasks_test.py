@@ -86,9 +86,9 @@ def test_a_task_that_is_met_again_has_its_head_and_many_labels_are_learned(tmp_p
   run(tmp_path, learner, num_tasks=8)
   stream = digits.nevis_stream()
   names = [entry.task.name for entry in stream.entries]
-  assert len(learner.nets) == len(set(names)) < len(names)
+  assert len(learner.nets.nets) == len(set(names)) < len(names)
   assert any(entry.task.kind == tasks.MULTI_LABEL for entry in stream.entries)
-  uppers = {id(net.upper) for net in learner.nets.values()}
+  uppers = {id(net.upper) for net in learner.nets.nets.values()}
   assert len(uppers) == 1
   found = {r["task_key"]: r for r in records.read(tmp_path / "records.jsonl")
            if r["kind"] == "predict"}

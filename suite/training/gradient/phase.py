@@ -216,3 +216,14 @@ def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   if labels.ndim == 2:
     return labels.sum(axis=0).astype(np.int64)
   return np.bincount(labels, minlength=num_classes)
+
+
+def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes | None
+            ) -> objective_lib.Data:
+  """Data without a memory: images [N, ...] and labels [N]."""
+  return objective_lib.Data(images, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
+
+
+def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
+  """Which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
+  return _counts(labels, num_classes) > 0
