@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The compiled loop against numpy, against single steps in Python, and against formulas of costs."""
+"""The compiled loop against numpy and single steps in Python; costs against formulas."""
 
 from __future__ import annotations
 
