@@ -45,8 +45,8 @@ def tuning():
 
 def finetune():
   return gradient.GradientLearner(
-      transform=TRANSFORM, net=trainable_parts.HeadOnly(frozen_backbone.pixels), train_on="all", epochs=4,
-      batch_size=256, learning_rate=0.01, base=composition.Base(),
+      transform=TRANSFORM, net=trainable_parts.HeadOnly(frozen_backbone.pixels), train_on="all",
+      epochs=4, batch_size=256, learning_rate=0.01, base=composition.Base(),
       optimizer=sgd.Momentum(0.9, 1e-4, keep=True))
 
 

@@ -24,7 +24,8 @@ from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 
 experiment.run.protocol = @fluid.run
-experiment.run.learners = {'et': @exemplar_tuning.ExemplarTuning, 'standard': @gradient.GradientLearner}
+experiment.run.learners = {
+    'et': @exemplar_tuning.ExemplarTuning, 'standard': @gradient.GradientLearner}
 fluid.run.sequence = @digits.sequence()
 fluid.run.base = @digits.sequence_base()
 fluid.run.update = @update_strategies.OnNewClasses()

@@ -38,6 +38,7 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
@@ -289,6 +290,7 @@ class Literal:
 def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-np.inf):
   """The paper's algorithm 1, with label delays and strategies."""
   state, task = state_in(folder), tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
+  state.delivery = context_lib.SEQUENCE
   known = np.zeros(CLASSES, bool)
   learner.begin(task, state.context())
   if base is not None:

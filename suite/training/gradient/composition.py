@@ -107,8 +107,8 @@ class Composition:
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
     if not context.distribution.is_single:
-      raise ValueError(f"GradientLearner was started on {context.distribution.name!r}; it trains on "
-                       "'one_device'. Start with --strategy one_device.")
+      raise ValueError(f"GradientLearner was started on {context.distribution.name!r}; it trains "
+                       "on 'one_device'. Start with --strategy one_device.")
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise ValueError(f"Task {task.key!r} has {task.num_classes} class; a classifier needs at "
                        "least 2.")

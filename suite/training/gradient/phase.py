@@ -82,7 +82,7 @@ class Phase:
     if size < 1:
       raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
                        "label is revealed.")
-    recipe, head, objective = self._recipe, self._net.head, self._objective
+    head, objective = self._net.head, self._objective
     labels = data.labels[first:first + size]
     counts = _counts(labels, self._net.num_classes)
     known = None if data.classes is None else data.classes.known

@@ -184,8 +184,8 @@ class AllLayers:
                        f"must take {name} and return a Keras model to features [B, D].") from error
     if not isinstance(model, tf.keras.Model) or len(model.output_shape) != 2:
       shape = getattr(model, "output_shape", type(model).__name__)
-      raise ValueError(f"AllLayers.backbone made {shape!r}; it must make a Keras model whose output "
-                       "is features [B, D]: end it with pooling or Flatten.")
+      raise ValueError(f"AllLayers.backbone made {shape!r}; it must make a Keras model whose "
+                       "output is features [B, D]: end it with pooling or Flatten.")
     if self._norms == "fixed":
       for layer in cut_net.flat_layers(model):
         layer.trainable = hasattr(layer, "kernel")

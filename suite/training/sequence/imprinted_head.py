@@ -27,7 +27,8 @@ class Imprinted(class_heads.Linear):
 
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
     del is_input
-    return class_heads.as_model(CosineDense(num_classes, self._first_scale, name="logits"), num_features)
+    layer = CosineDense(num_classes, self._first_scale, name="logits")
+    return class_heads.as_model(layer, num_features)
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     super().attach(model, num_classes)

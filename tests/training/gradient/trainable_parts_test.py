@@ -101,6 +101,15 @@ def test_a_linear_model_has_features_for_codes():
   assert part.code_spec() == tf.TensorSpec((5,), tf.float32) and part.layers(None) == []
 
 
+def test_a_linear_model_of_images_is_one_of_pixels():
+  part = trainable_parts.HeadOnly()
+  part.prepare(SHAPE)
+  np.testing.assert_allclose(
+      part.encode(tf.constant(images())), images().reshape([4, -1]) / 255, rtol=1e-6)
+  assert part.code_spec() == tf.TensorSpec((SIZE * SIZE * 3,), tf.float32)
+  assert part.upper() is None and not part.is_identity
+
+
 def test_all_layers_go_on_features_too():
   part = trainable_parts.AllLayers(perceptron)
   part.prepare((6,))
@@ -143,7 +152,6 @@ def vector(image_shape):
 
 
 @pytest.mark.parametrize("make, shape, message", [
-    (lambda: trainable_parts.HeadOnly(), SHAPE, "a linear model on features, but the examples are"),
     (lambda: trainable_parts.HeadOnly(backbone()), (4,), "HeadOnly.features makes features of im"),
     (lambda: trainable_parts.LastLayers(backbone), (4,), "LastLayers trains layers on images, but"),
 ])
