@@ -11,17 +11,19 @@ from suite.compute import distribution
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners import exemplar_tuning
+from suite.learners import gradient
 from suite.learners import minimum_distance
 from suite.learners import nearest_mean
-from suite.learners import stream_tuner
 from suite.metrics import novelty_scores
 from suite.protocols import clear
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.sequence import trainable_parts
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 
 TRANSFORM = image_ops.Plain(8)
@@ -42,9 +44,10 @@ def tuning():
 
 
 def finetune():
-  return stream_tuner.StreamTuner(
-      transform=TRANSFORM, network=trainable_parts.HeadOnly(frozen_backbone.pixels),
-      learning_rate=0.01)
+  return gradient.GradientLearner(
+      transform=TRANSFORM, net=trainable_parts.HeadOnly(frozen_backbone.pixels), train_on="all",
+      epochs=4, batch_size=256, learning_rate=0.01, base=composition.Base(),
+      optimizer=sgd.Momentum(0.9, 1e-4, keep=True))
 
 
 def run(folder, learner, num=120):

@@ -14,34 +14,39 @@ from __gin__ import dynamic_registration
 from suite import experiment
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners import stream_tuner
+from suite.learners import exemplar_tuning
+from suite.learners import gradient
 from suite.models import conv4
 from suite.protocols import fluid
+from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.sequence import trainable_parts
+from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
-include 'gin/learners/fluid_exemplar_tuning.gin'
 
 experiment.run.protocol = @fluid.run
-experiment.run.learners = {'et': %EXEMPLAR_TUNING, 'standard': @stream_tuner.StreamTuner}
+experiment.run.learners = {
+    'et': @exemplar_tuning.ExemplarTuning, 'standard': @gradient.GradientLearner}
 fluid.run.sequence = @digits.sequence()
 fluid.run.base = @digits.sequence_base()
 fluid.run.update = @update_strategies.OnNewClasses()
 fluid.run.record_every = 20
 update_strategies.OnNewClasses.count = 2
 digits.sequence.num_samples = 120
-stream_tuner.StreamTuner.transform = %TRANSFORM
-stream_tuner.StreamTuner.network = @trainable_parts.Whole()
-stream_tuner.StreamTuner.batch_size = 32
-trainable_parts.Whole.backbone = @frozen_backbone.FrozenBackbone
-frozen_backbone.FrozenBackbone.backbone = @conv4.conv4
-frozen_backbone.FrozenBackbone.size = 8
+exemplar_tuning.ExemplarTuning.transform = %TRANSFORM
+exemplar_tuning.ExemplarTuning.features = @frozen_backbone.pixels
+exemplar_tuning.ExemplarTuning.learning_rate = 0.01
+gradient.GradientLearner.transform = %TRANSFORM
+gradient.GradientLearner.net = @trainable_parts.AllLayers()
+gradient.GradientLearner.train_on = 'all'
+gradient.GradientLearner.base = @composition.Base()
+gradient.GradientLearner.batch_size = 32
+gradient.GradientLearner.epochs = 4
+gradient.GradientLearner.learning_rate = 0.1
+trainable_parts.AllLayers.backbone = @conv4.conv4
 conv4.conv4.filters = 4
 conv4.conv4.blocks = 2
 image_ops.Plain.size = 8
-FEATURES = @frozen_backbone.pixels
 TRANSFORM = @image_ops.Plain()
-RATE = 0.01
 """
 
 

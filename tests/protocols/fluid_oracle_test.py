@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
+from suite.contracts import deliveries
 from suite.contracts import experience
 from suite.contracts import stored_samples
 from suite.contracts import tasks
@@ -22,13 +23,13 @@ from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
+from suite.learners import gradient
 from suite.learners import meta_centroids
 from suite.learners import minimum_distance
 from suite.learners import nearest_mean
 from suite.learners import protonet
-from suite.learners import stream_replay
-from suite.learners import stream_tuner
 from suite.learners import streaming_lda
+from suite.learners import weight_imprinting
 from suite.metrics import sequence_log
 from suite.models import conv4
 from suite.models.episodic import embedding
@@ -41,12 +42,22 @@ from suite.reporting import run_writer
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
+from suite.training.gradient import class_heads
+from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.sequence import objectives
-from suite.training.sequence import sequence_heads
-from suite.training.sequence import trainable_parts
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import si
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
 
@@ -113,10 +124,12 @@ def _small_net():
       lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), SIZE, seed=1)
 
 
-def _tuner(network, head=sequence_heads.Linear, **settings):
-  return lambda: stream_tuner.StreamTuner(
-      transform=TRANSFORM, network=network(), head=head(),
-      **{**dict(epochs=2, base_epochs=2, batch_size=8, learning_rate=0.05), **settings})
+def _gradient(net, **settings):
+  return gradient.GradientLearner(
+      transform=TRANSFORM, net=net,
+      **{**dict(train_on="all", epochs=2, base=composition.Base(2), batch_size=8,
+                learning_rate=0.05, head=class_heads.Linear("zeros"),
+                optimizer=sgd.Momentum(0.9, 1e-4, keep=True)), **settings})
 
 
 def _frozen():
@@ -124,20 +137,22 @@ def _frozen():
 
 
 def _imprinting():
-  return stream_tuner.WeightImprinting(
-      transform=TRANSFORM, network=_frozen(), epochs=2, batch_size=8)
+  return weight_imprinting.WeightImprinting(
+      transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
 
 
 def _backbone(image_shape):
   return conv4.conv4(image_shape, filters=8, blocks=1)
 
 
-def _replay(**settings):
-  """Trains a small net, or with `features` a head."""
-  net = {} if "features" in settings else {"backbone": _backbone}
-  return stream_replay.StreamReplay(
-      transform=TRANSFORM, **{**net, "epochs": 2, "base_epochs": 2, "batch_size": 8,
-                              "replay_batch": 4, "learning_rate": 0.05, **settings})
+def _layers(**settings):
+  """Trains a small net."""
+  return _gradient(trainable_parts.AllLayers(_backbone), **settings)
+
+
+def _replay(objective=None, **settings):
+  """The same with a memory, of which each step takes rows, too."""
+  return _layers(objective=objective, memory=_reservoir(), replay_batch=4, **settings)
 
 
 def _reservoir():
@@ -154,7 +169,9 @@ def _meta(make_net, embedded):
 
 
 def _maml(head):
-  return _replay(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), head=head)
+  base = composition.Base(0 if head == "prototypes" else 2)
+  return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), base=base,
+                 head=class_heads.Linear(head))
 
 
 LEARNERS = {
@@ -165,23 +182,41 @@ LEARNERS = {
         transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8),
     "linear_head": LinearHead,
     "drift": Drift,
-    "finetune": _tuner(_frozen),
-    "split_head": _tuner(_frozen, sequence_heads.Split),
-    "last_layers": _tuner(lambda: trainable_parts.LastLayers(_small_net, norms="trained")),
-    "standard": _tuner(lambda: trainable_parts.Whole(_small_net), epochs=1),
+    "finetune": lambda: _gradient(_frozen()),
+    "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
+    "finetune_base_as_any": lambda: _gradient(_frozen(), base=None),
+    "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
+    "cwr": lambda: _layers(head=class_heads.CwrStar()),
+    "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
+    "standard": lambda: _layers(epochs=1),
+    "from_new_weights": lambda: _layers(reset=True),
     "imprinting": _imprinting,
     "slda": lambda: streaming_lda.StreamingLda(
         transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
     "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
-        _tuner(_frozen)(), minimum_distance.LeastShare(0.1)),
-    "lwf": lambda: _replay(loss=objectives.Lwf()),
-    "ewc": lambda: _replay(loss=objectives.Ewc()),
-    "er": lambda: _replay(memory=_reservoir(), train_on="new"),
-    "er_ace": lambda: _replay(loss=objectives.ErAce(), memory=_reservoir()),
-    "der": lambda: _replay(loss=objectives.Dark(), memory=_reservoir()),
-    "der_plus_plus": lambda: _replay(
-        loss=objectives.Dark(beta=0.5), memory=_reservoir(), features=frozen_backbone.pixels),
+        _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
+    "lwf": lambda: _layers(objective=lwf.Lwf(0.8, 2.0, teacher="first")),
+    "lwf_last": lambda: _layers(objective=lwf.Lwf(0.8), train_on="current"),
+    "ewc": lambda: _layers(objective=ewc.Ewc(0.05, anchor="first", share=0.9)),
+    "ewc_each": lambda: _layers(objective=ewc.Ewc(0.05, anchor="each", fisher="example")),
+    "online_ewc": lambda: _layers(objective=ewc.Ewc(0.05), train_on="current"),
+    "mas": lambda: _layers(objective=mas.Mas(1e-3)),
+    "si": lambda: _layers(objective=si.Si()),
+    "agem": lambda: _layers(objective=agem.Agem(), memory=_reservoir(), train_on="current"),
+    "er": lambda: _replay(train_on="current"),
+    "er_ring": lambda: _layers(
+        memory=memory.Memory(20, group_balanced.GroupBalanced("class", keep="newest")),
+        replay_batch=4, train_on="current"),
+    "er_base_as_any": lambda: _replay(base=None),
+    "er_ace": lambda: _replay(er_ace.ErAce("novel")),
+    "der": lambda: _replay(der.Der()),
+    "der_base_as_any": lambda: _replay(der.Der(), base=None),
+    "der_plus_plus": lambda: _gradient(_frozen(), objective=der.Der(beta=0.5),
+                                       memory=_reservoir(), replay_batch=4),
+    "mir": lambda: _replay(mir.Mir(7), train_on="current"),
+    "gdumb": lambda: _layers(memory=memory.Memory(20, group_balanced.GroupBalanced("class")),
+                             train_on="memory", reset=True),
     "maml": lambda: _maml("zeros"),
     "protomaml": lambda: _maml("prototypes"),
     "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
@@ -255,6 +290,7 @@ class Literal:
 def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-np.inf):
   """The paper's algorithm 1, with label delays and strategies."""
   state, task = state_in(folder), tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
+  state.delivery = deliveries.SEQUENCE
   known = np.zeros(CLASSES, bool)
   learner.begin(task, state.context())
   if base is not None:

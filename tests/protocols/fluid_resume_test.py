@@ -10,42 +10,62 @@ import stopped_runs
 
 from suite.data.digits import digits
 from suite.data.images import image_ops
+from suite.learners import gradient
 from suite.learners import minimum_distance
-from suite.learners import stream_tuner
 from suite.learners import streaming_lda
+from suite.learners import weight_imprinting
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
+from suite.training.gradient import class_heads
+from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.sequence import sequence_heads
-from suite.training.sequence import trainable_parts
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import memory
+from suite.training.memories import reservoir
+from suite.training.objectives import der
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
 from suite.training.sequence import update_strategies
 
 PLAIN = image_ops.Plain(8)
 
 
 def net():
-  return frozen_backbone.FrozenBackbone(
-      lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), 8, seed=1)
+  return frozen_backbone.FrozenBackbone(conv, 8, seed=1)
 
 
-def tuner(network, head=None, transform=PLAIN):
-  return stream_tuner.StreamTuner(
-      transform=transform, network=network, head=head, epochs=1, base_epochs=2, batch_size=32,
-      learning_rate=0.01)
+def conv(image_shape):
+  return conv4.conv4(image_shape, filters=4, blocks=2)
+
+
+def tuner(net, transform=PLAIN, **settings):
+  return gradient.GradientLearner(
+      transform=transform, net=net,
+      **{**dict(train_on="all", epochs=1, base=composition.Base(2), batch_size=32,
+                learning_rate=0.01, optimizer=sgd.Momentum(0.9, 1e-4, keep=True)), **settings})
 
 
 def frozen():
   return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
+def whole(**settings):
+  return tuner(trainable_parts.AllLayers(conv), image_ops.Nevis(8), **settings)
+
+
 LEARNERS = {
     "finetune": lambda: tuner(frozen()),
-    "split_head": lambda: tuner(frozen(), sequence_heads.Split()),
+    "split_head": lambda: tuner(frozen(), head=class_heads.Split()),
     "last_layers": lambda: tuner(trainable_parts.LastLayers(net, 1, norms="trained")),
-    "standard": lambda: tuner(trainable_parts.Whole(net), transform=image_ops.Nevis(8)),
-    "imprinting": lambda: stream_tuner.WeightImprinting(
-        transform=PLAIN, network=frozen(), imprint_phases=1, batch_size=32),
+    "standard": whole,
+    "der": lambda: whole(objective=der.Der(beta=0.5), replay_batch=8,
+                         memory=memory.Memory(20, reservoir.Reservoir())),
+    "ewc": lambda: whole(objective=ewc.Ewc(anchor="first")),
+    "lwf": lambda: whole(objective=lwf.Lwf(), train_on="current"),
+    "imprinting": lambda: weight_imprinting.WeightImprinting(
+        transform=PLAIN, features=frozen_backbone.pixels, imprint_phases=1, batch_size=32),
     "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=frozen_backbone.pixels),
     "mdt": lambda: minimum_distance.MinimumDistance(
         tuner(frozen()), minimum_distance.LeastShare()),

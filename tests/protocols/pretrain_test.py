@@ -148,7 +148,7 @@ def test_labels_train_an_encoder_that_a_learner_can_start_from(tmp_path):
   losses = [r["train_loss"] for r in stopped_runs.records(tmp_path)]
   assert losses[1] < losses[0] < 1.5
   assert _probe(encoder_file.load(tmp_path).model()) > _probe(_random_encoder()) + 0.15
-  arrays = weight_store.read_arrays(tmp_path / "encoder.npz")  # As BucketLearner.start reads it.
+  arrays = weight_store.read_arrays(tmp_path / "encoder.npz")  # As AllLayers.weights reads it.
   shapes = [w.shape for w in _random_encoder().get_weights()]
   assert [arrays[key].shape for key in sorted(arrays)] == shapes
 

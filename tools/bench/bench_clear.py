@@ -28,26 +28,30 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import deliveries
 from suite.contracts import experience
 from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import image_set
-from suite.learners import bucket_learner
+from suite.learners import gradient
 from suite.models import resnet
 from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import snapshots
 from suite.state import weight_store
-from suite.training.gradient import cwr_star
+from suite.training.gradient import class_heads
+from suite.training.gradient import schedules
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
 from suite.training.memories import biased_reservoir
 from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.penalties import agem
-from suite.training.penalties import ewc
-from suite.training.penalties import lwf
-from suite.training.penalties import si
+from suite.training.objectives import agem
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import si
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -74,19 +78,19 @@ def _held(rule: Any) -> memory.Memory:
 
 METHODS: dict[str, Make] = {
     "fine-tuning": dict,
-    "EWC": lambda: {"penalty": ewc.Ewc()},
-    "SI": lambda: {"penalty": si.Si()},
-    "LwF": lambda: {"penalty": lwf.Lwf(lwf.ramp(BUCKETS))},
-    "CWR*": lambda: {"head": cwr_star.Consolidated()},
+    "EWC": lambda: {"objective": ewc.Ewc()},
+    "SI": lambda: {"objective": si.Si()},
+    "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))},
+    "CWR*": lambda: {"head": class_heads.CwrStar()},
     "GDumb": lambda: {"memory": _held(group_balanced.GroupBalanced("class")), "reset": True,
                       "train_on": "memory"},
-    "ER": lambda: {"memory": _held(group_balanced.GroupBalanced("bucket")), "train_on": "both"},
+    "ER": lambda: {"memory": _held(group_balanced.GroupBalanced("bucket")), "replay_batch": BATCH},
     "FT, biased reservoir": lambda: {
         "memory": _held(biased_reservoir.BiasedReservoir(1.0, "dynamic")), "train_on": "memory"},
     "A-GEM, all of the memory": lambda: {
-        "memory": _held(reservoir.Reservoir()), "penalty": agem.Agem(chunk=NUM)},
+        "memory": _held(reservoir.Reservoir()), "objective": agem.Agem(chunk=NUM)},
     "A-GEM, 64 of it": lambda: {
-        "memory": _held(reservoir.Reservoir()), "penalty": agem.Agem(sample_size=64)},
+        "memory": _held(reservoir.Reservoir()), "objective": agem.Agem(sample_size=64)},
 }
 _SLOW = {"A-GEM, all of the memory": 1}  # Epochs; the others' number would take minutes.
 
@@ -113,12 +117,15 @@ def context(folder: pathlib.Path, event: int) -> context_lib.Context:
       event=event, ledger=ledger, seeds=seeds_lib.Seeds(0).child("event", event),
       distribution=distribution_lib.build(),
       store=weight_store.WeightStore(folder / "weights", event),
-      journal=journal.Journal(event, ledger, snapshots.Snapshots(folder / "progress")))
+      journal=journal.Journal(event, ledger, snapshots.Snapshots(folder / "progress")),
+      delivery=deliveries.BUCKETS)
 
 
 def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
-  learner = bucket_learner.BucketLearner(
-      epochs=epochs, batch_size=BATCH, learning_rate=RATE, **arguments)
+  learner = gradient.GradientLearner(**{
+      "net": trainable_parts.HeadOnly(), "optimizer": sgd.Momentum(0.9),
+      "schedule": schedules.EpochSteps(), "epochs": epochs, "batch_size": BATCH,
+      "learning_rate": RATE, **arguments})
   events = iter(range(BUCKETS))
 
   def learn(bucket: Any) -> int:
@@ -168,13 +175,14 @@ def on_images(folder: pathlib.Path) -> dict[str, Learn]:
   shape = (IMAGE_SIZE, IMAGE_SIZE, 3)
   model = tf.keras.Sequential([resnet.resnet18(image_shape=shape), tf.keras.layers.Dense(CLASSES)])
   return {"Keras fit, ResNet-18": keras_fit(model, 1), "fine-tuning, ResNet-18": suite(
-      folder, 1, transform=clear_transform.Clear(IMAGE_SIZE), backbone=resnet.resnet18,
-      weight_decay=DECAY)}
+      folder, 1, transform=clear_transform.Clear(IMAGE_SIZE),
+      net=trainable_parts.AllLayers(resnet.resnet18), optimizer=sgd.Momentum(0.9, DECAY))}
 
 
 def matrices(data: Sequence[feature_set.FeatureSet]) -> dict[str, Callable[[], int]]:
   """Candidates that predict a whole matrix and return the number of samples."""
-  learner, model = bucket_learner.BucketLearner(transform=feature_set.Features(WIDTH)), linear()
+  learner, model = gradient.GradientLearner(
+      transform=feature_set.Features(WIDTH), net=trainable_parts.HeadOnly()), linear()
   with tempfile.TemporaryDirectory() as folder:
     here = context(pathlib.Path(folder), 0)
     learner.begin(TASK, here)

@@ -25,6 +25,7 @@ head the loop has no forward pass; "Keras" is one call of a Dense layer for each
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 import os
 import pathlib
 import statistics
@@ -37,12 +38,14 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.contracts import capabilities
+from suite.contracts import deliveries
+from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
+from suite.learners import gradient
 from suite.learners import nearest_mean
-from suite.learners import stream_tuner
 from suite.metrics import sequence_log
 from suite.models import conv4
 from suite.models import resnet
@@ -50,11 +53,12 @@ from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import run_writer
+from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
+from suite.training.gradient import trainable_parts
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import step_records
-from suite.training.sequence import trainable_parts
 from suite.training.sequence import update_strategies
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
@@ -103,6 +107,7 @@ class TimedState(run_state.RunState):
   def __init__(self, folder: pathlib.Path):
     writer = run_writer.RunWriter(folder, None, progress.Progress("bench"))
     super().__init__(folder, writer, name="bench", seed=0, distribution=distribution_lib.build())
+    self.delivery = deliveries.SEQUENCE
     self.marks: list[Mark] = []
 
   def commit(self, record: Any, predictions: Any = None) -> None:
@@ -159,7 +164,9 @@ def learner_of(name: str, features: Features, transform: Any) -> Any:
   if name == "NCM":
     return nearest_mean.NearestMean(transform=transform, features=features)
   if name == "linear":
-    return stream_tuner.StreamTuner(transform=transform, network=trainable_parts.HeadOnly(features))
+    return gradient.GradientLearner(
+        transform=transform, net=trainable_parts.HeadOnly(features), train_on="all", epochs=4,
+        batch_size=256, learning_rate=0.1, base=composition.Base())
   return exemplar_tuning.ExemplarTuning(
       transform=transform, features=features, learning_rate=RATE)
 
@@ -214,9 +221,10 @@ class Loop:
   def __init__(self, name: str, features: Features, transform: Any, folder: pathlib.Path):
     self._name, self._transform = name, transform
     self._forward = tf.function(features)
-    self._tuner = learner_of("ET", features, transform)
-    self._tuner.begin(TASK, TimedState(folder).context())
-    shape = self._tuner.residuals.shape
+    self._tuner, self._state, self._phases = learner_of(
+        "ET", features, transform), TimedState(folder), 0
+    self._tuner.begin(TASK, self._state.context())
+    shape = self._tuner.head.residuals.shape
     self._sums, self._means = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     self._residuals, self._squares = np.zeros(shape, np.float32), np.zeros(CLASSES, np.float32)
     self._counts = np.zeros(CLASSES, np.float32)
@@ -237,13 +245,20 @@ class Loop:
       codes.append(code)
       labels.append(label)
       if interval and (t + 1) % interval == 0:
-        stored, classes = tf.constant(np.array(codes)), tf.constant(labels, tf.int64)
-        self._tuner.update(stored[-interval:], classes[-interval:])
-        self._tuner.tune(stored, classes)
-        self._residuals = self._tuner.residuals.numpy()
+        self._tune(np.array(codes), np.array(labels), interval)
       if not t:
         start = now(1)
     return between(start, now(num)), found
+
+  def _tune(self, codes: np.ndarray, labels: np.ndarray, num_new: int) -> None:
+    """An offline phase of residuals on codes [n, D], the last `num_new` of which are new."""
+    self._tuner.update(tf.constant(codes[-num_new:]), tf.constant(labels[-num_new:], tf.int64))
+    self._phases += 1
+    context = dataclasses.replace(
+        self._state.context(), seeds=self._state.seeds.child("offline phase", self._phases))
+    self._tuner.learn_stored(
+        stored_samples.Stored(codes, labels, self._counts > 0, len(labels) - num_new), context)
+    self._residuals = self._tuner.head.residuals.numpy()
 
   def _logits(self, code: np.ndarray) -> np.ndarray:
     """Logits [C]; -inf for unknown classes."""

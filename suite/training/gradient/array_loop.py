@@ -57,7 +57,8 @@ class ArrayLoop:
     # Rests are of another width in each phase: one graph for all of them.
     width = None if part.is_rest else part.incoming.places.shape[1]
     replayed = part.replayed.places.shape[1]
-    key = ("train", width, replayed, data.classes is None)
+    # Base classes that are learned without a memory have no logits stored.
+    key = ("train", width, replayed, data.classes is None, data.stored.shape[1])
     if key not in self._graphs:
       self._graphs[key] = self._compiled(data, width, replayed)
     slots = self._slots(part, replayed)

@@ -9,7 +9,7 @@ from suite.training.gradient import cwr_star
 def make(counts_first=True):
   layer = tf.keras.layers.Dense(3)
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(2), layer])
-  head = cwr_star.Consolidated(counts_first)
+  head = cwr_star.Consolidation(counts_first)
   head.build(layer)
   return head, layer, model
 

@@ -154,6 +154,95 @@ def test_velocity_and_step_are_in_a_checkpoint(make, tmp_path):
   assert other.iterations.numpy() == 2 and v.numpy()[0] == pytest.approx(w.numpy()[0])
 
 
+MAKES = {
+    "sgd": lambda: tf.keras.optimizers.SGD(0.5, momentum=0.9),
+    "adam": lambda: tf.keras.optimizers.Adam(0.5),
+    "legacy": lambda: tf.keras.optimizers.legacy.Adam(0.5),
+}
+
+
+def steps_of(updates, variables, rates):
+  """Where steps with the gradients 1 and 2 lead, each at a rate."""
+  for rate in rates:
+    updates.apply([tf.ones([1]), 2 * tf.ones([1])], variables,
+                  None if rate is None else tf.constant(rate))
+  return [v.numpy()[0] for v in variables]
+
+
+def two():
+  return [kernel(1.0), tf.Variable([3.0], name="dense/bias")]
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_updates_are_keras_s_own_at_the_rate_of_each_step(name):
+  variables, others, keras = two(), two(), MAKES[name]()
+  found = steps_of(optimizers.KerasUpdates(MAKES[name](), variables), variables, [0.1, 0.3, 0.2])
+  for rate in (0.1, 0.3, 0.2):
+    keras.learning_rate.assign(rate) if name != "legacy" else setattr(keras, "learning_rate", rate)
+    keras.apply_gradients(zip([tf.ones([1]), 2 * tf.ones([1])], others))
+  np.testing.assert_allclose(found, [v.numpy()[0] for v in others], rtol=1e-6)
+  assert found[0] != 1.0
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_a_reset_keeps_nothing_and_its_state_is_all_there_is(name):
+  variables = two()
+  updates = optimizers.KerasUpdates(MAKES[name](), variables)
+  first = steps_of(updates, variables, [0.1, 0.2])
+  saved = [v.numpy() for v in [*variables, *updates.state]]
+  third = steps_of(updates, variables, [0.1])
+  for variable, value in zip([*variables, *updates.state], saved):
+    variable.assign(value)
+  assert steps_of(updates, variables, [0.1]) == third
+  updates.reset()
+  for variable, value in zip(variables, (1.0, 3.0)):
+    variable.assign([value])
+  assert steps_of(updates, variables, [0.1, 0.2]) == first
+
+
+def test_updates_without_a_rate_follow_the_optimizer_s_own_schedule():
+  variables = two()
+  updates = optimizers.KerasUpdates(
+      optimizers.sgd_nesterov(schedules.WarmupCosine(1.0, 2, 10), 0.0), variables)
+  assert steps_of(updates, variables, [None, None]) == pytest.approx([0.5, 2.0])
+
+
+def test_updates_decay_kernels_within_the_momentum():
+  variables = two()
+  updates = optimizers.KerasUpdates(
+      optimizers.sgd_nesterov(0.1), variables, coupled_decay=0.5)
+  for _ in range(2):
+    updates.apply([tf.zeros([1])] * 2, variables, None)
+  # As in test_coupled_decay_enters_the_momentum.
+  assert [v.numpy()[0] for v in variables] == pytest.approx([0.778525, 3.0])
+
+
+def test_a_variable_without_a_gradient_may_be_left_out():
+  variables = two()
+  updates = optimizers.KerasUpdates(tf.keras.optimizers.SGD(0.5), variables)
+  updates.apply([tf.ones([1])], variables[1:], tf.constant(0.25))
+  assert [v.numpy()[0] for v in variables] == [1.0, 2.75]
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_a_spec_makes_an_optimizer_for_each_learner(name):
+  spec, variables = optimizers.Keras(MAKES[name]), two()
+  one, other = spec.build(variables), spec.build(two())
+  steps_of(one, variables, [0.1])
+  assert one.optimizer is not other.optimizer and not other.optimizer.iterations.numpy()
+  assert not spec.keep and optimizers.Keras(MAKES[name], keep=True).keep
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: "adam", "made str .'adam'.; it must make a tf.keras.optimizers.Optimizer"),
+    (lambda: tf.keras.optimizers.SGD(tf.keras.optimizers.schedules.CosineDecay(0.1, 10)),
+     "SGD was given a learning rate schedule; the learner sets the rate of each step"),
+])
+def test_a_spec_that_makes_no_such_optimizer_is_refused(make, message):
+  with pytest.raises(ValueError, match=message):
+    optimizers.Keras(make).build(two())
+
+
 TWO_REPLICAS = """
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]

@@ -34,3 +34,10 @@ def test_at_a_constant_rate_it_is_keras(momentum):
     optimizer.apply([2.0 * ours], [ours], 0.1)
     keras.apply_gradients([(2.0 * theirs, theirs)])
   np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+
+
+def test_a_spec_makes_it_for_any_variables():
+  spec, w = sgd.Momentum(0.5, 0.1, keep=True), tf.Variable([1.0, 2.0])
+  one = spec.build([w])
+  assert (one.momentum, one.weight_decay, len(one.velocities), spec.keep) == (0.5, 0.1, 1, True)
+  assert spec.build([w]) is not one and not sgd.Momentum().keep

@@ -16,7 +16,7 @@ def make(capacity, *args, seed=(7, 0)):
 
 def offer(memory, first, num):
   memory.add(np.arange(first, first + num), np.zeros(num))
-  return memory.arrays()[0].numpy()
+  return memory.held().images.numpy()
 
 
 def fill(memory, buckets, size):
@@ -89,7 +89,7 @@ def test_tail_eviction_lets_the_newest_go():
   memory = make(20, 0.5, "dynamic", "tail")
   oldest = list(offer(memory, 0, 20))
   for bucket in range(1, 4):
-    before = sorted(memory.arrays()[0].numpy())
+    before = sorted(memory.held().images.numpy())
     ids = sorted(offer(memory, 20 * bucket, 20))
     entered = [i for i in ids if i >= 20 * bucket]
     assert 0 < len(entered) < 20

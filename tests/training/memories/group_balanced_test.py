@@ -8,8 +8,8 @@ from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
 
 
-def make(capacity, by, seed=(0, 0)):
-  memory = memory_lib.Memory(capacity, group_balanced.GroupBalanced(by))
+def make(capacity, by, seed=(0, 0), keep="random"):
+  memory = memory_lib.Memory(capacity, group_balanced.GroupBalanced(by, keep))
   memory.build([], tf.int64, seed=seed, num_classes=3)
   return memory
 
@@ -24,16 +24,36 @@ def test_ranks_by_hand():
 def test_classes_get_equal_parts_and_what_small_ones_leave_over():
   memory = make(9, "class")
   memory.add(np.arange(40), [0] * 20 + [1] * 18 + [2] * 2)
-  assert sorted(np.bincount(memory.arrays()[1])) == [2, 3, 4]
+  assert sorted(np.bincount(memory.held().labels)) == [2, 3, 4]
   memory.add(np.arange(40, 50), [2] * 10)
-  np.testing.assert_array_equal(np.bincount(memory.arrays()[1]), [3, 3, 3])
+  np.testing.assert_array_equal(np.bincount(memory.held().labels), [3, 3, 3])
 
 
 def test_buckets_get_equal_parts():
   memory = make(12, "bucket")
   for bucket, share in enumerate([12, 6, 4, 3]):
     memory.add(np.arange(20) + 20 * bucket, np.zeros(20))
-    np.testing.assert_array_equal(np.bincount(memory.arrays()[0] // 20), [share] * (bucket + 1))
+    np.testing.assert_array_equal(np.bincount(memory.held().images // 20), [share] * (bucket + 1))
+
+
+@pytest.mark.parametrize("cuts", [[0, 24], [0, 1, 5, 6, 17, 24]])
+def test_the_newest_of_each_class_stay(cuts):
+  """A ring buffer a class, however the samples were cut into calls."""
+  labels = np.array([0, 0, 1, 0, 2, 1, 1, 0, 0, 2, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0])
+  memory = make(6, "class", keep="newest")
+  for first, last in zip(cuts, cuts[1:]):
+    memory.add(np.arange(first, last), labels[first:last])
+    newest = sorted(i for c in range(3) for i in np.flatnonzero(labels[:last] == c)[-2:])
+    if last > 17:
+      assert sorted(memory.held().images.numpy()) == newest
+  assert sorted(memory.held().images.numpy()) == [4, 9, 20, 21, 22, 23]
+
+
+def test_the_newest_of_each_bucket_stay():
+  memory = make(6, "bucket", keep="newest")
+  for bucket in range(3):
+    memory.add(np.arange(10) + 10 * bucket, np.zeros(10))
+  assert sorted(memory.held().images.numpy()) == [8, 9, 18, 19, 28, 29]
 
 
 @pytest.fixture(name="run")
@@ -65,3 +85,5 @@ def test_within_a_class_all_buckets_are_held_equally_often(run):
 def test_an_unknown_group_names_the_known_ones():
   with pytest.raises(ValueError, match="by is 'year'; allowed are class, bucket"):
     group_balanced.GroupBalanced("year")
+  with pytest.raises(ValueError, match="keep is 'best'; allowed are random, newest"):
+    group_balanced.GroupBalanced(keep="best")

@@ -4,7 +4,6 @@ import pytest
 import tensorflow as tf
 
 from suite.training.memories import biased_reservoir
-from suite.training.memories import class_balanced
 from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
@@ -13,15 +12,15 @@ RULES = {
     "reservoir": reservoir.Reservoir,
     "biased": lambda: biased_reservoir.BiasedReservoir(2.0),
     "biased_tail": lambda: biased_reservoir.BiasedReservoir(0.5, "dynamic", "tail"),
-    "class_balanced": class_balanced.ClassBalanced,
+    "by_class_newest": lambda: group_balanced.GroupBalanced(keep="newest"),
     "by_class": group_balanced.GroupBalanced,
     "by_bucket": lambda: group_balanced.GroupBalanced("bucket"),
 }
 
 
-def make(rule, capacity=7, seed=(1, 2)):
+def make(rule, capacity=7, seed=(1, 2), with_logits=False):
   memory = memory_lib.Memory(capacity, rule)
-  memory.build([2], tf.float32, seed=seed, num_classes=3)
+  memory.build([2], tf.float32, seed=seed, num_classes=3, with_logits=with_logits)
   return memory
 
 
@@ -36,8 +35,9 @@ def test_images_stay_with_their_labels_and_nobody_is_held_twice(name):
   memory = make(RULES[name]())
   for first, num in [(0, 4), (4, 9), (13, 1), (14, 30)]:
     memory.add(*bucket(first, num))
-    images, labels = memory.arrays()
+    images, labels, logits = memory.held()
     np.testing.assert_array_equal(images[:, 1], labels)
+    assert logits.shape == [int(memory.size), 0]
     ids = images[:, 0].numpy()
     assert len(set(ids)) == len(ids) == memory.size == min(7, first + num)
     assert memory.seen == first + num
@@ -66,35 +66,74 @@ def test_it_goes_on_from_a_checkpoint_as_if_nothing_had_happened(name, tmp_path)
     memory.add(*bucket(12, 20))
   np.testing.assert_array_equal(whole.images, again.images)
   np.testing.assert_array_equal(whole.labels, again.labels)
-  np.testing.assert_array_equal(whole.sample((3, 4), 5)[1], again.sample((3, 4), 5)[1])
 
 
-@pytest.mark.parametrize("capacity", [7, 5000])
-def test_a_sample_is_without_replacement_while_it_can_be(capacity):
-  memory = make(reservoir.Reservoir(), capacity)
-  memory.add(*bucket(0, 7))
-  assert sorted(memory.sample((0, 1), 7)[0][:, 0].numpy()) == list(range(7))
-  twice = memory.sample((0, 1), 14)[0][:, 0].numpy()
-  assert sorted(twice) == sorted([*range(7)] * 2)
-  images, labels = memory.sample((0, 1), 10)
-  np.testing.assert_array_equal(images[:, 1], labels)
-  assert set(np.bincount(images[:, 0].numpy().astype(int))) == {1, 2}
+def logits_of(first, num):
+  """Logits that say whose they are: (i, -i, NaN)."""
+  i = np.arange(first, first + num)
+  return np.stack([i, -i, np.full(num, np.nan)], 1).astype(np.float32)
 
 
-@pytest.mark.parametrize("capacity", [10, 5000])
-def test_every_example_is_sampled_equally_often(capacity):
-  memory = make(reservoir.Reservoir(), capacity)
-  memory.add(*bucket(0, 10))
-  sample = tf.function(lambda i: memory.places(tf.stack([i, 5]), 3))
-  counts = np.bincount(np.concatenate([sample(tf.constant(i)) for i in range(2000)]), minlength=10)
-  assert abs(counts - 600).max() < 4.5 * np.sqrt(2000 * 0.3 * 0.7)
+@pytest.mark.parametrize("name", RULES)
+def test_logits_stay_with_their_images(name, tmp_path):
+  memory = make(RULES[name](), with_logits=True)
+  for first, num in [(0, 4), (4, 9), (13, 1), (14, 30)]:
+    memory.add(*bucket(first, num), logits_of(first, num))
+    images, _, logits = memory.held()
+    np.testing.assert_array_equal(logits[:, 0], images[:, 0])
+    np.testing.assert_array_equal(logits[:, 1], -images[:, 0])
+    assert np.isnan(logits[:, 2]).all() and logits.shape == [int(memory.size), 3]
+  path = tf.train.Checkpoint(memory=memory).save(str(tmp_path / "c"))
+  again = make(RULES[name](), with_logits=True)
+  tf.train.Checkpoint(memory=again).restore(path).assert_consumed()
+  np.testing.assert_array_equal(again.logits, memory.logits)
+
+
+@pytest.mark.parametrize("size", [7, 5000])
+def test_a_sample_is_without_replacement_while_it_can_be(size):
+  assert sorted(memory_lib.sample(size, (0, 1), size).numpy()) == list(range(size))
+  part = memory_lib.sample(size, (0, 1), size // 2).numpy()
+  assert len(set(part)) == size // 2 and part.min() >= 0 and part.max() < size
+  twice = memory_lib.sample(size, (0, 1), 2 * size).numpy()
+  assert sorted(twice) == sorted([*range(size)] * 2)
+  some = memory_lib.sample(size, (0, 1), size + size // 2).numpy()
+  assert set(np.bincount(some, minlength=size)) == {1, 2}
+
+
+def test_of_one_slot_a_sample_is_that():
+  for num in (1, 5):
+    assert memory_lib.sample(1, (3, 4), num).numpy().tolist() == [0] * num
+
+
+def test_a_sample_is_a_function_of_its_seed():
+  first = memory_lib.sample(100, (3, 4), 20)
+  np.testing.assert_array_equal(first, memory_lib.sample(100, (3, 4), 20))
+  assert (first != memory_lib.sample(100, (3, 5), 20)).numpy().any()
+  assert (first != memory_lib.sample(100, (4, 4), 20)).numpy().any()
+
+
+@pytest.mark.parametrize("size", [10, 10_000])
+def test_every_slot_is_sampled_equally_often(size):
+  """Beyond 4,096, too, from where on TensorFlow's permutation has another block."""
+  num, runs = size * 3 // 10, 2000 if size == 10 else 60
+  sample = tf.function(lambda i: memory_lib.sample(size, tf.stack([i, 5]), num))
+  found = np.concatenate([sample(tf.constant(i)) for i in range(runs)])
+  counts = np.bincount(found * 10 // size, minlength=10)  # By tenths of the slots.
+  assert abs(counts - runs * num / 10).max() < 4.5 * np.sqrt(runs * num * 0.1 * 0.9)
+
+
+def test_all_places_of_a_sample_are_alike():
+  sample = tf.function(lambda i: memory_lib.sample(10, tf.stack([i, 5]), 3))
+  places = np.stack([sample(tf.constant(i)) for i in range(2000)])
+  for column in places.T:
+    assert abs(np.bincount(column, minlength=10) - 200).max() < 4.5 * np.sqrt(2000 * 0.1 * 0.9)
 
 
 def test_a_pixel_memory_holds_bytes():
   memory = memory_lib.Memory(2, reservoir.Reservoir())
   memory.build([4, 4, 3], tf.uint8, seed=(0, 0), num_classes=2)
   memory.add(np.full([1, 4, 4, 3], 255, np.uint8), [1])
-  assert memory.images.dtype == tf.uint8 and memory.arrays()[0].shape == [1, 4, 4, 3]
+  assert memory.images.dtype == tf.uint8 and memory.held().images.shape == [1, 4, 4, 3]
 
 
 def test_bad_input_says_what_is_wrong():
@@ -106,4 +145,4 @@ def test_bad_input_says_what_is_wrong():
   with pytest.raises(ValueError, match="given .2,. of uint8"):
     memory.add(np.zeros([1, 2], np.uint8), [0])
   with pytest.raises(tf.errors.InvalidArgumentError, match="The memory is empty"):
-    memory.sample((0, 0), 1)
+    memory_lib.sample(memory.size, (0, 0), 1)

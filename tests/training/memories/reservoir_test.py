@@ -15,7 +15,7 @@ def held(seed, cuts, capacity=5, num=20):
   memory.build([], tf.int64, seed=(7, seed), num_classes=1)
   for ids in np.split(np.arange(num), cuts):
     memory.add(ids, np.zeros(len(ids)))
-  return sorted(memory.arrays()[0].numpy())
+  return sorted(memory.held().images.numpy())
 
 
 def test_the_k_largest_keys_stay_however_the_examples_come():
@@ -57,9 +57,9 @@ def test_free_slots_are_taken_in_order():
   memory = memory_lib.Memory(5, reservoir.Reservoir())
   memory.build([], tf.int64, seed=(0, 0), num_classes=1)
   memory.add(np.arange(3), np.zeros(3))
-  np.testing.assert_array_equal(memory.arrays()[0], [0, 1, 2])
+  np.testing.assert_array_equal(memory.held().images, [0, 1, 2])
   memory.add(np.arange(3, 5), np.zeros(2))
-  np.testing.assert_array_equal(memory.arrays()[0], [0, 1, 2, 3, 4])
+  np.testing.assert_array_equal(memory.held().images, [0, 1, 2, 3, 4])
 
 
 def test_largest_says_who_comes_and_who_goes():

@@ -3,26 +3,34 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.memories import memory as memory_lib
-from suite.training.memories import reservoir
-from suite.training.penalties import agem
+from suite.training.objectives import agem
+from suite.training.objectives import objective as objective_lib
+
+# Rows of the bucket at hand, behind which the memory's rows lie; nobody may follow the former.
+CURRENT = np.full([3, 2], 1e3, np.float32)
 
 
-def make(sample_size=None, chunk=64, capacity=10):
+def make(sample_size=None, chunk=64):
   """Two parameters w; an example x costs w . x, so that its gradient is x."""
   layer = tf.keras.layers.Dense(1, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
-  memory = memory_lib.Memory(capacity, reservoir.Reservoir())
-  memory.build([2], tf.float32, seed=(0, 0), num_classes=2)
-  penalty = agem.Agem(sample_size, chunk)
-  penalty.build(model, losses_of=lambda images, labels: model(images)[:, 0], memory=memory,
-                seed=(3, 4))
-  return penalty, memory
+  objective = agem.Agem(sample_size, chunk)
+  objective.build(model, losses_of=lambda images, labels, known: model(images)[:, 0], seed=(3, 4))
+  return objective
 
 
-def gradients(penalty, values):
-  call = tf.function(lambda g: penalty.gradients([g])[0])
-  return call(tf.constant(values, tf.float32)[:, None])[:, 0].numpy()
+def holding(rows=(), labels=None, classes=None):
+  rows = np.reshape(np.array(rows, np.float32), [-1, 2])
+  labels = np.zeros(len(rows)) if labels is None else labels
+  return objective_lib.Data(
+      tf.constant(np.concatenate([CURRENT, rows])),
+      tf.constant(np.concatenate([np.zeros(3), labels]), tf.int64),
+      tf.range(3, 3 + len(rows), dtype=tf.int64), tf.zeros([len(rows), 0]), classes)
+
+
+def gradients(objective, values, data):
+  call = tf.function(lambda g, *d: objective.gradients([g], objective_lib.Data(*d))[0])
+  return call(tf.constant(values, tf.float32)[:, None], *data)[:, 0].numpy()
 
 
 def test_projection_by_hand():
@@ -53,29 +61,51 @@ def test_the_projected_gradient_never_goes_against_the_reference():
 
 @pytest.mark.parametrize("chunk", [1, 2, 64])
 def test_the_whole_memory_is_the_reference(chunk):
-  penalty, memory = make(chunk=chunk)
-  np.testing.assert_array_equal(gradients(penalty, [1, -3]), [1, -3])  # Nothing held yet.
-  memory.add(np.array([[3, 0], [0, 1], [0, 2]], np.float32), [0, 1, 1])
-  np.testing.assert_allclose(penalty.reference(tf.constant(1))[0][:, 0], [1, 1], rtol=1e-6)
-  np.testing.assert_allclose(gradients(penalty, [1, -3]), [2, -2], rtol=1e-6)
-  np.testing.assert_array_equal(gradients(penalty, [1, 0]), [1, 0])
+  objective, data = make(chunk=chunk), holding([[3, 0], [0, 1], [0, 2]])
+  np.testing.assert_array_equal(  # Nothing held yet.
+      gradients(objective, [1, -3], holding()), [1, -3])
+  np.testing.assert_allclose(
+      objective.reference(tf.constant(1), data)[0][:, 0], [1, 1], rtol=1e-6)
+  np.testing.assert_allclose(gradients(objective, [1, -3], data), [2, -2], rtol=1e-6)
+  np.testing.assert_array_equal(gradients(objective, [1, 0], data), [1, 0])
 
 
 def test_a_sample_changes_with_the_step_and_resumes(tmp_path):
-  penalty, memory = make(sample_size=2, chunk=1)
-  memory.add(np.eye(2, dtype=np.float32)[[0, 0, 0, 1, 1, 1]], [0] * 6)
-  path = tf.train.Checkpoint(penalty=penalty, memory=memory).save(str(tmp_path / "c"))
-  first = [gradients(penalty, [-1, -2]) for _ in range(8)]
+  objective, data = make(sample_size=2, chunk=1), holding(np.eye(2)[[0, 0, 0, 1, 1, 1]])
+  path = tf.train.Checkpoint(objective=objective).save(str(tmp_path / "c"))
+  first = [gradients(objective, [-1, -2], data) for _ in range(8)]
   assert len({tuple(g) for g in first}) == 3  # (1, 0), (0, 1) or their mean.
-  again, held = make(sample_size=2, chunk=1)
-  tf.train.Checkpoint(penalty=again, memory=held).restore(path)
-  np.testing.assert_array_equal([gradients(again, [-1, -2]) for _ in range(8)], first)
+  again = make(sample_size=2, chunk=1)
+  tf.train.Checkpoint(objective=again).restore(path).assert_consumed()
+  np.testing.assert_array_equal([gradients(again, [-1, -2], data) for _ in range(8)], first)
 
 
 def test_a_sample_larger_than_what_is_held_is_all_of_it():
-  penalty, memory = make(sample_size=5)
-  memory.add(np.array([[4, 0], [0, 2]], np.float32), [0, 1])
-  np.testing.assert_allclose(penalty.reference(tf.constant(1))[0][:, 0], [2, 1], rtol=1e-6)
+  objective = make(sample_size=5)
+  found = objective.reference(tf.constant(1), holding([[4, 0], [0, 2]]))
+  np.testing.assert_allclose(found[0][:, 0], [2, 1], rtol=1e-6)
+
+
+def test_the_memory_is_compared_among_known_classes():
+  asked, objective = [], agem.Agem()
+  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, use_bias=False)])
+  objective.build(model, losses_of=lambda images, labels, known: (
+      asked.append((labels, known)), model(images)[:, 0])[1])
+  known = tf.constant([True, False])
+  objective.reference(tf.constant(1), holding([[4, 0], [0, 2]], [1, 0], objective_lib.Classes(
+      known, ~known, ~known)))
+  (labels, found), = asked
+  assert labels.numpy().tolist() == [1, 0] and found is known
+
+
+def test_a_variable_that_the_loss_does_not_reach_keeps_its_gradient():
+  objective, model = agem.Agem(), tf.keras.Sequential(
+      [tf.keras.Input([2]), tf.keras.layers.Dense(1)])
+  kernel, _ = model.trainable_variables
+  objective.build(model, losses_of=lambda images, labels, known: tf.matmul(images, kernel)[:, 0])
+  found = objective.gradients([tf.constant([[1.0], [-3.0]]), None], holding([[1, 1]]))
+  np.testing.assert_allclose(found[0][:, 0], [2, -2], rtol=1e-6)
+  np.testing.assert_array_equal(found[1], [0.0])
 
 
 def test_bad_input_says_what_is_allowed():
@@ -83,5 +113,5 @@ def test_bad_input_says_what_is_allowed():
     agem.Agem(0)
   with pytest.raises(ValueError, match="chunk is 0"):
     agem.Agem(chunk=0)
-  with pytest.raises(ValueError, match="needs a memory and the training loss"):
+  with pytest.raises(ValueError, match="needs the training loss; give it to build"):
     agem.Agem().build(tf.keras.Sequential())

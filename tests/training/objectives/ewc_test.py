@@ -3,95 +3,198 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.penalties import ewc
+from suite.models import feature_head
+from suite.training.objectives import ewc
+from suite.training.objectives import example_gradients
+from suite.training.objectives import objective as objective_lib
 
 # Two parameters w; the loss of an example (x, y) is (w . x - y)^2 / 2, its gradient (w . x - y) x.
 X = np.array([[1, 0], [0, 2], [1, 1]], np.float32)
 Y = np.array([0, 0, 1], np.float32)
 W = [1.0, 2.0]  # So the errors are 1, 4, 2 and the gradients (1, 0), (0, 8), (2, 2).
 
+# A batch whose cross-entropy is 0: what is left of the loss is the distance.
+SURE = objective_lib.Batch(
+    np.zeros([1, 2]), np.array([[200, 0]], np.float32), np.array([0]))
+# And one whose cross-entropy is log 3.
+EVEN = SURE._replace(logits=np.zeros([1, 3], np.float32))
+
 
 def make(**options):
   layer = tf.keras.layers.Dense(1, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
   layer.kernel.assign(np.array(W)[:, None])
-  penalty = ewc.Ewc(**options)
-  penalty.build(model)
+  objective = ewc.Ewc(**options)
+  objective.build(model)
 
   def losses_of(images, labels):
     return tf.square(model(images)[:, 0] - labels) / 2
 
-  return penalty, layer.kernel, losses_of
+  return objective, layer.kernel, losses_of
 
 
-def observe(penalty, losses_of, batches, graph=False):
-  call = tf.function(lambda x, y, m: penalty.observe(losses_of, x, y, m)) if graph else (
-      lambda x, y, m: penalty.observe(losses_of, x, y, m))
+def observe(objective, losses_of, batches, graph=False):
+  call = tf.function(lambda x, y, m: objective.observe(losses_of, x, y, m)) if graph else (
+      lambda x, y, m: objective.observe(losses_of, x, y, m))
   for rows in batches:
     call(tf.constant(X[rows]), tf.constant(Y[rows]), tf.ones([len(rows)], tf.bool))
-  penalty.after_bucket()
+  objective.after_phase()
 
 
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("limit", [0, 2**20])
 def test_fisher_of_examples_by_hand(graph, limit, monkeypatch):
-  monkeypatch.setattr(ewc, "_MAX_BYTES", limit)
-  penalty, _, losses_of = make(fisher="example")
-  observe(penalty, losses_of, [[0, 1], [2]], graph)
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [(1 + 4) / 3, (64 + 4) / 3], rtol=1e-6)
+  monkeypatch.setattr(example_gradients, "_MAX_BYTES", limit)
+  objective, _, losses_of = make(fisher="example")
+  observe(objective, losses_of, [[0, 1], [2]], graph)
+  np.testing.assert_allclose(objective.importance[0][:, 0], [(1 + 4) / 3, (64 + 4) / 3], rtol=1e-6)
 
 
 @pytest.mark.parametrize("graph", [False, True])
 def test_fisher_of_minibatches_by_hand(graph):
   # Means (1/2, 4) and (2, 2): squares (1/4, 16) and (4, 4); the short batch counts as much.
-  penalty, _, losses_of = make(fisher="minibatch")
-  observe(penalty, losses_of, [[0, 1], [2]], graph)
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [2.125, 10.0], rtol=1e-6)
+  objective, _, losses_of = make(fisher="minibatch")
+  observe(objective, losses_of, [[0, 1], [2]], graph)
+  np.testing.assert_allclose(objective.importance[0][:, 0], [2.125, 10.0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("limit", [0, 2**20])
 @pytest.mark.parametrize("fisher", ewc.FISHERS)
 def test_padding_does_not_count(fisher, limit, monkeypatch):
-  monkeypatch.setattr(ewc, "_MAX_BYTES", limit)
+  monkeypatch.setattr(example_gradients, "_MAX_BYTES", limit)
   results = []
   for rows, mask in [([0, 1], [True, True]), ([0, 2, 1], [True, False, True])]:
-    penalty, _, losses_of = make(fisher=fisher)
-    penalty.observe(losses_of, tf.constant(X[rows]), tf.constant(Y[rows]), tf.constant(mask))
-    penalty.observe(losses_of, tf.constant(X[rows]), tf.constant(Y[rows]),
+    objective, _, losses_of = make(fisher=fisher)
+    objective.observe(losses_of, tf.constant(X[rows]), tf.constant(Y[rows]), tf.constant(mask))
+    objective.observe(losses_of, tf.constant(X[rows]), tf.constant(Y[rows]),
                     tf.zeros([len(rows)], tf.bool))
-    penalty.after_bucket()
-    results.append(penalty.importance[0].numpy())
+    objective.after_phase()
+    results.append(objective.importance[0].numpy())
   np.testing.assert_allclose(*results)
 
 
 def test_loss_and_decay_by_hand():
-  penalty, kernel, losses_of = make(strength=0.4, decay=0.1, fisher="minibatch")
-  assert penalty.loss(None, None).numpy() == 0
-  observe(penalty, losses_of, [[0, 1], [2]])
+  objective, kernel, losses_of = make(strength=0.4, decay=0.1, fisher="minibatch")
+  assert objective.loss(SURE).numpy() == 0
+  observe(objective, losses_of, [[0, 1], [2]])
   kernel.assign([[2.0], [1.0]])
   # 0.4 * (2.125 * 1^2 + 10 * 1^2); its gradient is 0.8 * F * difference.
   with tf.GradientTape() as tape:
-    loss = penalty.loss(None, None)
+    loss = objective.loss(SURE)
   np.testing.assert_allclose(loss, 4.85, rtol=1e-6)
   np.testing.assert_allclose(tape.gradient(loss, kernel)[:, 0], [1.7, -8.0], rtol=1e-6)
-  # Second bucket: w = (2, 1), only example 0, gradient (2, 0): F = 0.1 * F + (4, 0), w* = w.
-  observe(penalty, losses_of, [[0]])
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [4.2125, 1.0], rtol=1e-6)
-  assert penalty.loss(None, None).numpy() == 0
+  # Second phase: w = (2, 1), only example 0, gradient (2, 0): F = 0.1 * F + (4, 0), w* = w.
+  observe(objective, losses_of, [[0]])
+  np.testing.assert_allclose(objective.importance[0][:, 0], [4.2125, 1.0], rtol=1e-6)
+  assert objective.loss(SURE).numpy() == 0
+
+
+@pytest.mark.parametrize("fisher", ewc.FISHERS)
+def test_one_quadratic_a_phase_is_the_sum_of_them(fisher):
+  """F and w* of each phase by an Ewc of one phase; the sum of their gradients, literally."""
+  each, kernel, losses_of = make(strength=0.3, fisher=fisher, anchor="each")
+  lone, phases = [], [([1.0, 2.0], [[0, 1], [2]]), ([2.0, -1.0], [[0], [1]]), ([0.5, 3.0], [[2]])]
+  for weights, batches in phases:
+    kernel.assign(np.array(weights)[:, None])
+    observe(each, losses_of, batches)
+    one, other, losses = make(strength=0.3, fisher=fisher)
+    other.assign(kernel)
+    observe(one, losses, batches)
+    lone.append((one.importance[0].numpy(), other.numpy()))
+  constants = []
+  for weights in ([0.0, 0.0], [3.0, -2.0], [1.5, 1.5]):
+    kernel.assign(np.array(weights)[:, None])
+    with tf.GradientTape() as tape:
+      loss = each.loss(SURE)
+    expected = sum(0.3 * f * (kernel.numpy() - anchor)**2 for f, anchor in lone).sum()
+    slopes = sum(2 * 0.3 * f * (kernel.numpy() - anchor) for f, anchor in lone)
+    np.testing.assert_allclose(tape.gradient(loss, kernel), slopes, rtol=1e-4, atol=1e-4)
+    constants.append(expected - loss.numpy())
+  np.testing.assert_allclose(constants, constants[0], rtol=1e-4)
+  assert constants[0] > 1.0
+
+
+def test_a_weight_without_information_stays_free():
+  each, kernel, losses_of = make(anchor="each")
+  observe(each, losses_of, [[0]])  # Its gradient is (1, 0).
+  np.testing.assert_array_equal(each.anchors[0][:, 0], [1.0, 0.0])
+  kernel.assign([[1.0], [50.0]])
+  assert each.loss(SURE).numpy() == 0
+
+
+def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
+  objective, kernel, losses_of = make(strength=0.05, share=0.9, fisher="example", anchor="first")
+  assert objective.observes == objective_lib.VALIDATION
+  observe(objective, losses_of, [[0, 1, 2]])
+  np.testing.assert_allclose(objective.importance[0][:, 0], [5 / 3, 68 / 3], rtol=1e-6)
+  kernel.assign([[3.0], [2.0]])
+  expected = 0.9 * np.log(3) + 0.05 * 5 / 3 * 2**2
+  np.testing.assert_allclose(objective.loss(EVEN), expected, rtol=1e-6)
+  # At (3, 2) the errors are 3, 4, 4 and the gradients (3, 0), (0, 8), (4, 4).
+  objective.observe(losses_of, tf.constant(X), tf.constant(Y))
+  objective.refresh()
+  np.testing.assert_allclose(objective.importance[0][:, 0], [25 / 3, 80 / 3], rtol=1e-6)
+  np.testing.assert_allclose(objective.anchors[0][:, 0], W)
+  objective.after_phase()  # Of a later phase: nothing was observed, and nothing is asked for.
+  np.testing.assert_allclose(objective.importance[0][:, 0], [25 / 3, 80 / 3], rtol=1e-6)
+  np.testing.assert_allclose(objective.anchors[0][:, 0], W)
+
+
+def test_each_quadratic_goes_on_from_a_checkpoint_between_phases(tmp_path):
+  results = []
+  whole, kernel, losses_of = make(anchor="each")
+  observe(whole, losses_of, [[0, 1]])
+  path = tf.train.Checkpoint(objective=whole, kernel=kernel).save(str(tmp_path / "c"))
+  again, weights, other = make(anchor="each")
+  tf.train.Checkpoint(objective=again, kernel=weights).restore(path).assert_consumed()
+  for objective, variable, losses in ((whole, kernel, losses_of), (again, weights, other)):
+    variable.assign([[4.0], [1.0]])
+    observe(objective, losses, [[2]])
+    results.append([objective.importance[0].numpy(), objective.anchors[0].numpy()])
+  np.testing.assert_array_equal(*results)
 
 
 def test_it_goes_on_from_a_checkpoint(tmp_path):
-  penalty, kernel, losses_of = make()
-  observe(penalty, losses_of, [[0, 1, 2]])
+  objective, kernel, losses_of = make()
+  observe(objective, losses_of, [[0, 1, 2]])
   kernel.assign([[3.0], [3.0]])
-  path = tf.train.Checkpoint(penalty=penalty, kernel=kernel).save(str(tmp_path / "c"))
+  path = tf.train.Checkpoint(objective=objective, kernel=kernel).save(str(tmp_path / "c"))
   again, weights, _ = make()
-  tf.train.Checkpoint(penalty=again, kernel=weights).restore(path).assert_consumed()
-  assert again.loss(None, None).numpy() == penalty.loss(None, None).numpy() > 0
+  tf.train.Checkpoint(objective=again, kernel=weights).restore(path).assert_consumed()
+  assert again.loss(SURE).numpy() == objective.loss(SURE).numpy() > 0
 
 
 def test_bad_input_says_what_to_do():
   with pytest.raises(ValueError, match="fisher is 'full'; allowed are minibatch, example"):
     ewc.Ewc(fisher="full")
-  with pytest.raises(ValueError, match="observed no example of the bucket. Call observe"):
-    make()[0].after_bucket()
+  with pytest.raises(ValueError, match="anchor is 'mean'; allowed are last, each, first"):
+    ewc.Ewc(anchor="mean")
+  with pytest.raises(ValueError, match="observed no example of the phase. Call observe"):
+    make()[0].after_phase()
+
+
+def test_it_pulls_towards_the_first_weights_of_a_softmax_layer_by_importance():
+  model = feature_head.linear(3, 2)
+  model.set_weights([np.zeros([2, 3], np.float32), np.zeros(3, np.float32)])
+  objective = ewc.Ewc(strength=0.05, share=0.9, fisher="example", anchor="first")
+  objective.build(model)
+  images, label = tf.constant([[2.0, 0.0]]), tf.constant([1], tf.int64)
+
+  def losses_of(x, y):
+    batch = objective_lib.Batch(x, model(x), y)
+    return objective_lib.row_losses(batch, tf.constant([True, True, False]))
+
+  objective.observe(losses_of, images, label)
+  objective.after_phase()
+  # p = (1/2, 1/2): gradients of the kernel's first row +-2 * 1/2, squared 1; of biases 1/4.
+  model.layers[-1].kernel.assign([[3.0, 0, 5.0], [7.0, 0, 0]])
+  model.layers[-1].bias.assign([0.0, 2.0, 0])
+  expected = 0.9 * np.log(3) + 0.05 * (1 * 9 + 0.25 * 4)
+  assert float(objective.loss(EVEN)) == pytest.approx(expected, rel=1e-5)
+  # Once more, at the present weights, which do not become those to stay near to.
+  model.layers[-1].kernel.assign(np.zeros([2, 3]))
+  objective.observe(losses_of, images, label)
+  objective.refresh()
+  importance = objective.importance[0].numpy()
+  assert importance[0, 2] == importance[1, 0] == 0.0 and importance[0, 0] != 1.0
+  np.testing.assert_array_equal(objective.anchors[1], [0, 0, 0])

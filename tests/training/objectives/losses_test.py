@@ -95,3 +95,26 @@ def test_padding_counts_neither_in_the_loss_nor_in_the_gradient():
 def test_two_replicas_add_up_to_the_mean_of_the_global_batch():
   halves = [tf.constant([1.0, 2.0]), tf.constant([3.0, 6.0])]
   assert sum(losses.scaled_sum(half, 4).numpy() for half in halves) == 3.0
+
+
+def test_hard_cross_entropy_is_that_without_smoothing():
+  got = losses.hard_cross_entropy(np.array([0, 1]), LOGITS)
+  np.testing.assert_allclose(got, [math.log(4.0), math.log(2.0)], rtol=1e-6)
+  assert losses.hard_cross_entropy(np.array([0]), tf.zeros([1, 2], tf.bfloat16)).dtype == tf.float32
+
+
+def test_classes_that_take_no_part_are_low():
+  logits = tf.constant([[1.0, 2.0], [3.0, 4.0]], tf.bfloat16)
+  np.testing.assert_array_equal(
+      losses.among(tf.constant([True, False]), logits), [[1, losses.LOW], [3, losses.LOW]])
+  np.testing.assert_array_equal(
+      losses.among(tf.constant([[True, False], [False, True]]), logits),
+      [[1, losses.LOW], [losses.LOW, 4]])
+  # The softmax of the others is theirs alone, and no gradient reaches a class that is left out.
+  values = tf.constant([[0.0, math.log(3.0), 50.0]])
+  with tf.GradientTape() as tape:
+    tape.watch(values)
+    loss = losses.hard_cross_entropy(
+        np.array([0]), losses.among(tf.constant([True, True, False]), values))
+  np.testing.assert_allclose(loss, [math.log(4.0)], rtol=1e-6)
+  np.testing.assert_allclose(tape.gradient(loss, values), [[-0.75, 0.75, 0.0]], rtol=1e-6)

@@ -5,18 +5,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.penalties import lwf
+from suite.models import feature_head
+from suite.training.objectives import lwf
+from suite.training.objectives import objective as objective_lib
 
 LOG3 = math.log(3.0)
 
 
-def make(alphas=(0.0, 1.5, 2.0)):
+def make(strength=(0.0, 1.5, 2.0), **options):
   """Two parameters: the logits of two classes, whatever the image."""
   layer = tf.keras.layers.Dense(2, use_bias=False, kernel_initializer="zeros")
   model = tf.keras.Sequential([tf.keras.Input([1]), layer])
-  penalty = lwf.Lwf(alphas)
-  penalty.build(model)
-  return penalty, model, layer.kernel
+  objective = lwf.Lwf(strength, **options)
+  objective.build(model)
+  return objective, model, layer.kernel
 
 
 def test_divergence_by_hand():
@@ -30,27 +32,34 @@ def test_divergence_by_hand():
       lwf.divergence(2 * previous[:1], present[:1], 2.0), expected, rtol=1e-5)
 
 
-def test_penalty_and_gradient_by_hand():
-  penalty, model, kernel = make()
+def distance(objective, images, logits):
+  """The loss without its cross-entropy."""
+  labels = tf.zeros(tf.shape(logits)[:1], tf.int64)
+  batch = objective_lib.Batch(images, logits, labels)
+  return objective.loss(batch) - objective_lib.cross_entropy(batch)
+
+
+def test_objective_and_gradient_by_hand():
+  objective, model, kernel = make()
   images = tf.ones([4, 1])
 
   @tf.function
   def loss_and_gradient():
     with tf.GradientTape() as tape:
-      loss = penalty.loss(images, model(images, training=True))
+      loss = distance(objective, images, model(images, training=True))
     return loss, tape.gradient(loss, kernel)
 
-  penalty.before_bucket()
+  objective.before_phase()
   kernel.assign([[LOG3, 0.0]])
-  np.testing.assert_array_equal(loss_and_gradient()[0], 0)
-  penalty.after_bucket()
-  penalty.before_bucket()
+  np.testing.assert_array_equal(loss_and_gradient()[0], 0)  # There is no earlier model.
+  objective.after_phase()
+  objective.before_phase()
   kernel.assign([[0.0, 0.0]])
   loss, gradient = loss_and_gradient()
   np.testing.assert_allclose(loss, 1.5 * (0.75 * math.log(1.5) + 0.25 * math.log(0.5)), rtol=1e-5)
-  # alpha * (present - previous) probabilities.
+  # strength * (present - previous) probabilities.
   np.testing.assert_allclose(gradient[0], [1.5 * -0.25, 1.5 * 0.25], rtol=1e-5)
-  penalty.after_bucket()
+  objective.after_phase()
   assert loss_and_gradient()[0].numpy() == 0
 
 
@@ -60,14 +69,14 @@ def test_the_copy_is_right_with_norms_in_nested_models():
       tf.keras.layers.Dense(4)])
   x = tf.keras.Input([3])
   model = tf.keras.Model(x, tf.keras.layers.Dense(2)(inner(x)))
-  penalty = lwf.Lwf([0, 1])
-  penalty.build(model)
+  objective = lwf.Lwf([0, 1])
+  objective.build(model)
   for i, v in enumerate(model.variables):
     v.assign(tf.random.stateless_uniform(v.shape, (i, 1)))
-  penalty.after_bucket()
+  objective.after_phase()
   images = tf.random.stateless_normal([5, 3], (0, 0))
-  np.testing.assert_array_equal(penalty.previous(images), model(images))
-  assert not penalty.previous.trainable_variables and len(model.trainable_variables) == 8
+  np.testing.assert_array_equal(objective.previous(images), model(images))
+  assert not objective.previous.trainable_variables and len(model.trainable_variables) == 8
 
 
 def test_the_ramp_is_the_papers():
@@ -76,26 +85,94 @@ def test_the_ramp_is_the_papers():
 
 
 def test_it_goes_on_from_a_checkpoint(tmp_path):
-  penalty, model, kernel = make()
+  objective, model, kernel = make()
   kernel.assign([[LOG3, 0.0]])
-  penalty.after_bucket()
-  path = tf.train.Checkpoint(penalty=penalty).save(str(tmp_path / "c"))
+  objective.after_phase()
+  path = tf.train.Checkpoint(objective=objective).save(str(tmp_path / "c"))
   again, _, _ = make()
-  tf.train.Checkpoint(penalty=again).restore(path)
+  tf.train.Checkpoint(objective=again).restore(path)
   logits = tf.zeros([1, 2])
-  for p in (penalty, again):
-    p.before_bucket()
-  assert again.loss(tf.ones([1, 1]), logits) == penalty.loss(tf.ones([1, 1]), logits) > 0
+  found = []
+  for one in (objective, again):
+    one.before_phase()
+    found.append(float(distance(one, tf.ones([1, 1]), logits)))
+  assert found[0] == found[1] > 0
+
+
+def strengths_of(objective, num_phases):
+  found = []
+  for _ in range(num_phases):
+    objective.before_phase()
+    found.append(objective.strength.numpy())
+    objective.after_phase()
+  return found
+
+
+def test_a_number_is_the_strength_from_the_second_phase_on():
+  assert strengths_of(make(0.75)[0], 4) == [0.0, 0.75, 0.75, 0.75]
+  assert strengths_of(make(2)[0], 2) == [0.0, 2.0]
+
+
+def test_a_list_has_a_strength_for_each_phase():
+  objective = make([0, 1.5, 0.25])[0]
+  assert strengths_of(objective, 3) == [0.0, 1.5, 0.25]
+  with pytest.raises(ValueError, match="Phase 4 begins, but Lwf.strength has 3 values"):
+    objective.before_phase()
+
+
+@pytest.mark.parametrize("teacher, expected", [("first", [LOG3, 0.0]), ("last", [0.0, 5.0])])
+def test_the_teacher_is_the_model_of_the_first_phase_or_of_the_last(teacher, expected):
+  objective, model, kernel = make(1.0, teacher=teacher)
+  for logits in ([LOG3, 0.0], [0.0, 5.0]):
+    objective.before_phase()
+    kernel.assign([logits])
+    objective.after_phase()
+  kernel.assign([[7.0, 7.0]])
+  np.testing.assert_allclose(objective.previous(tf.ones([1, 1])), [expected])
+
+
+def classes(known, seen):
+  return objective_lib.Classes(*(np.array(m, bool) for m in (known, seen, [0, 0, 0])))
+
+
+def test_it_stays_near_the_first_classes_that_were_seen():
+  model = feature_head.linear(3, 2)
+  model.set_weights([np.array([[0, 2 * LOG3, 0], [0, 0, 0]], np.float32), np.zeros(3)])
+  objective = lwf.Lwf(0.2 * 4, temperature=2.0, teacher="first")
+  objective.build(model)
+  objective.before_phase()
+  objective.after_phase(tf.constant([True, True, False]))
+  objective.before_phase()
+  model.set_weights([np.zeros([2, 3], np.float32), np.zeros(3, np.float32)])
+  images = tf.constant([[1.0, 0.0]])
+
+  def loss(seen):
+    return float(objective.loss(objective_lib.Batch(
+        images, model(images), tf.constant([0], tf.int64), classes=classes([1, 1, 1], seen))))
+
+  # The teacher at T = 2: (1/4, 3/4); the net: (1/2, 1/2). KL = -log 2 + 3/4 log 3.
+  expected = LOG3 + 0.2 * 4 * (0.75 * LOG3 - math.log(2.0))
+  assert loss([1, 1, 1]) == pytest.approx(expected, rel=1e-5)
+  # With one class left, or none, there is nothing to compare.
+  for seen in ([0, 1, 1], [0, 0, 1]):
+    assert loss(seen) == pytest.approx(LOG3, rel=1e-6)
+  # What later phases bring is no business of a teacher of the first one.
+  objective.after_phase(tf.constant([True, True, True]))
+  np.testing.assert_array_equal(objective.taught, [True, True, False])
 
 
 def test_bad_input_says_what_to_do():
-  with pytest.raises(ValueError, match=r"begin with \[0.5\]; the first must be 0"):
+  with pytest.raises(ValueError, match=r"begins with \[0.5\]; the first must be 0"):
     lwf.Lwf([0.5, 1.0])
+  with pytest.raises(ValueError, match=r"begins with \[\]; the first must be 0"):
+    lwf.Lwf([])
   with pytest.raises(ValueError, match="temperature is 0; it must be above 0"):
     lwf.Lwf([0.0], 0)
+  with pytest.raises(ValueError, match="teacher is 'best'; allowed are last, first"):
+    lwf.Lwf(1.0, teacher="best")
   with pytest.raises(ValueError, match="over 0 buckets"):
     lwf.ramp(0)
-  penalty = make([0.0])[0]
-  penalty.after_bucket()
-  with pytest.raises(ValueError, match="Bucket 2 begins, but Lwf.alphas has 1 values"):
-    penalty.before_bucket()
+  objective = make([0.0])[0]
+  objective.after_phase()
+  with pytest.raises(ValueError, match="Phase 2 begins, but Lwf.strength has 1 values"):
+    objective.before_phase()

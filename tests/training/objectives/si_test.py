@@ -2,31 +2,36 @@
 import numpy as np
 import tensorflow as tf
 
-from suite.training.penalties import si
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import si
+
+# A batch whose cross-entropy is 0: what is left of the loss is the distance.
+SURE = objective_lib.Batch(
+    np.zeros([1, 2]), np.array([[200, 0]], np.float32), np.array([0]))
 
 
 def make(**options):
   layer = tf.keras.layers.Dense(1, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
   layer.kernel.assign([[1.0], [1.0]])
-  penalty = si.Si(**options)
-  penalty.build(model)
+  objective = si.Si(**options)
+  objective.build(model)
 
   @tf.function
   def step(gradient, change):
-    penalty.before_update()
+    objective.before_update()
     layer.kernel.assign_add(change)
-    penalty.after_update([gradient])
+    objective.after_update([gradient])
 
-  return penalty, layer.kernel, lambda g, c: step(*(tf.constant(a, tf.float32)[:, None]
-                                                   for a in (g, c)))
+  return objective, layer.kernel, lambda g, c: step(
+      *(tf.constant(a, tf.float32)[:, None] for a in (g, c)))
 
 
-def learn(penalty, step, steps):
-  penalty.before_bucket()
+def learn(objective, step, steps):
+  objective.before_phase()
   for gradient, change in steps:
     step(gradient, change)
-  penalty.after_bucket()
+  objective.after_phase()
 
 
 # Paths: 4 * 0.5 + 2 * 0.5 = 3, and 1 * 1 + 7 * 0 = 1; both weights move by -1.
@@ -34,61 +39,61 @@ STEPS = [((4.0, 1.0), (-0.5, -1.0)), ((2.0, 7.0), (-0.5, 0.0))]
 
 
 def test_path_integral_by_hand():
-  penalty, kernel, step = make(strength=0.5, epsilon=0.5, max_importance=None)
-  learn(penalty, step, STEPS)
+  objective, kernel, step = make(strength=0.5, epsilon=0.5, max_importance=None)
+  learn(objective, step, STEPS)
   np.testing.assert_allclose(kernel[:, 0], [0.0, 0.0], atol=1e-7)
   # 3 / (1 + 0.5) and 1 / (1 + 0.5).
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
-  assert penalty.loss(None, None).numpy() == 0
+  np.testing.assert_allclose(objective.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
+  assert objective.loss(SURE).numpy() == 0
   kernel.assign([[1.0], [3.0]])
   # 0.5 / 2 * (2 * 1 + 2/3 * 9)
-  np.testing.assert_allclose(penalty.loss(None, None), 2.0, rtol=1e-6)
+  np.testing.assert_allclose(objective.loss(SURE), 2.0, rtol=1e-6)
 
 
-def test_importance_adds_up_over_buckets():
-  penalty, _, step = make(epsilon=0.5, max_importance=None)
-  learn(penalty, step, STEPS)
+def test_importance_adds_up_over_phases():
+  objective, _, step = make(epsilon=0.5, max_importance=None)
+  learn(objective, step, STEPS)
   # Path 1 and -1 (the loss rose), moves of -1 and 1: 2 + 1/1.5 and 2/3 - 1/1.5.
-  learn(penalty, step, [((1.0, 1.0), (-1.0, 1.0))])
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [8 / 3, 0.0], atol=1e-6)
+  learn(objective, step, [((1.0, 1.0), (-1.0, 1.0))])
+  np.testing.assert_allclose(objective.importance[0][:, 0], [8 / 3, 0.0], atol=1e-6)
 
 
 def test_importance_is_cut_in_the_loss_only():
-  penalty, kernel, step = make(strength=2.0, epsilon=0.5, max_importance=1e-3)
-  learn(penalty, step, STEPS)
+  objective, kernel, step = make(strength=2.0, epsilon=0.5, max_importance=1e-3)
+  learn(objective, step, STEPS)
   kernel.assign([[1.0], [3.0]])
-  np.testing.assert_allclose(penalty.loss(None, None), 1e-3 * (1 + 9), rtol=1e-6)
-  np.testing.assert_allclose(penalty.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
+  np.testing.assert_allclose(objective.loss(SURE), 1e-3 * (1 + 9), rtol=1e-6)
+  np.testing.assert_allclose(objective.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
 
 
 def test_batch_norms_are_spared_however_deep():
   inner = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.BatchNormalization()])
   model = tf.keras.Sequential([tf.keras.Input([2]), inner, tf.keras.layers.Dense(1)])
   for spare, expected in [(True, 4), (False, 6)]:
-    penalty = si.Si(spare_norms=spare)
-    penalty.build(model)
-    assert len(penalty.importance) == expected
-    penalty.before_bucket()
-    penalty.before_update()
+    objective = si.Si(spare_norms=spare)
+    objective.build(model)
+    assert len(objective.importance) == expected
+    objective.before_phase()
+    objective.before_update()
     gradients = [tf.ones_like(v) for v in model.trainable_variables]
     for v in model.trainable_variables:
       v.assign_sub(tf.ones_like(v))
-    penalty.after_update(gradients)
-    penalty.after_bucket()
-    for weight in penalty.importance:
+    objective.after_update(gradients)
+    objective.after_phase()
+    for weight in objective.importance:
       np.testing.assert_allclose(weight, tf.ones_like(weight), rtol=1e-6)
 
 
-def test_it_goes_on_from_a_checkpoint_inside_a_bucket(tmp_path):
+def test_it_goes_on_from_a_checkpoint_inside_a_phase(tmp_path):
   results = []
   whole, kernel, step = make(max_importance=None)
-  whole.before_bucket()
+  whole.before_phase()
   step(*STEPS[0])
-  path = tf.train.Checkpoint(penalty=whole, kernel=kernel).save(str(tmp_path / "c"))
+  path = tf.train.Checkpoint(objective=whole, kernel=kernel).save(str(tmp_path / "c"))
   again, weights, step_again = make(max_importance=None)
-  tf.train.Checkpoint(penalty=again, kernel=weights).restore(path).assert_consumed()
-  for penalty, go in ((whole, step), (again, step_again)):
+  tf.train.Checkpoint(objective=again, kernel=weights).restore(path).assert_consumed()
+  for objective, go in ((whole, step), (again, step_again)):
     go(*STEPS[1])
-    penalty.after_bucket()
-    results.append(penalty.importance[0].numpy())
+    objective.after_phase()
+    results.append(objective.importance[0].numpy())
   np.testing.assert_array_equal(*results)

@@ -1,0 +1,411 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The compiled loop against numpy and single steps in Python; costs against formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.models import feature_head
+from suite.training.gradient import array_loop
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import si
+
+D, C = 3, 2
+N, K = 8, 6  # Rows that came, and behind them those of the memory.
+
+
+def data(held=0, stored=False, classes=None):
+  rng = np.random.default_rng(1)
+  labels = np.arange(N + held) % C
+  logits = rng.normal(size=[held, C if stored else 0])
+  return objective_lib.Data(
+      tf.constant(rng.normal(size=[N + held, D]), tf.float32), tf.constant(labels),
+      N + tf.range(held, dtype=tf.int64), tf.constant(logits, tf.float32), classes)
+
+
+def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None):
+  model = feature_head.linear(C, D)
+  model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
+  objective = objective or objective_lib.Objective()
+  step = train_step.TrainStep(
+      model, objective=objective, optimizer=sgd.Sgd(model.trainable_variables, momentum=momentum))
+  objective.build(model, losses_of=step.losses_of, seed=(5, 6))
+  return array_loop.ArrayLoop(step, augment=augment, replay_batch=replay_batch)
+
+
+def rows(places, width=None):
+  places = np.array(places, np.int64).reshape([-1, width] if width else np.shape(places))
+  seeds = 100 + np.arange(places.size).reshape(places.shape)
+  return plan_lib.Rows(tf.constant(places), tf.constant(seeds, tf.uint64))
+
+
+def part(places, slots=None, is_rest=False, first=0):
+  replayed = rows(np.zeros([len(places), 0])) if slots is None else rows(slots)
+  return plan_lib.Part(first, rows(places), replayed, is_rest)
+
+
+def random_weights(seed=0):
+  rng = np.random.default_rng(seed)
+  return [rng.normal(size=[D, C]), rng.normal(size=[C])]
+
+
+def step_by_numpy(kernel, bias, x, y, rate):
+  logits = x @ kernel + bias
+  p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+  d = (p - np.eye(C)[y]) / len(y)
+  return kernel - rate * x.T @ d, bias - rate * d.sum(0), -np.log(p[np.arange(len(y)), y]).mean()
+
+
+@pytest.mark.parametrize("is_rest", [False, True])
+def test_two_steps_equal_numpy_s(is_rest):
+  given, loop = data(), make()
+  total = loop.train(given, part([[0, 1, 2], [5, 6, 7]], is_rest=is_rest), np.float32([0.5, 0.1]))
+  kernel, bias, losses = np.zeros([D, C]), np.zeros([C]), 0.0
+  for places, rate in (([0, 1, 2], 0.5), ([5, 6, 7], 0.1)):
+    kernel, bias, loss = step_by_numpy(
+        kernel, bias, given.images.numpy()[places], given.labels.numpy()[places], rate)
+    losses += loss
+  np.testing.assert_allclose(loop.step.model.get_weights()[0], kernel, rtol=1e-5)
+  np.testing.assert_allclose(loop.step.model.get_weights()[1], bias, rtol=1e-5)
+  assert total == pytest.approx(losses, rel=1e-5)
+
+
+def test_replayed_rows_are_part_of_a_step_s_mean():
+  given, loop = data(K), make()
+  total = loop.train(given, part([[0, 1, 2]], [[5, 0]]), np.float32([0.5]))
+  places = [0, 1, 2, N + 5, N]
+  kernel, bias, loss = step_by_numpy(
+      np.zeros([D, C]), np.zeros([C]), given.images.numpy()[places], given.labels.numpy()[places],
+      0.5)
+  np.testing.assert_allclose(loop.step.model.get_weights()[0], kernel, rtol=1e-5)
+  np.testing.assert_allclose(loop.step.model.get_weights()[1], bias, rtol=1e-5)
+  assert total == pytest.approx(loss, rel=1e-5)
+
+
+OBJECTIVES = {
+    "plain": objective_lib.Objective,
+    "ewc": lambda: ewc.Ewc(strength=0.5),
+    "mas": lambda: mas.Mas(strength=0.5),
+    "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
+    "lwf": lambda: lwf.Lwf(0.7, 2.0),
+    "agem": lambda: agem.Agem(chunk=4),
+    "agem_sample": lambda: agem.Agem(sample_size=3),
+    "er_ace": er_ace.ErAce,
+    "er_ace_novel": lambda: er_ace.ErAce("novel"),
+    "der": lambda: der.Der(alpha=0.4, beta=0.3),
+    "der_kl": lambda: der.Der(alpha=0.4, divergence="kl"),
+    "mir": lambda: mir.Mir(5),
+}
+
+
+def second_phase(objective):
+  """A loop in whose first phase, of two steps, an objective found something to remember."""
+  loop, given = make(objective, momentum=0.9, replay_batch=3, weights=random_weights()), data()
+  objective.before_phase()
+  loop.train(given, part([[0, 1, 2], [3, 4, 5]]), np.float32([0.3, 0.3]))
+  if objective.observes:
+    loop.observe(given.images, given.labels, 3)
+  objective.after_phase()
+  loop.step.optimizer.reset()
+  objective.before_phase()
+  return loop
+
+
+def state_of(loop):
+  return [v.numpy() for v in [*loop.step.model.variables, *loop.step.optimizer.velocities,
+                              *loop.step.objective.variables]]
+
+
+STEPS = [[0, 1, 2], [3, 4, 5], [6, 7, 0], [1, 3, 5], [2, 4, 6]]
+SLOTS = [[0, 1, 2, 3, 4], [5, 4, 3, 2, 1], [0, 2, 4, 5, 1], [3, 5, 1, 0, 2], [4, 0, 5, 1, 3]]
+RATES = np.float32([0.5, 0.4, 0.3, 0.2, 0.1])
+
+
+def chosen_by_hand(step, given, places, slots, rate, num):
+  """MIR in Python: the loss of each candidate alone, before and after a step on a copy."""
+  model = step.model
+  x, y = (tf.gather(t, places) for t in (given.images, given.labels))
+  weights = model.get_weights()
+  every = tf.gather(given.places, slots)
+  old_x, old_y = (tf.gather(t, every) for t in (given.images, given.labels))
+  kernel, bias, _ = step_by_numpy(*weights, x.numpy(), y.numpy(), rate)
+  losses = []
+  for k, b in (weights, (kernel, bias)):
+    losses.append([step_by_numpy(k, b, old_x.numpy()[i:i + 1], old_y.numpy()[i:i + 1], 0.0)[2]
+                   for i in range(len(slots))])
+  rises = np.array(losses[1]) - np.array(losses[0])
+  return [slots[i] for i in np.argsort(-rises, kind="stable")[:num]]
+
+
+def single_step(loop, given, places, slots, rate):
+  """One step, eagerly: rows taken by hand."""
+  step = loop.step
+  if step.objective.candidates:
+    slots = chosen_by_hand(step, given, places, slots, rate, 3)
+  slots = np.array(slots, np.int64)
+  every = tf.concat([places, tf.gather(given.places, slots)], 0)
+  extra = {} if not len(slots) else {
+      "num_replayed": len(slots), "stored": tf.gather(given.stored, slots)}
+  return float(step(tf.gather(given.images, every), tf.gather(given.labels, every),
+                    tf.constant(rate), data=given, classes=given.classes, **extra))
+
+
+@pytest.mark.parametrize("is_rest", [False, True])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_many_steps_in_one_call_are_single_steps_in_python(name, is_rest):
+  objectives = [OBJECTIVES[name]() for _ in range(2)]
+  replays = objectives[0].needs_memory and not name.startswith("agem") or name == "plain"
+  classes = objective_lib.Classes(*(tf.constant(m) for m in (
+      [True, True], [True, True], [True, False])))
+  given = data(K, stored=True, classes=classes)
+  compiled, literal = [second_phase(o) for o in objectives]
+  slots = SLOTS if replays else [[] for _ in STEPS]
+  total = compiled.train(given, part(STEPS, slots if replays else None, is_rest), RATES)
+  expected = [single_step(literal, given, *s) for s in zip(STEPS, slots, RATES)]
+  assert total == pytest.approx(sum(expected), rel=1e-5)
+  for a, b in zip(state_of(compiled), state_of(literal)):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_one_long_call_is_the_same_to_the_bit_as_short_ones(name):
+  given = data(K, stored=True)
+  states = []
+  replays = OBJECTIVES[name]().needs_memory and not name.startswith("agem")
+  for cuts in ([0, 5], [0, 1, 3, 5]):
+    loop = second_phase(OBJECTIVES[name]())
+    for first, last in zip(cuts, cuts[1:]):
+      loop.train(given, part(STEPS[first:last], SLOTS[first:last] if replays else None),
+                 RATES[first:last])
+    states.append(state_of(loop))
+  for a, b in zip(*states):
+    np.testing.assert_array_equal(a, b)
+
+
+class Diary(objective_lib.Objective):
+  """Notes the batches."""
+
+  def __init__(self):
+    super().__init__()
+    self.batches, self.traces, self.observed = [], [], []
+
+  def loss(self, batch):
+    self.traces.append(1)  # Python runs only while a graph is traced.
+    if batch.stored is not None:
+      tf.numpy_function(self._note, [batch.images, batch.labels, batch.stored], [])
+    return super().loss(batch)
+
+  def _note(self, images, labels, stored):
+    self.batches.append((images.tolist(), labels.tolist(), stored.tolist()))
+
+  def observe(self, losses_of, images, labels, mask=None):
+    tf.numpy_function(lambda *rows: self.observed.append([r.tolist() for r in rows]),
+                      [images[:, 0], labels, losses_of(images, labels)], [])
+
+
+def numbered(held=K):
+  """Image i is (i, 0, 0), of class i % 2; the logits stored for it are (i, -i)."""
+  i = np.arange(N + held, dtype=np.float32)
+  images = np.stack([i, 0 * i, 0 * i], 1)
+  return objective_lib.Data(
+      tf.constant(images), tf.constant(np.arange(N + held) % C), N + tf.range(held, dtype=tf.int64),
+      tf.constant(np.stack([i, -i], 1)[N:]))
+
+
+def test_replayed_rows_labels_and_stored_logits_arrive_aligned():
+  diary = Diary()
+  loop = make(diary)
+  loop.train(numbered(), part([[2, 0], [7, 1]], [[5, 0, 3], [1, 1, 4]]), np.float32([0.1, 0.1]))
+  assert len(diary.batches) == 2
+  expected = [([2, 0], [5, 0, 3]), ([7, 1], [1, 1, 4])]
+  for (images, labels, stored), (incoming, slots) in zip(diary.batches, expected):
+    every = [*incoming, *(N + s for s in slots)]
+    assert [row[0] for row in images] == every and labels == [i % 2 for i in every]
+    assert stored == [[N + s, -N - s] for s in slots]
+
+
+class Greedy(Diary):
+  """Chooses the candidates with the largest numbers."""
+
+  candidates = 4
+  needs_memory = True
+
+  def choose(self, candidates, losses_of, gradients, variables, rate, num):
+    return tf.argsort(candidates.images[:, 0], direction="DESCENDING")[:num]
+
+
+@pytest.mark.parametrize("is_rest", [False, True])
+def test_chosen_candidates_bring_their_labels_and_stored_logits(is_rest):
+  diary = Greedy()
+  loop = make(diary, replay_batch=2)
+  loop.train(numbered(), part([[2, 0]], [[0, 5, 1, 3]], is_rest), np.float32([0.1]))
+  (images, labels, stored), = diary.batches
+  assert [row[0] for row in images] == [2, 0, 13, 11] and labels == [0, 0, 1, 1]
+  assert stored == [[13, -13], [11, -11]]
+
+
+def test_rows_are_augmented_each_by_its_seed_replayed_ones_too():
+  noted = []
+
+  def augment(images, seeds):
+    tf.numpy_function(lambda x, s: noted.append((x[:, 0].tolist(), s.tolist())), [images, seeds],
+                      [])
+    return images + 1.0
+
+  diary = Diary()
+  loop = make(diary, augment=augment)
+  loop.train(numbered(), part([[2, 0], [7, 1]], [[5], [4]]), np.float32([0.1, 0.1]))
+  assert noted == [([2, 0, 13], [100, 101, 100]), ([7, 1, 12], [102, 103, 101])]
+  assert diary.batches[0][0] == [[3, 1, 1], [1, 1, 1], [14, 1, 1]]
+
+
+def test_rests_of_all_sizes_share_one_graph_and_so_do_batches():
+  diary = Diary()
+  loop, counts = make(diary), []
+  for size in (3, 1, 2):
+    loop.train(data(), part([list(range(size))], is_rest=True), np.float32([0.1]))
+    counts.append(len(diary.traces))
+  assert counts[0] > 0 and len(set(counts)) == 1
+  for held in (K, 2 * K):  # Other numbers of steps, rows and slots; replay is another graph.
+    for steps in (1, 3):
+      loop.train(data(held), part(STEPS[:steps], [[0, 1]] * steps), np.full(steps, 0.1, np.float32))
+      counts.append(len(diary.traces))
+  assert counts[3] > counts[2] and len(set(counts[3:])) == 1
+
+
+def test_stored_logits_may_come_after_a_phase_without_a_memory():
+  loop = make(der.Der())
+  loop.train(data(), part([[0, 1, 2]]), np.float32([0.1]))
+  for held in (0, K):  # The memory stores logits, and is empty at first.
+    loop.train(data(held, stored=True), part([[0, 1, 2]]), np.float32([0.1]))
+
+
+def test_classes_change_without_a_new_graph():
+  diary, found = Diary(), []
+  loop = make(diary)
+  for known in ([True, True], [True, False], [False, True]):
+    loop.step.model.set_weights([np.zeros([D, C]), np.zeros([C])])
+    classes = objective_lib.Classes(*[tf.constant(known)] * 3)
+    given = data(classes=classes)
+    found.append((loop.train(given, part([[0, 2]]), np.float32([0.1])), len(diary.traces)))
+  # Both rows are of class 0: the loss is log 2 among both, 0 among class 0.
+  assert [loss for loss, _ in found[:2]] == pytest.approx([np.log(2), 0.0])
+  assert found[2][0] > 1e8 and len({num for _, num in found}) == 1
+
+
+def test_only_the_given_variables_change_in_graphs_made_before():
+  loop = make()
+  loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
+  before = loop.step.model.get_weights()
+  cost = loop.cost(data(), plan_lib.Plan(N, 1, 4, (1, 2)))
+  loop.train_only(loop.step.model.trainable_variables[1:])
+  loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
+  kernel, bias = loop.step.model.get_weights()
+  np.testing.assert_array_equal(kernel, before[0])
+  assert (bias != before[1]).all()
+  # The kernel's gradient is no longer made.
+  assert cost.macs == 2 * loop.cost(data(), plan_lib.Plan(N, 1, 4, (1, 2))).macs
+
+
+def test_an_objective_observes_each_row_once_in_order_in_batches_and_a_rest():
+  diary = Diary()
+
+  def never(images, seeds):
+    raise AssertionError("What is observed is not augmented.")
+
+  loop, given = make(diary, augment=never), numbered(0)
+  cost = loop.observe(given.images, given.labels, 3)
+  assert [rows[0] for rows in diary.observed] == [[0, 1, 2], [3, 4, 5], [6, 7]]
+  assert [rows[1] for rows in diary.observed] == [[0, 1, 0], [1, 0, 1], [0, 1]]
+  np.testing.assert_allclose(np.concatenate([rows[2] for rows in diary.observed]), np.log(2),
+                             rtol=1e-6)
+  assert cost.macs is None  # Nobody knows what a diary costs.
+  diary.observed.clear()
+  loop.observe(given.images, given.labels, 4, tf.constant([True, False]))
+  losses = np.concatenate([rows[2] for rows in diary.observed])
+  assert (losses[::2] == 0).all() and (losses[1::2] > 1e8).all() and len(losses) == N
+
+
+def test_observing_costs_a_gradient_of_each_batch():
+  objective, given = ewc.Ewc(), data()
+  loop = make(objective)
+  cost = loop.observe(given.images, given.labels, 3)
+  assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
+  assert loop.observe(given.images, given.labels, 4).macs == N * ROW
+
+
+def test_a_function_of_many_rows_is_applied_in_chunks(monkeypatch):
+  monkeypatch.setattr(array_loop, "_CHUNK", 3)
+  loop, given = make(weights=random_weights()), data()
+  found, cost = loop.forward("logits", loop.step.model, given.images)
+  kernel, bias = loop.step.model.get_weights()
+  np.testing.assert_allclose(found, given.images @ kernel + bias, rtol=1e-5)
+  assert cost.macs == N * D * C
+  assert loop.forward("logits", loop.step.model, given.images)[1] == cost
+
+
+def counted(function, *specs):
+  return flops.count(tf.function(function).get_concrete_function(*specs))
+
+
+def specs(num):
+  return tf.TensorSpec([num, D], tf.float32), tf.TensorSpec([num], tf.int64)
+
+
+# Forward and the kernel's gradient of a row, and none to the inputs.
+ROW = 2 * D * C
+
+
+def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
+  loop, given = make(), data()
+  step = make().step
+  of = {num: counted(lambda x, y: step(x, y, tf.constant(0.0)), *specs(num)) for num in (4, 3)}
+  assert of[4].macs == 4 * ROW and of[4].uncounted == ()
+  # 2.5 epochs of 7 rows: 4 and 3 twice, then 4 once more (a half is 4 rows).
+  plan = plan_lib.Plan(7, 2.5, 4, (1, 2), last="rest")
+  assert loop.cost(given, plan) == of[4] * 3 + of[3] * 2
+  assert loop.cost(given, plan_lib.Plan(7, 2, 4, (1, 2))) == of[4] * 4
+
+
+@pytest.mark.parametrize("name", ["plain", "er_ace", "der", "ewc", "mas", "si", "lwf"])
+def test_replayed_rows_cost_as_much_as_incoming_ones(name):
+  loop = make(OBJECTIVES[name]())
+  plan = plan_lib.Plan(8, 1, 4, (1, 2), held=K, replay_batch=3)
+  teacher = 7 * D * C if name == "lwf" else 0
+  assert loop.cost(data(K, stored=True), plan).macs == 2 * (7 * ROW + teacher)
+  with_rest = plan_lib.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="rest")
+  teacher = 12 * D * C if name == "lwf" else 0
+  assert loop.cost(data(K, stored=True), with_rest).macs == (7 + 5) * ROW + teacher
+
+
+def test_a_gem_costs_the_gradient_of_all_that_is_held():
+  plan = plan_lib.Plan(4, 1, 4, (1, 2))
+  loop = make(agem.Agem())
+  assert loop.cost(data(), plan).macs == 4 * ROW
+  assert loop.cost(data(K), plan).macs == (4 + K) * ROW
+  assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
+  assert make(agem.Agem(sample_size=3)).cost(data(K), plan).macs == (4 + 3) * ROW
+  rest = plan_lib.Plan(3, 1, 4, (1, 2), last="rest")
+  assert loop.cost(data(K), rest).macs == (3 + K) * ROW
+  assert loop.cost(data(2 * K), rest).macs == (3 + 2 * K) * ROW
+
+
+def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():
+  loop = make(mir.Mir(5), replay_batch=3)
+  plan = plan_lib.Plan(4, 1, 4, (1, 2), held=K, replay_batch=5)
+  assert loop.cost(data(K), plan).macs == (4 + 3) * ROW + 4 * ROW + 2 * 5 * D * C
+  # Nothing is held: nothing is drawn.
+  assert loop.cost(data(), plan_lib.Plan(4, 1, 4, (1, 2), replay_batch=5)).macs == 4 * ROW

@@ -1,0 +1,225 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One loop, in a graph, with every objective; batches and their rows by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.training.memories import memory as memory_lib
+from suite.training.memories import reservoir
+from suite.training.objectives import agem
+from suite.training.objectives import cross_entropy
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import losses
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import si
+
+OBJECTIVES = {
+    "none": objective_lib.Objective,
+    "ewc": lambda: ewc.Ewc(strength=20.0),
+    "ewc_example": lambda: ewc.Ewc(strength=20.0, fisher="example"),
+    "ewc_each": lambda: ewc.Ewc(strength=20.0, anchor="each"),
+    "ewc_first": lambda: ewc.Ewc(strength=20.0, anchor="first"),
+    "mas": lambda: mas.Mas(strength=0.1),
+    "si": lambda: si.Si(strength=1.0, epsilon=0.01, max_importance=None),
+    "lwf": lambda: lwf.Lwf([0.0, 4.0]),
+    "lwf_number": lambda: lwf.Lwf(4.0, teacher="first"),
+    "agem": agem.Agem,
+    "agem_sample": lambda: agem.Agem(sample_size=5),
+    "er_ace": er_ace.ErAce,
+    "der": lambda: der.Der(alpha=1.0),
+    "der_plus_plus": lambda: der.Der(alpha=1.0, beta=1.0),
+    "mir": lambda: mir.Mir(12),
+}
+REPLAYED = 8  # Rows, or candidates, of objectives that replay.
+
+
+def two_phases(objective, folder=None):
+  """Class = sign of the first feature, then of the second; loss on the first at the end.
+
+  With a folder, everything is saved after the first phase and goes on in new objects.
+  """
+  rng = np.random.default_rng(0)
+  images = rng.normal(size=[2, 64, 2]).astype(np.float32)
+  labels = np.stack([images[0, :, 0] > 0, images[1, :, 1] > 0]).astype(np.int64)
+  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(
+      2, kernel_initializer="zeros")])
+  variables = model.trainable_variables
+  optimizer = tf.keras.optimizers.SGD(0.3)
+  optimizer.build(variables)
+  memory = memory_lib.Memory(16, reservoir.Reservoir())
+  memory.build([2], tf.float32, seed=(0, 0), num_classes=2, with_logits=objective.reads_logits)
+  follows = isinstance(objective, agem.Agem)
+  taken = 0 if follows or not objective.needs_memory else REPLAYED
+
+  def losses_of(x, y, known=None):
+    return losses.softmax_cross_entropy(y, model(x, training=True))
+
+  objective.build(model, losses_of=losses_of, seed=(1, 2))
+
+  def rows_of(step, x, y, data, num_replayed):
+    """The rows of a step, and stored logits: all that came and, behind, some of the memory."""
+    if not num_replayed:
+      return x, y, None, 0
+    slots = memory_lib.sample(tf.size(data.places), tf.stack([step, 7]), num_replayed)
+    old, stored = tf.gather(data.places, slots), tf.gather(data.stored, slots)
+    old_x, old_y = tf.gather(data.images, old), tf.gather(data.labels, old)
+    if objective.candidates:
+      with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(losses_of(x, y))
+      best = objective.choose(
+          objective_lib.Candidates(old_x, old_y), losses_of, tape.gradient(loss, variables),
+          variables, tf.constant(0.3), 4)
+      old_x, old_y, stored = (tf.gather(t, best) for t in (old_x, old_y, stored))
+    return tf.concat([x, old_x], 0), tf.concat([y, old_y], 0), stored, old_y.shape[0]
+
+  def train(x, y, data, num_replayed):
+    opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
+
+    @tf.function(input_signature=opened)
+    def steps(*fields):
+      data = objective_lib.Data(*fields)
+      for step in tf.range(30):
+        rows, classes, stored, num = rows_of(step, x, y, data, num_replayed)
+        with tf.GradientTape() as tape:
+          loss = objective.loss(objective_lib.Batch(
+              rows, model(rows, training=True), classes, num, stored))
+        gradients = objective.gradients(tape.gradient(loss, variables), data)
+        objective.before_update()
+        optimizer.apply_gradients(zip(gradients, variables))
+        objective.after_update(gradients)
+
+    steps(*data[:4])
+
+  everything = tf.train.Checkpoint(
+      model=model, optimizer=optimizer, memory=memory, objective=objective)
+  phases = [0, 1]
+  if folder is not None and list(folder.iterdir()):
+    everything.restore(str(folder / "c-1"))
+    phases = [1]
+  for phase in phases:
+    x, y = tf.constant(images[phase]), tf.constant(labels[phase])
+    held = memory.held()
+    data = objective_lib.Data(
+        tf.concat([x, held.images], 0), tf.concat([y, held.labels], 0),
+        64 + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits)
+    if objective.observes == objective_lib.VALIDATION and phase:
+      objective.observe(losses_of, tf.constant(images[0]), tf.constant(labels[0]))
+      objective.refresh()
+    objective.before_phase()
+    train(x, y, data, taken if phase else 0)
+    if objective.observes == objective_lib.TRAINING or objective.observes and not phase:
+      objective.observe(losses_of, x, y)
+    objective.after_phase()
+    memory.add(x, y, model(x) if objective.reads_logits else None)
+    if folder is not None and phase == 0:
+      everything.save(str(folder / "c"))
+  return np.mean(losses_of(images[0], labels[0])), model.get_weights()
+
+
+@pytest.fixture(name="forgotten", scope="module")
+def _forgotten():
+  """The loss on the first phase where nothing guards it."""
+  return two_phases(objective_lib.Objective())[0]
+
+
+@pytest.mark.parametrize("name", [n for n in OBJECTIVES if n != "none"])
+def test_each_forgets_less_than_cross_entropy(name, forgotten):
+  assert two_phases(OBJECTIVES[name]())[0] < 0.9 * forgotten
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_stopped_between_phases_the_end_is_the_same(name, tmp_path):
+  _, whole = two_phases(OBJECTIVES[name](), tmp_path)
+  _, again = two_phases(OBJECTIVES[name](), tmp_path)
+  for a, b in zip(whole, again):
+    np.testing.assert_array_equal(a, b)
+
+
+LOG2, LOG3 = math.log(2.0), math.log(3.0)
+
+
+def batch(logits, labels, **fields):
+  return objective_lib.Batch(
+      np.arange(len(labels))[:, None], tf.constant(logits, tf.float32), np.array(labels), **fields)
+
+
+def classes(known):
+  return objective_lib.Classes(*[np.array(known, bool)] * 3)
+
+
+def test_a_softmax_is_over_known_classes():
+  # Logits log 1, log 3 and a third class that is not known: -log(1 / 4).
+  loss = objective_lib.Objective().loss(batch([[0, LOG3, 50]], [0], classes=classes([1, 1, 0])))
+  assert float(loss) == pytest.approx(2 * LOG2, rel=1e-6)
+
+
+def test_replayed_rows_count_as_much_as_incoming_ones():
+  rows = [[0, LOG3, 50], [0, 0, 0], [0, 0, 0]]
+  loss = objective_lib.Objective().loss(
+      batch(rows, [0, 1, 2], num_replayed=2, classes=classes([1, 1, 0])))
+  # Class 2 is not known: no sample of it is ever replayed, and its loss is beyond all measure.
+  assert float(loss) > 1e8
+  loss = objective_lib.Objective().loss(
+      batch(rows, [0, 1, 1], num_replayed=2, classes=classes([1, 1, 0])))
+  assert float(loss) == pytest.approx((2 * LOG2 + LOG2 + LOG2) / 3, rel=1e-6)
+
+
+def test_incoming_rows_come_first():
+  rows = batch([[1.0], [2.0], [3.0]], [4, 5, 6], num_replayed=1, stored=np.ones([1, 1]))
+  first, last = rows.incoming(), rows.replayed()
+  assert (first.images[:, 0].tolist(), first.labels.tolist()) == ([0, 1], [4, 5])
+  assert first.logits.numpy().tolist() == [[1], [2]]
+  assert (first.num_replayed, first.stored) == (0, None)
+  assert (last.images[:, 0].tolist(), last.labels.tolist()) == ([2], [6])
+  assert last.logits.numpy().tolist() == [[3]] and last.stored.tolist() == [[1]]
+  alone = batch([[1.0]], [0])
+  assert alone.incoming() is alone
+
+
+def test_padding_is_masked_and_a_divisor_is_that_of_the_global_batch():
+  rows = [[0, LOG3], [0, 0], [9, 0]]
+  whole = batch(rows, [0, 1, 1])
+  masked = whole._replace(mask=tf.constant([True, True, False]))
+  assert float(objective_lib.cross_entropy(masked)) == pytest.approx(3 * LOG2 / 3, rel=1e-6)
+  assert float(objective_lib.cross_entropy(masked._replace(divisor=12))) == pytest.approx(
+      3 * LOG2 / 12, rel=1e-6)
+  assert float(objective_lib.cross_entropy(whole._replace(divisor=6))) == pytest.approx(
+      float(objective_lib.cross_entropy(whole)) / 2, rel=1e-6)
+
+
+def test_several_labels_are_several_sigmoids():
+  rows = batch([[0, LOG3]] * 2, [[1, 1], [0, 0]], kind=tasks.MULTI_LABEL)
+  expected = ((LOG2 + math.log(4 / 3)) / 2 + (LOG2 + 2 * LOG2) / 2) / 2
+  assert float(objective_lib.Objective().loss(rows)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_smoothing_is_that_of_the_losses():
+  rows, smoothing = batch([[0, LOG3], [0, 0]], [0, 1]), tf.Variable(0.2)
+  loss = cross_entropy.CrossEntropy(smoothing).loss(rows)
+  expected = np.mean(losses.softmax_cross_entropy(rows.labels, rows.logits, 0.2))
+  assert float(loss) == pytest.approx(expected, rel=1e-6)
+  assert float(cross_entropy.CrossEntropy().loss(rows)) == pytest.approx(
+      float(objective_lib.Objective().loss(rows)))
+
+
+def test_a_distance_by_hand():
+  a, b = [tf.Variable([1.0, 2.0]), tf.Variable([[3.0]])], [tf.Variable([0.0, 5.0]), tf.Variable(
+      [[1.0]])]
+  weights = [tf.Variable([2.0, 1.0]), tf.Variable([[0.5]])]
+  assert float(objective_lib.weighted_distance(weights, a, b)) == 2 * 1 + 9 + 0.5 * 4
+
+
+def test_candidates_without_a_choice_are_an_error():
+  with pytest.raises(NotImplementedError, match="Objective has candidates, but no choose"):
+    objective_lib.Objective().choose(None, None, [], [], 0.1, 1)
