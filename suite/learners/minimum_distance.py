@@ -159,14 +159,7 @@ class MinimumDistance(tf.Module):
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Learns the base classes of a sequence; then computes the threshold on their validation split.
-
-    The base classes are delivered in phase "pretrain"; other deliveries are refused.
     """
-    if context.phase != "pretrain":
-      raise ValueError(
-          f"MinimumDistance was given task {experience.task.key!r} to train on; it answers single "
-          "samples of a sequence with \"new\" and learns only the base classes before it. Run it "
-          f"under the protocol fluid, or take the learner inside, {type(self.learner).__name__}.")
     record = self.learner.learn(experience, context)
     outputs = scoring.extract(self.encode, experience.validation, transform=self.transform,
                               batch_size=_BATCH, context=context)

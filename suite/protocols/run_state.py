@@ -83,7 +83,7 @@ class RunState:
     if self._scratch is not None:
       _copy_state(self.folder, target)
     self._learner: Optional[Any] = None
-    self._delivery = ""
+    self.delivery = ""
     self._open()
 
   def _open(self) -> None:
@@ -114,7 +114,7 @@ class RunState:
         journal=journal_lib.Journal(self.done, self.ledger, self._progress),
         report=self._writer.report,
         phase=phase,
-        delivery=self._delivery,
+        delivery=self.delivery,
     )
 
   def resume(self, learner: tf.Module, begin: Sequence[tasks.Task] = (), *,
@@ -127,7 +127,7 @@ class RunState:
         filled.
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
-    self._learner, self._delivery = learner, delivery
+    self._learner, self.delivery = learner, delivery
     context = self.context() if begin else None
     for task in begin:
       learner.begin(task, context)

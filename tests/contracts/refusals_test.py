@@ -21,10 +21,9 @@ from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import streams
-from suite.learners import centroids
 from suite.learners import embedded_maml
+from suite.learners import gradient
 from suite.learners import maml
-from suite.learners import meta_baseline
 from suite.learners import meta_centroids
 from suite.learners import minimum_distance
 from suite.learners import nearest_mean
@@ -52,6 +51,8 @@ from suite.training.episodic import base_episodes
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import tuned_embedding
+from suite.training.gradient import class_heads
+from suite.training.gradient import trainable_parts
 from suite.training.pretraining import pretexts
 
 PLAIN = image_ops.Plain(8)
@@ -73,15 +74,18 @@ def inner(**settings):
 
 LEARNERS = {
     "nearest_mean": lambda: nearest_mean.NearestMean(transform=PLAIN),
-    "centroids": lambda: centroids.Centroids(transform=PLAIN),
-    "streaming_lda": lambda: streaming_lda.StreamingLda(
-        transform=PLAIN, features=centroids.pixels),
+    "gradient": lambda: gradient.GradientLearner(
+        transform=PLAIN, net=trainable_parts.HeadOnly(), epochs=1),
+    "gradient_per_task": lambda: gradient.GradientLearner(
+        transform=PLAIN, net=trainable_parts.HeadOnly(), head=class_heads.PerTask(), epochs=1),
+    "streaming_lda": lambda: streaming_lda.StreamingLda(transform=PLAIN),
     "meta_centroids": lambda: meta_centroids.MetaCentroids(
         protonet.ProtoNet(net(), transform=PLAIN, training=BASE), episodes=BASE, transform=PLAIN),
     "minimum_distance": lambda: minimum_distance.MinimumDistance(
-        centroids.Centroids(transform=PLAIN)),
-    "meta_baseline": lambda: meta_baseline.MetaBaseline(
-        tuned_embedding.TunedEmbedding(small), transform=PLAIN, training=BASE),
+        nearest_mean.NearestMean(transform=PLAIN)),
+    "meta_baseline": lambda: protonet.ProtoNet(
+        tuned_embedding.TunedEmbedding(small), transform=PLAIN, training=BASE,
+        similarity="cosine"),
     "protonet": lambda: protonet.ProtoNet(net(), transform=PLAIN),
     "maml": lambda: maml.Maml(
         functional_conv4.Conv4(filters=2, blocks=2), inner=inner(), transform=PLAIN,
@@ -134,9 +138,9 @@ PROTOCOLS = {
     "lifelong": lambda learner, state: lifelong.run(learner, state=state),
 }
 RUNS = {
-    "nevis": ("nearest_mean", "centroids"),
-    "clear": ("nearest_mean", "centroids", "streaming_lda"),
-    "fluid": ("nearest_mean", "centroids", "streaming_lda", "meta_centroids", "minimum_distance"),
+    "nevis": ("nearest_mean", "gradient_per_task", "streaming_lda", "meta_centroids"),
+    "clear": ("nearest_mean", "gradient", "streaming_lda", "meta_centroids"),
+    "fluid": ("nearest_mean", "gradient", "streaming_lda", "meta_centroids", "minimum_distance"),
     "cfsl": ("meta_baseline", "protonet", "maml", "embedded_maml", "pretrain_tune"),
     "pretrain": ("pretrainer",),
     "lifelong": ("order_search",),
@@ -145,8 +149,7 @@ WHOLE, NO_EPISODES = "has no learn, predict", "has no initial_state, adapt, logi
 ESTIMATE = "cannot be run here: it has no estimate. .* for example OrderSearch"
 REFUSED = {
     "nevis": {
-        "streaming_lda": r"given separate tasks \(nevis\); it accepts .*\(clear\) and .*\(fluid\)",
-        "meta_centroids": r"given separate tasks \(nevis\); it accepts single samples \(fluid\)",
+        "gradient": "one head, Linear, for tasks that have classes of their own; .* PerTask",
         "minimum_distance": r"given separate tasks \(nevis\); it accepts single samples \(fluid\)",
         "meta_baseline": WHOLE,
         "protonet": f"given separate tasks .*{WHOLE}.* ProtoNet runs under cfsl",
@@ -157,7 +160,7 @@ REFUSED = {
         "order_search": "has no transform, begin, learn, predict",
     },
     "clear": {
-        "meta_centroids": r"given the buckets of one task \(clear\); it accepts single samples",
+        "gradient_per_task": "the head PerTask, but was given the buckets of one task; .* Linear",
         "minimum_distance": r"given the buckets of one task \(clear\); it accepts single samples",
         "meta_baseline": WHOLE,
         "protonet": f"given the buckets .*{WHOLE}.* ProtoNet runs under cfsl",
@@ -168,6 +171,7 @@ REFUSED = {
         "order_search": "has no transform, begin, learn, predict",
     },
     "fluid": {
+        "gradient_per_task": "the head PerTask, but was given a sequence",
         "meta_baseline": "given single samples .*it has no answer",
         "protonet": "given single samples .*it has no answer.* ProtoNet runs under cfsl",
         "maml": "it has no encode, answer.* Maml runs under cfsl",
@@ -179,16 +183,18 @@ REFUSED = {
     "cfsl": {
         "nearest_mean": f"few-shot episodes .*{NO_EPISODES}.*NearestMean runs under nevis and clear"
                         " and fluid",
-        "centroids": NO_EPISODES,
-        "streaming_lda": f"{NO_EPISODES}.* StreamingLda runs under clear and fluid",
-        "meta_centroids": f"{NO_EPISODES}.* MetaCentroids runs under fluid",
+        "gradient": f"{NO_EPISODES}.* GradientLearner runs under nevis and clear and fluid",
+        "gradient_per_task": NO_EPISODES,
+        "streaming_lda": f"{NO_EPISODES}.* StreamingLda runs under nevis and clear and fluid",
+        "meta_centroids": f"{NO_EPISODES}.* MetaCentroids runs under nevis and clear and fluid",
         "minimum_distance": NO_EPISODES,
         "pretrainer": NO_EPISODES,
         "order_search": "has no transform, begin, initial_state",
     },
     "pretrain": {
         **dict.fromkeys(
-            ("nearest_mean", "centroids", "streaming_lda", "meta_centroids", "minimum_distance"),
+            ("nearest_mean", "gradient", "gradient_per_task", "streaming_lda", "meta_centroids",
+             "minimum_distance"),
             "it has no encoder, name_of_pretext"),
         **dict.fromkeys(("meta_baseline", "protonet", "maml", "embedded_maml", "pretrain_tune"),
                         "it has no learn, encoder"),
@@ -231,9 +237,9 @@ def test_it_is_refused_before_anything_is_trained(protocol, name, tmp_path):
 
 def test_a_stream_with_tasks_of_other_kinds_is_refused_at_its_beginning(tmp_path):
   state = state_in(tmp_path)
-  message = "Centroids learns single_label tasks; the run has multi_label tasks, too.*NearestMean"
+  message = "StreamingLda learns single_label tasks; the run has multi_label tasks, too.*NearestMean"
   with pytest.raises(refusals.RefusedError, match=message):
-    nevis.run(LEARNERS["centroids"](), state=state, stream=digits.nevis_stream(20))
+    nevis.run(LEARNERS["streaming_lda"](), state=state, stream=digits.nevis_stream(20))
   assert not state.done
 
 

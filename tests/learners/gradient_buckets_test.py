@@ -249,7 +249,7 @@ def small_conv(image_shape):
     ({"net": trainable_parts.HeadOnly(lambda images: images)}, "the examples are features"),
     ({"net": trainable_parts.AllLayers(small_conv)}, "cannot be called with feature_size=6"),
     ({"net": trainable_parts.AllLayers(lambda feature_size: "net")}, "must make a Keras model"),
-    ({"head": class_heads.PerTask()}, "the head PerTask, but buckets are of one task"),
+    ({"head": class_heads.PerTask()}, "the head PerTask, but was given the buckets of one task"),
 ])
 def test_data_that_does_not_fit_is_refused(arguments, message, tmp_path):
   with pytest.raises(ValueError, match=message):

@@ -17,6 +17,8 @@ from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
 TRAIN_ON = ("current", "memory", "all")
+_ONE_TASK = {deliveries.BUCKETS: "the buckets of one task", deliveries.SEQUENCE: "a sequence",
+             deliveries.EPISODES: "episodes", deliveries.PORTIONS: "portions of a pretraining"}
 
 
 class OptimizerSpec(Protocol):
@@ -123,8 +125,8 @@ class Composition:
                        f"unless its head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
 
   def _check_per_task(self, delivery: str) -> None:
-    if delivery != deliveries.TASKS:
-      raise ValueError(f"GradientLearner has the head PerTask, but {delivery} are of one task; "
+    if delivery in _ONE_TASK:
+      raise ValueError(f"GradientLearner has the head PerTask, but was given {_ONE_TASK[delivery]}; "
                        "give it the head Linear.")
     if self.memory is not None or self.train_on == "all":
       raise ValueError("GradientLearner has the head PerTask, whose tasks have classes of their "

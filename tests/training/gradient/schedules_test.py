@@ -41,7 +41,6 @@ def test_tensor_and_plain_twin_agree_at_every_step(warmup, total):
 def test_step_decay_by_hand():
   expected = {0: 0.5, 9: 0.5, 10: 0.05, 19: 0.05, 20: 0.005, 99: 0.005}
   for step, rate in expected.items():
-    assert schedules.step_decay(step, 0.5, (10, 20)) == pytest.approx(rate)
     assert schedules.StepDecay(0.5, (10, 20))(step).numpy() == pytest.approx(rate)
 
 
