@@ -20,6 +20,7 @@ from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
@@ -59,6 +60,8 @@ class MetaCentroids(tf.Module):
   def __init__(self, net: MetricNet, *, episodes: base_episodes.BaseEpisodes,
                transform: transform_lib.Transform, batch_size: int = 256):
     super().__init__()
+    refusals.check_method(
+        net, ("begin", "encode", "similarity", *refusals.META), "ProtoNet")
     running_centroids.check(net.similarity)
     shape = example_arrays.shape(transform)
     if len(shape) != 3:

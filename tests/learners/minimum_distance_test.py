@@ -123,7 +123,7 @@ def test_wrong_use_is_named(tmp_path):
 
 def test_tasks_and_buckets_are_refused_before_anything_is_learned(tmp_path):
   buckets, learner = digits.buckets(2), minimum_distance.MinimumDistance(ncm())
-  with pytest.raises(ValueError, match="given the buckets of one task .clear.; it accepts single sam"):
+  with pytest.raises(ValueError, match="given the buckets of one task .clear.; it accepts single"):
     clear.run(learner, state=state_in(tmp_path), buckets=buckets)
   assert not hasattr(learner.learner, "_key")
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Sequence
 import tensorflow as tf
 
 from suite.contracts import deliveries
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
@@ -110,33 +111,38 @@ class Composition:
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
     if not context.distribution.is_single:
-      raise ValueError(f"GradientLearner was started on {context.distribution.name!r}; it trains "
-                       "on 'one_device'. Start with --strategy one_device.")
+      raise refusals.RefusedError(
+          f"GradientLearner was started on {context.distribution.name!r}; it trains on "
+          "'one_device'. Start with --strategy one_device.")
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
-      raise ValueError(f"Task {task.key!r} has {task.num_classes} class; a classifier needs at "
-                       "least 2.")
+      raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
+                                  "needs at least 2.")
     if self.head.is_per_task:
       self._check_per_task(context.delivery)
     elif context.delivery == deliveries.TASKS:
-      raise ValueError(f"GradientLearner has one head, {type(self.head).__name__}, for tasks that "
-                       "have classes of their own; give it the head PerTask.")
+      raise refusals.RefusedError(
+          f"GradientLearner has one head, {type(self.head).__name__}, for tasks that have classes "
+          "of their own; give it the head PerTask.")
     elif task.kind != tasks.SINGLE_LABEL:
-      raise ValueError(f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image "
-                       f"unless its head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
+      raise refusals.RefusedError(
+          f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
+          f"head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
 
   def _check_per_task(self, delivery: str) -> None:
     if delivery in _ONE_TASK:
-      raise ValueError(f"GradientLearner has the head PerTask, but was given {_ONE_TASK[delivery]}; "
-                       "give it the head Linear.")
+      raise refusals.RefusedError(
+          f"GradientLearner has the head PerTask, but was given {_ONE_TASK[delivery]}; give it the "
+          "head Linear.")
     if self.memory is not None or self.train_on == "all":
-      raise ValueError("GradientLearner has the head PerTask, whose tasks have classes of their "
-                       "own; a memory and train_on='all' mix examples of one list of classes. "
-                       "Leave the memory out and set train_on to 'current'.")
+      raise refusals.RefusedError(
+          "GradientLearner has the head PerTask, whose tasks have classes of their own; a memory "
+          "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
+          "train_on to 'current'.")
     if self.objective.needs_same_classes or self.has_meta:
       name = "meta" if self.has_meta else f"the objective {type(self.objective).__name__}"
-      raise ValueError(f"GradientLearner has the head PerTask, and {name} compares answers about "
-                       "one list of classes in all phases. Take an objective on weights: Ewc, Mas "
-                       "or Si.")
+      raise refusals.RefusedError(
+          f"GradientLearner has the head PerTask, and {name} compares answers about one list of "
+          "classes in all phases. Take an objective on weights: Ewc, Mas or Si.")
 
 
 def check_numbers(**numbers: float) -> None:

@@ -106,10 +106,11 @@ def task(kind=tasks.SINGLE_LABEL, num_classes=3):
   return tasks.Task("t", kind, num_classes)
 
 
-@pytest.mark.parametrize("delivery", [deliveries.BUCKETS, deliveries.SEQUENCE])
-def test_one_head_serves_one_task(delivery):
+@pytest.mark.parametrize("delivery, shown", [
+    (deliveries.BUCKETS, "the buckets of one task"), (deliveries.SEQUENCE, "a sequence")])
+def test_one_head_serves_one_task(delivery, shown):
   make().check_task(task(), here(delivery))
-  with pytest.raises(ValueError, match=f"the head PerTask, but {delivery} are of one task"):
+  with pytest.raises(ValueError, match=f"the head PerTask, but was given {shown}"):
     make(head=class_heads.PerTask()).check_task(task(), here(delivery))
   with pytest.raises(ValueError, match="is multi_label; GradientLearner has one class an image"):
     make().check_task(task(tasks.MULTI_LABEL), here(delivery))
