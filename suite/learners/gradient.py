@@ -367,10 +367,10 @@ class GradientLearner(tf.Module):
       entered = phase.remember(numbers, codes[new], labels[new], known)
     self.phases.assign_add(1)
     self.num_learned.assign(num)
-    rows = outcome.plan.num_rows
-    phase.charge(rows, outcome.plan.num_steps)
-    record = {"passes": rows + outcome.observed, "train_loss": outcome.loss,
-              "teacher_passes": rows * self.objective.has_teacher + outcome.started + entered}
+    phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
+    passes, forward = self._passes(outcome.plan)
+    record = {"passes": passes + outcome.observed, "train_loss": outcome.loss,
+              "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
   def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
@@ -396,15 +396,25 @@ class GradientLearner(tf.Module):
     backbone, head = self.mac_layers()
     each = mac_views.costs([*backbone, *head])
     new = num_stored - int(self.num_learned)
-    held = 0 if self.memory is None else int(self.memory.size)
     recipe = self._recipe
-    gone_over = {"current": new, "all": num_stored, "memory": held}[recipe.train_on]
+    held = 0 if self.memory is None else int(self.memory.size)
+    gone_over = new if recipe.train_on == "current" else num_stored
+    if self.memory is not None and recipe.train_on == "memory":  # New samples enter it first.
+      held, gone_over = 0, min(held + new, self.memory.capacity)
     plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                          replay_batch=recipe.replay_batch, last="rest")
-    rows = plan.num_rows
-    teacher = rows * self.objective.has_teacher + new * self.objective.reads_logits
-    observed = int(tf.size(self.observed_labels))
-    return (rows + observed) * each.cached_pass + teacher * each.cached_forward
+    passes, forward = self._passes(plan)
+    watches = self.objective.observes == objective_lib.TRAINING
+    observed = gone_over if watches else int(tf.size(self.observed_labels))
+    forward += new * self.objective.reads_logits
+    return (passes + observed) * each.cached_pass + forward * each.cached_forward
+
+  def _passes(self, plan: plan_lib.Plan) -> tuple[int, int]:
+    """Rows of all steps that go forward and backward, and rows that go forward only."""
+    replayed = self._recipe.replay_batch if plan.held else 0
+    of_steps = [(num, *self.objective.passes(width, replayed, plan.held))
+                for width, num in plan.widths().items()]
+    return sum(num * p for num, p, _ in of_steps), sum(num * f for num, _, f in of_steps)
 
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""
