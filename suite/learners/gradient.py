@@ -53,6 +53,7 @@ from suite.training.gradient import phase as phase_lib
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import schedules
 from suite.training.gradient import sgd
+from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
@@ -151,6 +152,7 @@ class GradientLearner(tf.Module):
     self.observed = _open(spec.shape if watches else (0,), spec.dtype, "observed_codes")
     self.observed_labels = _open((), tf.int64, "observed_labels")
     self.nets: dict[str, composed_net.ComposedNet] = {}
+    self.optimizers: dict[str, train_step.Optimizer] = {}
     self._loops: dict[str, array_loop.ArrayLoop] = {}
 
   def _select(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -176,7 +178,7 @@ class GradientLearner(tf.Module):
     self.nets[key] = made
     optimizer = self._optimizer.build(made.model.trainable_variables)
     if self._optimizer.keep:
-      self.optimizer = optimizer  # A checkpoint holds its velocities.
+      self.optimizers[key] = optimizer  # A checkpoint holds its velocities.
     augment = self.transform.train if self.net.augments or self.net.is_identity else None
     self._loops[key] = made.loop(
         self.objective, optimizer, kind=task.kind, augment=augment,
@@ -190,6 +192,11 @@ class GradientLearner(tf.Module):
   def composed(self) -> composed_net.ComposedNet:
     """The net of the task at hand."""
     return self.nets[self._key]
+
+  @property
+  def optimizer(self) -> train_step.Optimizer:
+    """The optimizer of the task at hand."""
+    return self._loop.step.optimizer
 
   @property
   def _loop(self) -> array_loop.ArrayLoop:

@@ -163,8 +163,8 @@ class Keras:
     if isinstance(getattr(optimizer, "_learning_rate", None),
                   tf.keras.optimizers.schedules.LearningRateSchedule):
       raise ValueError(f"{type(optimizer).__name__} was given a learning rate schedule; the "
-                       "learner sets the rate of each step. Give the rate to "
-                       "GradientLearner.learning_rate and the schedule to GradientLearner.schedule.")
+                       "learner sets the rate of each step. Give the rate to GradientLearner."
+                       "learning_rate and the schedule to GradientLearner.schedule.")
     return KerasUpdates(optimizer, variables)
 
 

@@ -41,12 +41,20 @@ def test_tensor_and_plain_twin_agree_at_every_step(warmup, total):
 def test_step_decay_by_hand():
   expected = {0: 0.5, 9: 0.5, 10: 0.05, 19: 0.05, 20: 0.005, 99: 0.005}
   for step, rate in expected.items():
-    assert schedules.step_decay(step, 0.5, (10, 20)) == pytest.approx(rate)
     assert schedules.StepDecay(0.5, (10, 20))(step).numpy() == pytest.approx(rate)
 
 
 def test_step_decay_without_boundaries_is_constant():
   assert schedules.StepDecay(0.5, ())(7).numpy() == schedules.Constant(0.5)(7).numpy() == 0.5
+
+
+@pytest.mark.parametrize("schedule, expected", [
+    (schedules.EpochConstant(), [0.5] * 5), (schedules.EpochSteps(2), [0.5, 0.5, 0.05, 0.05, 5e-3]),
+    (schedules.EpochSteps(1, 0.5), [0.5, 0.25, 0.125, 0.0625, 0.03125])])
+def test_rates_of_epochs_by_hand(schedule, expected):
+  rates = schedule.rates(0.5, np.arange(5))
+  assert rates.dtype == np.float32
+  np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
 
 def test_scaled_follows_its_schedule():
