@@ -55,6 +55,7 @@ from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import schedules
 from suite.training.gradient import sgd
 from suite.training.gradient import task_nets
+from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
@@ -152,8 +153,8 @@ class GradientLearner(tf.Module):
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
     # The first validation split; how many examples it has is not known yet.
-    self.observed = _open(spec.shape if watches else (0,), spec.dtype, "observed_codes")
-    self.observed_labels = _open((), tf.int64, "observed_labels")
+    self.observed = phase_lib.open_rows(spec.shape if watches else (0,), spec.dtype, "observed_codes")
+    self.observed_labels = phase_lib.open_rows((), tf.int64, "observed_labels")
     self.nets = task_nets.TaskNets(
         self.net, self.head, self.objective, self._optimizer,
         augment=self.transform.train if self.net.augments or self.net.is_identity else None,
@@ -163,6 +164,11 @@ class GradientLearner(tf.Module):
   def composed(self) -> composed_net.ComposedNet:
     """The net of the task at hand."""
     return self.nets.net
+
+  @property
+  def optimizer(self) -> train_step.Optimizer:
+    """The optimizer of the task at hand."""
+    return self._loop.step.optimizer
 
   @property
   def _loop(self) -> array_loop.ArrayLoop:
@@ -340,10 +346,11 @@ class GradientLearner(tf.Module):
       entered = phase.remember(numbers, codes[new], labels[new], known)
     self.phases.assign_add(1)
     self.num_learned.assign(num)
-    rows = outcome.plan.num_rows
-    phase.charge(rows, outcome.plan.num_steps)
-    record = {"passes": rows + outcome.observed, "train_loss": outcome.loss,
-              "teacher_passes": rows * self.objective.has_teacher + outcome.started + entered}
+    phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
+    passes, forward = phase_lib.passes_of(
+        outcome.plan, self.objective, self._recipe.replay_batch)
+    record = {"passes": passes + outcome.observed, "train_loss": outcome.loss,
+              "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
   def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
@@ -369,15 +376,18 @@ class GradientLearner(tf.Module):
     backbone, head = self.mac_layers()
     each = mac_views.costs([*backbone, *head])
     new = num_stored - int(self.num_learned)
-    held = 0 if self.memory is None else int(self.memory.size)
     recipe = self._recipe
-    gone_over = {"current": new, "all": num_stored, "memory": held}[recipe.train_on]
+    held = 0 if self.memory is None else int(self.memory.size)
+    gone_over = new if recipe.train_on == "current" else num_stored
+    if self.memory is not None and recipe.train_on == "memory":  # New samples enter it first.
+      held, gone_over = 0, min(held + new, self.memory.capacity)
     plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                          replay_batch=recipe.replay_batch, last="rest")
-    rows = plan.num_rows
-    teacher = rows * self.objective.has_teacher + new * self.objective.reads_logits
-    observed = int(tf.size(self.observed_labels))
-    return (rows + observed) * each.cached_pass + teacher * each.cached_forward
+    passes, forward = phase_lib.passes_of(plan, self.objective, recipe.replay_batch)
+    watches = self.objective.observes == objective_lib.TRAINING
+    observed = gone_over if watches else int(tf.size(self.observed_labels))
+    forward += new * self.objective.reads_logits
+    return (passes + observed) * each.cached_pass + forward * each.cached_forward
 
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""
@@ -386,8 +396,3 @@ class GradientLearner(tf.Module):
 
 def _counter(name: str) -> tf.Variable:
   return tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
-
-
-def _open(shape: Any, dtype: tf.DType, name: str) -> tf.Variable:
-  """Rows of this shape, none as yet."""
-  return tf.Variable(tf.zeros([0, *shape], dtype), trainable=False, shape=[None, *shape], name=name)

@@ -118,9 +118,9 @@ def test_velocities_go_on_from_phase_to_phase_but_not_from_the_base_classes(tmp_
   assert now.ledger.totals()["macs"] == 40 * 30 * 2 * (2 * 4)
   assert np.argmax(learner.predict(tf.constant(images)), 1).tolist() == labels.tolist()
   assert (learner.head.kernel.numpy()[:, 2:] == 0).all()
-  assert all((v.numpy() == 0).all() for v in learner.nets.optimizer.velocities)
+  assert all((v.numpy() == 0).all() for v in learner.optimizer.velocities)
   learner.learn_stored(data, now)
-  assert all((v.numpy() != 0).any() for v in learner.nets.optimizer.velocities)
+  assert all((v.numpy() != 0).any() for v in learner.optimizer.velocities)
 
 
 def test_a_split_head_trains_the_columns_of_new_classes_alone(tmp_path):

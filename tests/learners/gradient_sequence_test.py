@@ -196,6 +196,24 @@ def test_macs_of_a_memory(tmp_path):
   assert second.ledger.totals()["macs"] == expected == 92 * PASS + 10 * FORWARD
 
 
+# Those of `maml` and `protomaml` have their own tests; CWR* freezes what its layers are said to
+# train; EWC around the first weights watches base classes.
+COUNTED = [name for name in COMPOSITIONS if name not in ("maml", "protomaml", "cwr", "ewc")]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_macs_that_are_foretold_charged_and_viewed_are_the_same(name, tmp_path):
+  learner = begun(tmp_path, **{"backbone": tiny, **COMPOSITIONS[name]()})
+  num_old = 0
+  for num in (20, 33, 90):
+    now, expected = here(tmp_path), learner.stored_macs(num)
+    record = learner.learn_stored(stored(num, num_old=num_old), now)
+    found = mac_views.views(*learner.mac_layers(), num_samples=0, num_passes=record["passes"],
+                            teacher_passes=record["teacher_passes"])
+    assert expected == now.ledger.totals()["macs"] == found["macs_exact_cached"] > 0
+    num_old = num
+
+
 def test_replay_on_new_samples_alone(tmp_path):
   learner, now = begun(tmp_path, memory=held(), train_on="current", replay_batch=8), here(tmp_path)
   learner.learn_stored(stored(20), now)

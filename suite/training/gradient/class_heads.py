@@ -70,6 +70,8 @@ class Linear(tf.Module):
     if self.start != "random":
       for variable in self._layer.trainable_variables:
         variable.assign(tf.zeros_like(variable))
+    if self.start == "prototypes":
+      self.trained.assign(tf.zeros_like(self.trained))
 
   def new_rows(self, labels: tf.Tensor) -> tf.Tensor | None:
     """The rows of labels int64 [N] whose features `start_classes` wants; None: it wants none."""

@@ -227,3 +227,17 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   """Which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
   return _counts(labels, num_classes) > 0
+
+
+def open_rows(shape: tuple[int, ...], dtype: tf.DType, name: str) -> tf.Variable:
+  """A variable for any number of rows of this shape, none as yet."""
+  return tf.Variable(tf.zeros([0, *shape], dtype), trainable=False, shape=[None, *shape], name=name)
+
+
+def passes_of(plan: plan_lib.Plan, objective: objective_lib.Objective, replay_batch: int
+              ) -> tuple[int, int]:
+  """Rows of all steps that go forward and backward, and rows that go forward only."""
+  replayed = replay_batch if plan.held else 0
+  of_steps = [(num, *objective.passes(width, replayed, plan.held))
+              for width, num in plan.widths().items()]
+  return sum(num * p for num, p, _ in of_steps), sum(num * f for num, _, f in of_steps)

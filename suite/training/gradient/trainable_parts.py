@@ -125,6 +125,7 @@ class LastLayers:
     self._cut = cut_net.CutNet(self._backbone.model, self._num_layers, self._norms)
     code = self._cut.lower(tf.zeros([1, *shape], tf.uint8))
     self._spec = tf.TensorSpec(code.shape[1:], code.dtype)
+    self._first = self.upper().get_weights()  # `upper` has the layers themselves.
 
   def code_spec(self) -> tf.TensorSpec:
     return self._spec
@@ -137,7 +138,7 @@ class LastLayers:
     return tf.keras.Model(codes, self._cut.upper(codes, None))
 
   def first_weights(self) -> list[np.ndarray] | None:
-    return self.upper().get_weights()
+    return self._first
 
   def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
     del model

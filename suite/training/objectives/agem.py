@@ -82,6 +82,9 @@ class Agem(objective.Objective):
       return counter.update(lambda gradients: gradients)
     return counter.gradient(used) + counter.update(lambda g: projected(g, g))
 
+  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
+    return incoming + replayed + min(held, self.sample_size or held), 0
+
 
 def projected(gradients: Sequence[tf.Tensor], reference: Sequence[tf.Tensor]) -> list[tf.Tensor]:
   """Gradients without their part against the reference, if they go against it at all."""

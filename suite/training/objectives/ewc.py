@@ -93,8 +93,8 @@ class Ewc(objective.Objective):
     del known
     is_first = not int(self.phases)
     self.phases.assign_add(1)
-    if self.anchor == "first" and not is_first:
-      return
+    if self.anchor == "first" and not (is_first and self.count.numpy()):
+      return  # A sequence may have no base classes: then nothing is guarded.
     estimate = self._estimate()
     for importance, anchor, variable, new in zip(
         self.importance, self.anchors, self._variables, estimate):

@@ -43,3 +43,9 @@ class Mir(objective.Objective):
       variable.assign(value)
     # Sorted, so that equal rises keep the order of drawing.
     return tf.argsort(after - before, direction="DESCENDING", stable=True)[:num]
+
+  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
+    if not replayed:
+      return incoming, 0
+    # The gradient of incoming rows, once more; losses of all candidates before and after the step.
+    return 2 * incoming + replayed, 2 * max(replayed, self.candidates)

@@ -215,6 +215,16 @@ class Objective(tf.Module):
     """The cost of one step."""
     return counter.step()
 
+  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
+    """Rows of one step that go forward and backward, and rows that go forward only.
+
+    Args:
+      incoming: B. replayed: R. held: K, rows in the memory.
+    """
+    del held
+    rows = incoming + replayed
+    return rows, rows * self.has_teacher
+
 
 def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf.Tensor:
   """The mean cross-entropy of a batch's rows among its known classes, []."""

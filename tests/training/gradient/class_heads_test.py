@@ -113,6 +113,14 @@ def test_new_classes_begin_at_prototypes_and_old_ones_stay():
   np.testing.assert_allclose(head.answers(model(f)), [[3, -15, 3]])
 
 
+def test_classes_that_are_reset_begin_at_prototypes_again():
+  head, _ = prototypes()
+  labels = tf.constant([1], tf.int64)
+  head.start_classes(tf.ones([1, 2]), labels)
+  head.set_start()
+  assert not head.kernel.numpy().any() and head.new_rows(labels).numpy().tolist() == [0]
+
+
 def test_which_classes_have_begun_is_in_a_checkpoint(tmp_path):
   head, model = prototypes()
   head.start_classes(tf.ones([1, 2]), tf.constant([1], tf.int64))

@@ -48,6 +48,15 @@ def test_step_decay_without_boundaries_is_constant():
   assert schedules.StepDecay(0.5, ())(7).numpy() == schedules.Constant(0.5)(7).numpy() == 0.5
 
 
+@pytest.mark.parametrize("schedule, expected", [
+    (schedules.EpochConstant(), [0.5] * 5), (schedules.EpochSteps(2), [0.5, 0.5, 0.05, 0.05, 5e-3]),
+    (schedules.EpochSteps(1, 0.5), [0.5, 0.25, 0.125, 0.0625, 0.03125])])
+def test_rates_of_epochs_by_hand(schedule, expected):
+  rates = schedule.rates(0.5, np.arange(5))
+  assert rates.dtype == np.float32
+  np.testing.assert_allclose(rates, expected, rtol=1e-6)
+
+
 def test_scaled_follows_its_schedule():
   assert schedules.Scaled(schedules.WarmupCosine(0.8, 4, 12), 0.1)(2).numpy() == pytest.approx(0.04)
 

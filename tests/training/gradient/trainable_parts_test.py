@@ -124,6 +124,16 @@ def test_each_upper_model_is_a_new_one_but_for_last_layers_that_exist_once():
   assert last.upper().weights[0] is last.upper().weights[0]
 
 
+def test_first_weights_are_those_before_any_training():
+  part = prepared("last")
+  model, first = part.upper(), [w.copy() for w in part.first_weights()]
+  for variable in model.trainable_variables:
+    variable.assign(tf.zeros_like(variable))
+  assert any(w.any() for w in first)
+  for a, b in zip(part.first_weights(), first):
+    np.testing.assert_array_equal(a, b)
+
+
 def test_given_weights_come_first_and_those_of_a_head_are_left_alone(tmp_path):
   store = weight_store.WeightStore(tmp_path, 0)
   given = [np.full(w.shape, i + 1.0, np.float32)

@@ -140,6 +140,14 @@ def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
   np.testing.assert_allclose(objective.anchors[0][:, 0], W)
 
 
+def test_without_a_first_validation_split_nothing_is_guarded():
+  objective, kernel, _ = make(anchor="first")
+  for _ in range(2):
+    objective.after_phase()
+    kernel.assign(kernel + 5.0)
+    assert objective.loss(SURE).numpy() == 0
+
+
 def test_each_quadratic_goes_on_from_a_checkpoint_between_phases(tmp_path):
   results = []
   whole, kernel, losses_of = make(anchor="each")
