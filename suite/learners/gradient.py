@@ -153,7 +153,8 @@ class GradientLearner(tf.Module):
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
     # The first validation split; how many examples it has is not known yet.
-    self.observed = phase_lib.open_rows(spec.shape if watches else (0,), spec.dtype, "observed_codes")
+    shape = spec.shape if watches else (0,)
+    self.observed = phase_lib.open_rows(shape, spec.dtype, "observed_codes")
     self.observed_labels = phase_lib.open_rows((), tf.int64, "observed_labels")
     self.nets = task_nets.TaskNets(
         self.net, self.head, self.objective, self._optimizer,

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from small_loops import C
+from small_loops import D
+from small_loops import K
+from small_loops import N
+from small_loops import data
+from small_loops import make
+from small_loops import part
+from small_loops import random_weights
 import tensorflow as tf
 
-from suite.compute import flops
-from suite.models import feature_head
 from suite.training.gradient import array_loop
 from suite.training.gradient import plan as plan_lib
-from suite.training.gradient import sgd
-from suite.training.gradient import train_step
 from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
@@ -22,44 +26,6 @@ from suite.training.objectives import mas
 from suite.training.objectives import mir
 from suite.training.objectives import objective as objective_lib
 from suite.training.objectives import si
-
-D, C = 3, 2
-N, K = 8, 6  # Rows that came, and behind them those of the memory.
-
-
-def data(held=0, stored=False, classes=None):
-  rng = np.random.default_rng(1)
-  labels = np.arange(N + held) % C
-  logits = rng.normal(size=[held, C if stored else 0])
-  return objective_lib.Data(
-      tf.constant(rng.normal(size=[N + held, D]), tf.float32), tf.constant(labels),
-      N + tf.range(held, dtype=tf.int64), tf.constant(logits, tf.float32), classes)
-
-
-def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None):
-  model = feature_head.linear(C, D)
-  model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
-  objective = objective or objective_lib.Objective()
-  step = train_step.TrainStep(
-      model, objective=objective, optimizer=sgd.Sgd(model.trainable_variables, momentum=momentum))
-  objective.build(model, losses_of=step.losses_of, seed=(5, 6))
-  return array_loop.ArrayLoop(step, augment=augment, replay_batch=replay_batch)
-
-
-def rows(places, width=None):
-  places = np.array(places, np.int64).reshape([-1, width] if width else np.shape(places))
-  seeds = 100 + np.arange(places.size).reshape(places.shape)
-  return plan_lib.Rows(tf.constant(places), tf.constant(seeds, tf.uint64))
-
-
-def part(places, slots=None, is_rest=False, first=0):
-  replayed = rows(np.zeros([len(places), 0])) if slots is None else rows(slots)
-  return plan_lib.Part(first, rows(places), replayed, is_rest)
-
-
-def random_weights(seed=0):
-  rng = np.random.default_rng(seed)
-  return [rng.normal(size=[D, C]), rng.normal(size=[C])]
 
 
 def step_by_numpy(kernel, bias, x, y, rate):
@@ -339,14 +305,6 @@ def test_an_objective_observes_each_row_once_in_order_in_batches_and_a_rest():
   assert (losses[::2] == 0).all() and (losses[1::2] > 1e8).all() and len(losses) == N
 
 
-def test_observing_costs_a_gradient_of_each_batch():
-  objective, given = ewc.Ewc(), data()
-  loop = make(objective)
-  cost = loop.observe(given.images, given.labels, 3)
-  assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
-  assert loop.observe(given.images, given.labels, 4).macs == N * ROW
-
-
 def test_a_function_of_many_rows_is_applied_in_chunks(monkeypatch):
   monkeypatch.setattr(array_loop, "_CHUNK", 3)
   loop, given = make(weights=random_weights()), data()
@@ -355,57 +313,3 @@ def test_a_function_of_many_rows_is_applied_in_chunks(monkeypatch):
   np.testing.assert_allclose(found, given.images @ kernel + bias, rtol=1e-5)
   assert cost.macs == N * D * C
   assert loop.forward("logits", loop.step.model, given.images)[1] == cost
-
-
-def counted(function, *specs):
-  return flops.count(tf.function(function).get_concrete_function(*specs))
-
-
-def specs(num):
-  return tf.TensorSpec([num, D], tf.float32), tf.TensorSpec([num], tf.int64)
-
-
-# Forward and the kernel's gradient of a row, and none to the inputs.
-ROW = 2 * D * C
-
-
-def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
-  loop, given = make(), data()
-  step = make().step
-  of = {num: counted(lambda x, y: step(x, y, tf.constant(0.0)), *specs(num)) for num in (4, 3)}
-  assert of[4].macs == 4 * ROW and of[4].uncounted == ()
-  # 2.5 epochs of 7 rows: 4 and 3 twice, then 4 once more (a half is 4 rows).
-  plan = plan_lib.Plan(7, 2.5, 4, (1, 2), last="rest")
-  assert loop.cost(given, plan) == of[4] * 3 + of[3] * 2
-  assert loop.cost(given, plan_lib.Plan(7, 2, 4, (1, 2))) == of[4] * 4
-
-
-@pytest.mark.parametrize("name", ["plain", "er_ace", "der", "ewc", "mas", "si", "lwf"])
-def test_replayed_rows_cost_as_much_as_incoming_ones(name):
-  loop = make(OBJECTIVES[name]())
-  plan = plan_lib.Plan(8, 1, 4, (1, 2), held=K, replay_batch=3)
-  teacher = 7 * D * C if name == "lwf" else 0
-  assert loop.cost(data(K, stored=True), plan).macs == 2 * (7 * ROW + teacher)
-  with_rest = plan_lib.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="rest")
-  teacher = 12 * D * C if name == "lwf" else 0
-  assert loop.cost(data(K, stored=True), with_rest).macs == (7 + 5) * ROW + teacher
-
-
-def test_a_gem_costs_the_gradient_of_all_that_is_held():
-  plan = plan_lib.Plan(4, 1, 4, (1, 2))
-  loop = make(agem.Agem())
-  assert loop.cost(data(), plan).macs == 4 * ROW
-  assert loop.cost(data(K), plan).macs == (4 + K) * ROW
-  assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
-  assert make(agem.Agem(sample_size=3)).cost(data(K), plan).macs == (4 + 3) * ROW
-  rest = plan_lib.Plan(3, 1, 4, (1, 2), last="rest")
-  assert loop.cost(data(K), rest).macs == (3 + K) * ROW
-  assert loop.cost(data(2 * K), rest).macs == (3 + 2 * K) * ROW
-
-
-def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():
-  loop = make(mir.Mir(5), replay_batch=3)
-  plan = plan_lib.Plan(4, 1, 4, (1, 2), held=K, replay_batch=5)
-  assert loop.cost(data(K), plan).macs == (4 + 3) * ROW + 4 * ROW + 2 * 5 * D * C
-  # Nothing is held: nothing is drawn.
-  assert loop.cost(data(), plan_lib.Plan(4, 1, 4, (1, 2), replay_batch=5)).macs == 4 * ROW

@@ -1,0 +1,206 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Every learner of sequences, small, for tests that run each of them."""
+
+from __future__ import annotations
+
+import functools
+
+import tensorflow as tf
+
+from suite.contracts import stored_samples
+from suite.data.images import image_ops
+from suite.learners import exemplar_tuning
+from suite.learners import gradient
+from suite.learners import meta_centroids
+from suite.learners import minimum_distance
+from suite.learners import nearest_mean
+from suite.learners import protonet
+from suite.learners import streaming_lda
+from suite.learners import weight_imprinting
+from suite.models import conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import proto_conv4
+from suite.training.episodic import base_episodes
+from suite.training.episodic import fomaml
+from suite.training.episodic import tuned_embedding
+from suite.training.gradient import class_heads
+from suite.training.gradient import composition
+from suite.training.gradient import frozen_backbone
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import group_balanced
+from suite.training.memories import memory
+from suite.training.memories import reservoir
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import si
+
+CLASSES, BASE, SIZE = 8, 3, 4
+TRANSFORM = image_ops.Plain(SIZE)
+
+
+class LinearHead(tf.Module):
+  """A softmax layer on pixels, trained in offline phases only: labels change it nowhere else."""
+
+  transform = TRANSFORM
+
+  def begin(self, task, context):
+    if not hasattr(self, "kernel"):
+      self.kernel = tf.Variable(tf.zeros([SIZE * SIZE * 3, task.num_classes]))
+
+  def learn(self, experience, context):
+    return {}
+
+  def encode(self, images):
+    return frozen_backbone.pixels(images)
+
+  def answer(self, codes):
+    return tf.matmul(codes, self.kernel)
+
+  def predict(self, images):
+    return self.answer(self.encode(images))
+
+  def stored_macs(self, num_stored):
+    return 2 * num_stored * int(tf.size(self.kernel))
+
+  def learn_stored(self, stored, context):
+    assert isinstance(stored, stored_samples.Stored) and stored.num_old < len(stored.labels)
+    assert stored.known[stored.labels].all()
+    order = context.seeds.generator("order").permutation(len(stored.labels))
+    for start in range(0, len(order), 16):
+      rows = order[start:start + 16]
+      with tf.GradientTape() as tape:
+        logits = tf.where(stored.known, self.answer(tf.constant(stored.codes[rows])), -1e9)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
+            stored.labels[rows], logits))
+      self.kernel.assign_sub(0.3 * tape.gradient(loss, self.kernel))
+    macs = self.stored_macs(len(order))
+    context.ledger.charge(context.phase, flops=2 * macs, macs=macs, examples=len(order))
+    return {"passes": len(order)}
+
+
+class Drift(LinearHead):
+  """The same, and each label moves the weights of its class: no algorithm for blocks."""
+
+  def update(self, codes, labels):
+    for i in tf.range(tf.size(labels)):
+      column = self.kernel[:, labels[i]] * 0.9 + 0.1 * codes[i]
+      self.kernel.assign(tf.transpose(tf.tensor_scatter_nd_update(
+          tf.transpose(self.kernel), labels[i][None, None], column[None])))
+
+
+def _centroids(**settings):
+  return lambda: nearest_mean.NearestMean(transform=TRANSFORM, **settings)
+
+
+def _small_net():
+  return frozen_backbone.FrozenBackbone(
+      lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=2), SIZE, seed=1)
+
+
+def _gradient(net, **settings):
+  return gradient.GradientLearner(
+      transform=TRANSFORM, net=net,
+      **{**dict(train_on="all", epochs=2, base=composition.Base(2), batch_size=8,
+                learning_rate=0.05, head=class_heads.Linear("zeros"),
+                optimizer=sgd.Momentum(0.9, 1e-4, keep=True)), **settings})
+
+
+def _frozen():
+  return trainable_parts.HeadOnly(frozen_backbone.pixels)
+
+
+def _imprinting():
+  return weight_imprinting.WeightImprinting(
+      transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
+
+
+def _backbone(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=1)
+
+
+def _layers(**settings):
+  """Trains a small net."""
+  return _gradient(trainable_parts.AllLayers(_backbone), **settings)
+
+
+def _replay(objective=None, **settings):
+  """The same with a memory, of which each step takes rows, too."""
+  return _layers(objective=objective, memory=_reservoir(), replay_batch=4, **settings)
+
+
+def _reservoir():
+  return memory.Memory(20, reservoir.Reservoir())
+
+
+EPISODES = base_episodes.BaseEpisodes(
+    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
+
+
+def _meta(make_net, embedded):
+  net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
+  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+
+
+def _maml(head):
+  base = composition.Base(0 if head == "prototypes" else 2)
+  return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), base=base,
+                 head=class_heads.Linear(head))
+
+
+LEARNERS = {
+    "ncm": _centroids(),
+    "ncm_cosine": _centroids(similarity="cosine"),
+    "ncm_dot": _centroids(similarity="dot", normalize=True),
+    "exemplar_tuning": lambda: exemplar_tuning.ExemplarTuning(
+        transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8),
+    "linear_head": LinearHead,
+    "drift": Drift,
+    "finetune": lambda: _gradient(_frozen()),
+    "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
+    "finetune_base_as_any": lambda: _gradient(_frozen(), base=None),
+    "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
+    "cwr": lambda: _layers(head=class_heads.CwrStar()),
+    "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
+    "standard": lambda: _layers(epochs=1),
+    "from_new_weights": lambda: _layers(reset=True),
+    "imprinting": _imprinting,
+    "slda": lambda: streaming_lda.StreamingLda(
+        transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
+    "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
+    "mdt_finetune": lambda: minimum_distance.MinimumDistance(
+        _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
+    "lwf": lambda: _layers(objective=lwf.Lwf(0.8, 2.0, teacher="first")),
+    "lwf_last": lambda: _layers(objective=lwf.Lwf(0.8), train_on="current"),
+    "ewc": lambda: _layers(objective=ewc.Ewc(0.05, anchor="first", share=0.9)),
+    "ewc_each": lambda: _layers(objective=ewc.Ewc(0.05, anchor="each", fisher="example")),
+    "online_ewc": lambda: _layers(objective=ewc.Ewc(0.05), train_on="current"),
+    "mas": lambda: _layers(objective=mas.Mas(1e-3)),
+    "si": lambda: _layers(objective=si.Si()),
+    "agem": lambda: _layers(objective=agem.Agem(), memory=_reservoir(), train_on="current"),
+    "er": lambda: _replay(train_on="current"),
+    "er_ring": lambda: _layers(
+        memory=memory.Memory(20, group_balanced.GroupBalanced("class", keep="newest")),
+        replay_batch=4, train_on="current"),
+    "er_base_as_any": lambda: _replay(base=None),
+    "er_ace": lambda: _replay(er_ace.ErAce("novel")),
+    "der": lambda: _replay(der.Der()),
+    "der_base_as_any": lambda: _replay(der.Der(), base=None),
+    "der_plus_plus": lambda: _gradient(_frozen(), objective=der.Der(beta=0.5),
+                                       memory=_reservoir(), replay_batch=4),
+    "mir": lambda: _replay(mir.Mir(7), train_on="current"),
+    "gdumb": lambda: _layers(memory=memory.Memory(20, group_balanced.GroupBalanced("class")),
+                             train_on="memory", reset=True),
+    "maml": lambda: _maml("zeros"),
+    "protomaml": lambda: _maml("prototypes"),
+    "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
+        proto_conv4.ProtoConv4(filters=8, blocks=1))),
+    "meta_baseline": lambda: _meta(
+        functools.partial(protonet.ProtoNet, similarity="cosine"),
+        tuned_embedding.TunedEmbedding(_backbone)),
+}

@@ -1,0 +1,52 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A linear model in the compiled loop, and data for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models import feature_head
+from suite.training.gradient import array_loop
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import objective as objective_lib
+
+D, C = 3, 2
+N, K = 8, 6  # Rows that came, and behind them those of the memory.
+
+
+def data(held=0, stored=False, classes=None):
+  rng = np.random.default_rng(1)
+  labels = np.arange(N + held) % C
+  logits = rng.normal(size=[held, C if stored else 0])
+  return objective_lib.Data(
+      tf.constant(rng.normal(size=[N + held, D]), tf.float32), tf.constant(labels),
+      N + tf.range(held, dtype=tf.int64), tf.constant(logits, tf.float32), classes)
+
+
+def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None):
+  model = feature_head.linear(C, D)
+  model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
+  objective = objective or objective_lib.Objective()
+  step = train_step.TrainStep(
+      model, objective=objective, optimizer=sgd.Sgd(model.trainable_variables, momentum=momentum))
+  objective.build(model, losses_of=step.losses_of, seed=(5, 6))
+  return array_loop.ArrayLoop(step, augment=augment, replay_batch=replay_batch)
+
+
+def rows(places, width=None):
+  places = np.array(places, np.int64).reshape([-1, width] if width else np.shape(places))
+  seeds = 100 + np.arange(places.size).reshape(places.shape)
+  return plan_lib.Rows(tf.constant(places), tf.constant(seeds, tf.uint64))
+
+
+def part(places, slots=None, is_rest=False, first=0):
+  replayed = rows(np.zeros([len(places), 0])) if slots is None else rows(slots)
+  return plan_lib.Part(first, rows(places), replayed, is_rest)
+
+
+def random_weights(seed=0):
+  rng = np.random.default_rng(seed)
+  return [rng.normal(size=[D, C]), rng.normal(size=[C])]

@@ -1,0 +1,102 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Costs of the compiled loop against formulas."""
+
+from __future__ import annotations
+
+import pytest
+from small_loops import C
+from small_loops import D
+from small_loops import K
+from small_loops import N
+from small_loops import data
+from small_loops import make
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.training.gradient import plan as plan_lib
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import si
+
+OBJECTIVES = {
+    "plain": objective_lib.Objective,
+    "ewc": lambda: ewc.Ewc(strength=0.5),
+    "mas": lambda: mas.Mas(strength=0.5),
+    "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
+    "lwf": lambda: lwf.Lwf(0.7, 2.0),
+    "agem": lambda: agem.Agem(chunk=4),
+    "agem_sample": lambda: agem.Agem(sample_size=3),
+    "er_ace": er_ace.ErAce,
+    "er_ace_novel": lambda: er_ace.ErAce("novel"),
+    "der": lambda: der.Der(alpha=0.4, beta=0.3),
+    "der_kl": lambda: der.Der(alpha=0.4, divergence="kl"),
+    "mir": lambda: mir.Mir(5),
+}
+
+
+def counted(function, *specs):
+  return flops.count(tf.function(function).get_concrete_function(*specs))
+
+
+def specs(num):
+  return tf.TensorSpec([num, D], tf.float32), tf.TensorSpec([num], tf.int64)
+
+
+# Forward and the kernel's gradient of a row, and none to the inputs.
+ROW = 2 * D * C
+
+
+def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
+  loop, given = make(), data()
+  step = make().step
+  of = {num: counted(lambda x, y: step(x, y, tf.constant(0.0)), *specs(num)) for num in (4, 3)}
+  assert of[4].macs == 4 * ROW and of[4].uncounted == ()
+  # 2.5 epochs of 7 rows: 4 and 3 twice, then 4 once more (a half is 4 rows).
+  plan = plan_lib.Plan(7, 2.5, 4, (1, 2), last="rest")
+  assert loop.cost(given, plan) == of[4] * 3 + of[3] * 2
+  assert loop.cost(given, plan_lib.Plan(7, 2, 4, (1, 2))) == of[4] * 4
+
+
+@pytest.mark.parametrize("name", ["plain", "er_ace", "der", "ewc", "mas", "si", "lwf"])
+def test_replayed_rows_cost_as_much_as_incoming_ones(name):
+  loop = make(OBJECTIVES[name]())
+  plan = plan_lib.Plan(8, 1, 4, (1, 2), held=K, replay_batch=3)
+  teacher = 7 * D * C if name == "lwf" else 0
+  assert loop.cost(data(K, stored=True), plan).macs == 2 * (7 * ROW + teacher)
+  with_rest = plan_lib.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="rest")
+  teacher = 12 * D * C if name == "lwf" else 0
+  assert loop.cost(data(K, stored=True), with_rest).macs == (7 + 5) * ROW + teacher
+
+
+def test_a_gem_costs_the_gradient_of_all_that_is_held():
+  plan = plan_lib.Plan(4, 1, 4, (1, 2))
+  loop = make(agem.Agem())
+  assert loop.cost(data(), plan).macs == 4 * ROW
+  assert loop.cost(data(K), plan).macs == (4 + K) * ROW
+  assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
+  assert make(agem.Agem(sample_size=3)).cost(data(K), plan).macs == (4 + 3) * ROW
+  rest = plan_lib.Plan(3, 1, 4, (1, 2), last="rest")
+  assert loop.cost(data(K), rest).macs == (3 + K) * ROW
+  assert loop.cost(data(2 * K), rest).macs == (3 + 2 * K) * ROW
+
+
+def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():
+  loop = make(mir.Mir(5), replay_batch=3)
+  plan = plan_lib.Plan(4, 1, 4, (1, 2), held=K, replay_batch=5)
+  assert loop.cost(data(K), plan).macs == (4 + 3) * ROW + 4 * ROW + 2 * 5 * D * C
+  # Nothing is held: nothing is drawn.
+  assert loop.cost(data(), plan_lib.Plan(4, 1, 4, (1, 2), replay_batch=5)).macs == 4 * ROW
+
+
+def test_observing_costs_a_gradient_of_each_batch():
+  objective, given = ewc.Ewc(), data()
+  loop = make(objective)
+  cost = loop.observe(given.images, given.labels, 3)
+  assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
+  assert loop.observe(given.images, given.labels, 4).macs == N * ROW
