@@ -43,6 +43,9 @@ class MetricNet(learner_lib.EpisodicLearner, Protocol):
   similarity: str
   scale: tf.Tensor | None
 
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Features [B, D] of images [B, H, W, C]; no episode changes them."""
+
 
 class MetaCentroids(tf.Module):
   """An `InstanceLearner` for tasks, buckets and sequences of images.

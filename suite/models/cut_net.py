@@ -75,8 +75,8 @@ class CutNet:
       return parts[0]
     return tf.concat([tf.reshape(p, [-1, math.prod(p.shape[1:])]) for p in parts], axis=1)
 
-  def upper(self, codes: tf.Tensor, training: bool) -> tf.Tensor:
-    """Features [B, D] of codes."""
+  def upper(self, codes: tf.Tensor, training: bool | None) -> tf.Tensor:
+    """Features [B, D] of codes; training None: as a model that contains the layers is called."""
     return _run(self._upper, self._parts(codes), training=training)[self._output]
 
   def _parts(self, codes: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -120,7 +120,8 @@ def _moved(steps: list[Step], trained: frozenset[str]) -> frozenset[str]:
   return moved
 
 
-def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool) -> dict[str, tf.Tensor]:
+def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool | None
+         ) -> dict[str, tf.Tensor]:
   """Adds the outputs of the steps to `values`, by layer name."""
   for layer, inputs in steps:
     arguments = [values[name] for name in inputs]

@@ -102,6 +102,7 @@ class SetTuning:
         losses = _cross_entropy(row_labels, apply_fn(weights, rows))
         loss = tf.reduce_sum(row_weights * losses) / tf.reduce_sum(row_weights)
         if self.ewc:
+          assert isinstance(state.fisher, dict)
           loss += 0.5 * self.ewc * _distance(weights, state.weights, state.fisher)
         if self.lwf:
           loss += self.lwf * _divergence(
@@ -130,9 +131,11 @@ class SetTuning:
       added = (codes, labels, tf.ones([codes.shape[0]]))
       memory = tuple(tf.concat(pair, 0)[-self.memory:] for pair in zip(memory, added))
     if self.ewc:
+      assert isinstance(fisher, dict)
       found = _fisher(apply_fn, weights, codes, labels)
       fisher = {name: fisher[name] + found[name] for name in weights}
     if self.lwf:
+      assert not isinstance(shown, tuple)
       shown = tf.maximum(shown, tf.reduce_max(tf.one_hot(labels, shown.shape[0]), axis=0))
     return TunedState(weights, memory, fisher, shown)
 

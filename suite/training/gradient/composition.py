@@ -23,13 +23,11 @@ _ONE_TASK = {deliveries.BUCKETS: "the buckets of one task", deliveries.SEQUENCE:
 
 
 class OptimizerSpec(Protocol):
-  """Makes the optimizer of a learner: `sgd.Momentum` or `optimizers.Keras`.
+  """Makes the optimizer of a learner: `sgd.Momentum` or `optimizers.Keras`."""
 
-  Attributes:
-    keep: whether velocities and moments stay from one phase to the next.
-  """
-
-  keep: bool
+  @property
+  def keep(self) -> bool:
+    """Whether velocities and moments stay from one phase to the next."""
 
   def build(self, variables: Sequence[tf.Variable]) -> train_step.Optimizer:
     """The optimizer for these variables."""

@@ -120,6 +120,7 @@ class Phase:
       loss = total / plan.num_steps
       self.cost += loop.cost(data, plan)
     head.after_phase(counts)
+    assert data.classes is not None
     known = data.classes.known
     head.after_base(known)
     self._objective.before_phase()

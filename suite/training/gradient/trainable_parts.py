@@ -100,7 +100,7 @@ class HeadOnly:
 
   def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
     del model
-    return frozen_backbone.layers(self._features)
+    return [] if self._features is None else frozen_backbone.layers(self._features)
 
 
 class LastLayers:
@@ -133,7 +133,7 @@ class LastLayers:
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     return self._cut.lower(images)
 
-  def upper(self) -> tf.keras.Model | None:
+  def upper(self) -> tf.keras.Model:
     codes = tf.keras.Input(self._spec.shape, dtype=self._spec.dtype)
     return tf.keras.Model(codes, self._cut.upper(codes, None))
 
@@ -175,9 +175,9 @@ class AllLayers:
     return images
 
   def upper(self) -> tf.keras.Model | None:
-    name, size = "image_shape", self._shape
-    if len(self._shape) == 1:
-      name, size = "feature_size", self._shape[0]
+    is_features = len(self._shape) == 1
+    name = "feature_size" if is_features else "image_shape"
+    size = self._shape[0] if is_features else self._shape
     try:
       model = self._make(**{name: size})
     except TypeError as error:

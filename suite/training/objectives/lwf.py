@@ -47,9 +47,11 @@ class Lwf(objective.Objective):
   def __init__(self, strength: float | Sequence[float] = 1.0, temperature: float = 1.0,
                teacher: str = "last"):
     super().__init__()
-    is_number = isinstance(strength, (int, float))
-    self.strengths = (0.0, float(strength)) if is_number else tuple(map(float, strength))
-    self._is_constant, self.temperature, self._teacher = is_number, temperature, teacher
+    self._is_constant = isinstance(strength, (int, float))
+    if isinstance(strength, (int, float)):
+      strength = (0.0, strength)
+    self.strengths = tuple(float(s) for s in strength)
+    self.temperature, self._teacher = temperature, teacher
     if not self.strengths or self.strengths[0]:
       raise ValueError(f"Lwf.strength begins with {list(self.strengths[:1])}; the first must be 0, "
                        "since the first phase has no earlier model. See `lwf.ramp`.")
