@@ -22,7 +22,7 @@ LEARNERS = "learners"  # The argument of the root that holds what `only` chooses
 Key = Tuple[str, str, str]
 
 
-class Reference(str):
+class GinReference(str):
   """`@scope/name`, `@scope/name()` or `%NAME` in a value; equal to that text."""
 
   scope: str
@@ -30,22 +30,22 @@ class Reference(str):
   is_called: bool  # With (): by gin, where the value is read; otherwise later, by whoever has it.
 
   @classmethod
-  def to_function(cls, scope: str, name: str, is_called: bool, text: str) -> Reference:
+  def to_function(cls, scope: str, name: str, is_called: bool, text: str) -> GinReference:
     made = cls(text)
     made.scope, made.name, made.is_called = scope, name, is_called
     return made
 
   @classmethod
-  def to_macro(cls, macro: str) -> Reference:
+  def to_macro(cls, macro: str) -> GinReference:
     return cls.to_function(macro, MACRO, True, f"%{macro}")
 
 
 @dataclasses.dataclass(frozen=True)
-class Setting:
+class Binding:
   """One binding as it was given.
 
   Attributes:
-    value: a literal with `Reference`s in it; or `gin_files.REQUIRED`.
+    value: a literal with `GinReference`s in it; or `gin_files.REQUIRED`.
     file: "" for a binding of the command line. line: in the file.
     text: what is set, as it was written. is_users: given on the command line, in the run file or in
       a file of --gin_file; not in a file that one of these includes.
@@ -65,12 +65,12 @@ class Setting:
 class Unread(NamedTuple):
   """A binding that nothing reads; `reason` says why."""
 
-  setting: Setting
+  setting: Binding
   reason: str
 
 
 # All settings of each key, the one that counts last.
-History = Dict[Key, List[Setting]]
+History = Dict[Key, List[Binding]]
 
 
 def unread(history: History) -> List[Unread]:
@@ -92,7 +92,7 @@ def unread(history: History) -> List[Unread]:
 
 
 def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
-                      ) -> List[Setting]:
+                      ) -> List[Binding]:
   """The user's bindings that a finished run did not use although it could have.
 
   Args:
@@ -110,9 +110,9 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
           and key in (by_files if settings[0].file else by_command).read]
 
 
-def references(value: Any) -> Iterator[Reference]:
+def references(value: Any) -> Iterator[GinReference]:
   """All references in a value, however deep."""
-  if isinstance(value, Reference):
+  if isinstance(value, GinReference):
     yield value
   elif isinstance(value, dict):
     for part in (*value.keys(), *value.values()):
@@ -165,7 +165,7 @@ class _Walk:
 
   def _choice(self, value: Any, only: Sequence[str]) -> Any:
     """The entries of a dictionary that `only` names, behind macros too; all without `only`."""
-    while only and isinstance(value, Reference) and value.name == MACRO:
+    while only and isinstance(value, GinReference) and value.name == MACRO:
       key = (value.scope, MACRO, "value")
       self.read.add(key)
       if key not in self._history:

@@ -84,7 +84,7 @@ class _Names(config_parser.ParserDelegate):
 
   def configurable_reference(self, scoped_configurable_name, evaluate):
     scope, _, selector = scoped_configurable_name.rpartition("/")
-    return gin_bindings.Reference.to_function(
+    return gin_bindings.GinReference.to_function(
         scope, gin_bindings.function_of(selector, self.modules), evaluate,
         "@" + scoped_configurable_name + ("()" if evaluate else ""))
 
@@ -92,7 +92,7 @@ class _Names(config_parser.ParserDelegate):
     if macro_name == "gin.REQUIRED":
       return REQUIRED
     self.macros.append(macro_name)
-    return gin_bindings.Reference.to_macro(macro_name)
+    return gin_bindings.GinReference.to_macro(macro_name)
 
 
 @dataclasses.dataclass
@@ -101,8 +101,8 @@ class Scan:
 
   files: List[str] = dataclasses.field(default_factory=list)
   # The last setting of each, by its name as it is written.
-  macros: Dict[str, gin_bindings.Setting] = dataclasses.field(default_factory=dict)
-  parameters: Dict[str, gin_bindings.Setting] = dataclasses.field(default_factory=dict)
+  macros: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
+  parameters: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
   history: gin_bindings.History = dataclasses.field(default_factory=dict)
   users: Set[str] = dataclasses.field(default_factory=set)  # files that no other file includes
   used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
@@ -198,7 +198,7 @@ def _note(statement: config_parser.BindingStatement, file: str, found: Scan, nam
     written = f"{written}.{statement.arg_name}"
   else:
     key = (written, gin_bindings.MACRO, "value")
-  setting = gin_bindings.Setting(statement.value, file, statement.location.line_num, written,
+  setting = gin_bindings.Binding(statement.value, file, statement.location.line_num, written,
                                  not file or file in found.users)
   (found.parameters if statement.arg_name else found.macros)[written] = setting
   found.history.setdefault(key, []).append(setting)

@@ -233,7 +233,7 @@ class GradientLearner(tf.Module):
     """The next phase, to which a cost is charged already; a learner that is reset starts again."""
     if self._reset and int(self.phases):
       self.composed.set_weights(context.seeds.integer("initial weights"))
-    watched = phase_lib.Examples(self.observed.read_value(), self.observed_labels.numpy())
+    watched = phase_lib.CodedExamples(self.observed.read_value(), self.observed_labels.numpy())
     phase = phase_lib.Phase(self.composed, self._loop, self.objective, self.memory, watched,
                             self._recipe, not int(self.phases), context)
     phase.cost = cost

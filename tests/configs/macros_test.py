@@ -27,7 +27,7 @@ def _arguments() -> dict[str, set[str]]:
   for path in gin_files.run_files().values():
     for (_, name, argument), settings in gin_files.scan([path]).history.items():
       for value in (setting.value for setting in settings):
-        is_macro = isinstance(value, gin_bindings.Reference) and value.name == gin_bindings.MACRO
+        is_macro = isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO
         if is_macro and name != gin_bindings.MACRO:
           found[value.scope].add(argument)
   return found

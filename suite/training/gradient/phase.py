@@ -35,14 +35,14 @@ class Recipe:
   keeps_velocities: bool
 
 
-class Examples(NamedTuple):
+class CodedExamples(NamedTuple):
   """codes [N, ...] and labels, int64 [N] or multi-hot [N, C]."""
 
   codes: tf.Tensor
   labels: np.ndarray
 
 
-class Outcome(NamedTuple):
+class PhaseOutcome(NamedTuple):
   """What a phase came to.
 
   Attributes:
@@ -70,14 +70,15 @@ class Phase:
 
   def __init__(self, net: composed_net.ComposedNet, loop: array_loop.ArrayLoop,
                objective: objective_lib.Objective, memory: memory_lib.Memory | None,
-               watched: Examples, recipe: Recipe, is_first: bool, context: context_lib.Context):
+               watched: CodedExamples, recipe: Recipe, is_first: bool,
+               context: context_lib.Context):
     self._net, self._loop, self._objective, self._memory = net, loop, objective, memory
     self._watched, self._recipe, self._is_first = watched, recipe, is_first
     self._context = context
     self.cost, self._began = flops.ZERO, time.monotonic()
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill"
-            ) -> Outcome:
+            ) -> PhaseOutcome:
     """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory."""
     if size < 1:
       raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
@@ -95,10 +96,10 @@ class Phase:
     observed += self._observe(data.images[first:first + size], labels, known)
     objective.after_phase(known)
     head.after_phase(counts)
-    return Outcome(plan, loss, observed, started)
+    return PhaseOutcome(plan, loss, observed, started)
 
   def train_head(self, codes: tf.Tensor, data: objective_lib.Data, epochs: float, rate: float,
-                 optimizer: Any) -> Outcome:
+                 optimizer: Any) -> PhaseOutcome:
     """Trains the head alone by cross-entropy; the objective remembers the net that has it.
 
     Args:
@@ -126,7 +127,7 @@ class Phase:
     self._objective.before_phase()
     observed = self._observe(codes, data.labels, known)
     self._objective.after_phase(known)
-    return Outcome(plan, loss, observed, 0)
+    return PhaseOutcome(plan, loss, observed, 0)
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
     """Shows the objective what it observes at the end of a phase; how many examples that are."""

@@ -10,7 +10,7 @@ import tensorflow as tf
 from suite.contracts import tasks
 
 
-class Statistics(Protocol):
+class ClassStatistics(Protocol):
   """A `tf.Module` of variables for C classes.
 
   Attributes:
@@ -20,7 +20,7 @@ class Statistics(Protocol):
   counts: tf.Variable
 
 
-S = TypeVar("S", bound=Statistics)
+S = TypeVar("S", bound=ClassStatistics)
 
 
 class TaskStatistics(tf.Module, Generic[S]):

@@ -85,7 +85,7 @@ class Made:
   loop: object
   objective: objective_lib.Objective
   context: context.Context
-  watched: phase_lib.Examples
+  watched: phase_lib.CodedExamples
 
   def phase(self, recipe=RECIPE, is_first=True, memory=None):
     return phase_lib.Phase(self.net, self.loop, self.objective, memory, self.watched, recipe,
@@ -117,7 +117,7 @@ def examples(num, first=0):
   """Example i is (i, 1, ...), of class i % C."""
   codes = np.ones([num, D], np.float32)
   codes[:, 0] = first + np.arange(num)
-  return phase_lib.Examples(tf.constant(codes), np.arange(num) % C)
+  return phase_lib.CodedExamples(tf.constant(codes), np.arange(num) % C)
 
 
 def data(num=N, classes=None, held=0, width=0):
