@@ -1,0 +1,53 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Code of README.md and docs/extending.md runs as it stands; paths in all pages exist.
+
+Blocks ```python are run as programs and ```gin as run files, each in an empty folder. The lines of
+```python excerpt and ```gin excerpt are in the file that their first line names, in this order.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)( excerpt)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [pytest.param(*found, id=f"{page.stem}-{i}")
+          for page in (ROOT / "README.md", ROOT / "docs" / "extending.md")
+          for i, found in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))]
+PATH = re.compile(r"`((?:suite|gin|tests|tools|docs|tfds_builders)/[\w./]*)(?::[\w.]+)?`")
+
+
+@pytest.mark.parametrize("language, excerpt, code", BLOCKS)
+def test_every_block_runs_or_is_in_its_file(language, excerpt, code, tmp_path):
+  if excerpt:
+    first, *lines = code.splitlines()
+    rest = iter((ROOT / first.lstrip("# ")).read_text(encoding="utf-8").splitlines())
+    missing = [line for line in lines if line.strip() and line not in rest]
+    assert not missing, f"{first} has no such line, or not in this order: {missing[0]}"
+    return
+  assert language in ("python", "gin"), f"a block of {language}, which no test runs"
+  path = tmp_path / f"block.{'py' if language == 'python' else 'gin'}"
+  path.write_text(code, encoding="utf-8")
+  program = [str(path)] if language == "python" else ["-m", "suite", "run", str(path)]
+  done = subprocess.run(
+      [sys.executable, *program], cwd=tmp_path, capture_output=True, text=True, check=False,
+      env={**os.environ, "PYTHONPATH": str(ROOT)})
+  assert done.returncode == 0, done.stdout + done.stderr
+  assert list(tmp_path.glob("runs/**/records.jsonl"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_path_that_a_page_names_exists(page):
+  text = page.read_text(encoding="utf-8")
+  named = {path for path in PATH.findall(text) if not re.search(r"[A-Z]{3}|/x\.py", path)}
+  missing = sorted(path for path in named if not (ROOT / path).exists())
+  links = {link for link in re.findall(r"\]\(([^):#]+)\)", text) if "//" not in link}
+  missing += sorted(link for link in links if not (page.parent / link).exists())
+  assert not missing, f"{page.name} names {', '.join(missing)}"
