@@ -139,8 +139,9 @@ class GradientLearner(tf.Module):
     """Makes all variables that do not belong to one task."""
     self._composition.check_task(task, context)
     self.net.prepare(example_arrays.shape(self.transform))
-    # Of the run, not of the event: a resumed run begins in another event.
-    self._seeds = seeds_lib.Seeds(context.seeds.seed, "gradient learner")
+    # Of the run, not of the event: a resumed run begins in another event. Another name would change
+    # the draws of every memory, and with them the records of CLEAR's learners.
+    self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
     self.phases = _counter("phases")
     self.num_learned = _counter("samples_learned")
     self.base_classes = tf.Variable(
