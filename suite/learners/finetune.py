@@ -87,7 +87,7 @@ class Finetune(tf.Module):
     weights = fresh
     if choice.entry is not None:
       past = context.store.load(choice.entry)
-      # A past backbone under a new head; the head too if it is the same task that goes on.
+      # A past backbone under a new head; the head too if it is the same task.
       goes_on = choice.entry.name == weight_store.safe_name(task.key)
       cut = len(past) if goes_on else network.num_backbone_weights
       weights = [*past[:cut], *fresh[cut:]]

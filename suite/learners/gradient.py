@@ -68,7 +68,7 @@ _MOMENTUM = sgd.Momentum()
 
 
 class GradientLearner(tf.Module):
-  """See the module.
+  """A composition that trains by gradients; see the module.
 
   Args:
     transform: of images, or `feature_set.Features`.
@@ -164,7 +164,7 @@ class GradientLearner(tf.Module):
 
   @property
   def composed(self) -> composed_net.ComposedNet:
-    """The net of the task at hand."""
+    """The net of the current task."""
     return self.nets.net
 
   @property
@@ -178,14 +178,14 @@ class GradientLearner(tf.Module):
 
   @property
   def num_classes(self) -> int:
-    """C."""
+    """C, the number of classes."""
     return self.composed.num_classes
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, ...] of examples [B, ...]: what nothing after `learn` changes."""
+    """Codes [B, ...] of examples [B, ...]: nothing after `learn` changes them."""
     return self.net.encode(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
@@ -194,7 +194,7 @@ class GradientLearner(tf.Module):
 
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
-    """A task, a bucket, or the base classes of a sequence."""
+    """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
     as_base = is_first and (self._base is not None or self.meta is not None)
     watches = self.objective.observes == objective_lib.VALIDATION
@@ -223,7 +223,7 @@ class GradientLearner(tf.Module):
 
   def learn_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context,
                   name: str) -> dict[str, Any]:
-    """A phase on codes [N, ...] that a learner made of its delivery; `name` is that of the data."""
+    """Trains a phase on codes [N, ...] that a learner made; `name` is that of the data."""
     return self._learn_delivered((codes, labels), flops.ZERO, context, name)
 
   def keep_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> None:
@@ -231,7 +231,7 @@ class GradientLearner(tf.Module):
     context.store.save(_EXAMPLES, [codes.numpy(), labels.numpy()])
 
   def _phase(self, context: context_lib.Context, cost: flops.Cost) -> phase_lib.Phase:
-    """The next phase, to which a cost is charged already; a learner that is reset starts again."""
+    """The next phase, which also charges `cost`; resets the weights if the learner does so."""
     if self._reset and int(self.phases):
       self.composed.set_weights(context.seeds.integer("initial weights"))
     watched = phase_lib.CodedExamples(self.observed.read_value(), self.observed_labels.numpy())
@@ -242,7 +242,7 @@ class GradientLearner(tf.Module):
 
   def _learn_base(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
                   ) -> dict[str, Any]:
-    """The head of the first classes; what an objective remembers is the net that has it."""
+    """Learns the head of the first classes; the objective then remembers the net with it."""
     base, phase = self._base or composition.Base(0), self._phase(context, cost)
     codes, labels = current
     known = np.bincount(labels, minlength=self.num_classes) > 0
@@ -263,7 +263,7 @@ class GradientLearner(tf.Module):
 
   def _learn_delivered(self, current: Arrays, cost: flops.Cost, context: context_lib.Context,
                        name: str) -> dict[str, Any]:
-    """A bucket or a task, or base classes that are learned like any other."""
+    """Learns a bucket or a task, or base classes that are learned like any other."""
     codes, labels = current
     missing = np.flatnonzero(~phase_lib.present(labels, self.num_classes)).tolist()
     if missing:
@@ -288,7 +288,7 @@ class GradientLearner(tf.Module):
 
   def _delivered_data(self, current: Arrays, context: context_lib.Context
                       ) -> tuple[objective_lib.Data, int]:
-    """What the phase trains on, and how many rows of it are gone over: the first ones."""
+    """The data of the phase, and the number of its first rows that are trained on."""
     codes, labels = current
     if self._recipe.train_on == "all" and not self._holds_numbers:
       parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
@@ -333,7 +333,7 @@ class GradientLearner(tf.Module):
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
-    """An offline phase."""
+    """Trains one offline phase."""
     codes, labels = composed_net.arrays_of(stored.codes, stored.labels)
     phase, num = self._phase(context, flops.ZERO), len(stored.labels)
     known = tf.constant(stored.known)
@@ -357,7 +357,7 @@ class GradientLearner(tf.Module):
 
   def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
                    known: tf.Tensor) -> tuple[objective_lib.Data, int, int]:
-    """The data of an offline phase, and the first row and number of rows that are gone over."""
+    """The data of an offline phase, and the first row and number of rows trained on."""
     seen = tf.constant(phase_lib.present(labels, len(stored.known)))
     classes = objective_lib.Classes(known, seen, self.base_classes.read_value())
     first = stored.num_old if self._recipe.train_on == "current" else 0

@@ -101,7 +101,7 @@ class WeightImprinting(tf.Module):
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
-    """An offline phase: nothing at first, then training."""
+    """Trains an offline phase; while imprinting lasts, it changes nothing."""
     if not self._is_early():
       return self.tuned.learn_stored(stored, context)
     self._count_phase()

@@ -57,8 +57,8 @@ def tune(learner, codes, labels, folder):
 def samples(num=60, seed=0):
   rng = np.random.default_rng(seed)
   labels = rng.integers(0, 3, num)
-  centres = np.array([[3.0, 0.0], [0.0, 3.0], [-2.0, -2.0]])
-  return ((centres[labels] + rng.normal(size=[num, 2])).astype(np.float32),
+  centers = np.array([[3.0, 0.0], [0.0, 3.0], [-2.0, -2.0]])
+  return ((centers[labels] + rng.normal(size=[num, 2])).astype(np.float32),
           labels.astype(np.int64))
 
 

@@ -68,8 +68,8 @@ def make(folder, net=None, head=None, momentum=0.9, weight_decay=1e-4, **setting
 def stored(num=50, num_features=2, seed=0):
   rng = np.random.default_rng(seed)
   labels = rng.integers(0, 3, num)
-  centres = rng.normal(size=[3, num_features]) * 2
-  codes = (centres[labels] + rng.normal(size=[num, num_features])).astype(np.float32)
+  centers = rng.normal(size=[3, num_features]) * 2
+  codes = (centers[labels] + rng.normal(size=[num, num_features])).astype(np.float32)
   return stored_samples.Stored(codes, labels, KNOWN, 0)
 
 

@@ -91,7 +91,7 @@ def test_new_is_what_is_far_from_all_means(tmp_path):
 
 
 @pytest.mark.parametrize("inside", [tuning, finetune])
-def test_where_logits_are_products_the_threshold_is_taken_anew(tmp_path, inside):
+def test_where_logits_are_products_the_threshold_is_taken_again(tmp_path, inside):
   learner = minimum_distance.MinimumDistance(inside(), minimum_distance.LeastShare(0.1))
   summary, records = run(tmp_path, learner)
   phases = [r for r in records if "phase" in r]
@@ -110,8 +110,8 @@ def test_it_has_what_the_learner_inside_has():
   assert not hasattr(outside, "learn_stored") and outside.new_below == -np.inf
   outside = minimum_distance.MinimumDistance(finetune())
   assert not hasattr(outside, "update") and hasattr(outside, "learn_stored")
-  with pytest.raises(AttributeError, match="MinimumDistance has no attribute 'colour'"):
-    _ = outside.colour
+  with pytest.raises(AttributeError, match="MinimumDistance has no attribute 'color'"):
+    _ = outside.color
 
 
 def test_wrong_use_is_named(tmp_path):

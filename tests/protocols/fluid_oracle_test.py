@@ -47,9 +47,9 @@ STRATEGIES = {
 
 
 def images_of(rng, labels):
-  centres = np.random.default_rng(9).integers(60, 196, [CLASSES, SIZE, SIZE, 3])
+  centers = np.random.default_rng(9).integers(60, 196, [CLASSES, SIZE, SIZE, 3])
   noise = rng.integers(-60, 61, [len(labels), SIZE, SIZE, 3])
-  return (centres[labels] + noise).astype(np.uint8)
+  return (centers[labels] + noise).astype(np.uint8)
 
 
 def sequence_of(seed, num):
@@ -189,7 +189,7 @@ def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_streams_in_random_blocks(seed, tmp_path):
+def test_random_sequences_in_random_blocks(seed, tmp_path):
   rng = np.random.default_rng([seed, 8])
   names, strategies = list(LEARNERS), list(STRATEGIES)
   compare(names[rng.integers(len(names))], strategies[rng.integers(1, len(strategies))], tmp_path,

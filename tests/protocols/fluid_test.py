@@ -171,7 +171,7 @@ def test_updates_stand_in_records_with_their_reason_and_cost(tmp_path):
     # 10 classes of 192 features; a product, and the gradient of the residuals.
     assert phase["event_macs"] == before["update_macs"] == phase["passes"] * 2 * 1920
   assert phases[-1]["reason"].endswith("40 of 40 samples")
-  # Frozen features that cost nothing: all that the stream costs is in the exact view.
+  # Frozen features that cost nothing: all that the sequence costs is in the exact view.
   assert summary["macs_exact_cached"] == summary["macs_predict"] + summary["macs_train"]
   assert summary["macs_paper_1x_uncached"] == 0
 

@@ -41,14 +41,14 @@ class ArrayLoop:
     self._rests: dict[Any, row_costs.RowCosts] = {}
 
   def train_only(self, variables: Sequence[tf.Variable]) -> None:
-    """From now on only these change; see `TrainStep.train_only`."""
+    """Trains only these from now on; see `TrainStep.train_only`."""
     if self.step.train_only(variables):
       self._graphs.clear()
       self._costs.clear()
       self._rests.clear()
 
   def train(self, data: objective_lib.Data, part: plan_lib.Part, rates: np.ndarray) -> float:
-    """Takes the steps of a part; the sum of their losses.
+    """Takes the steps of a part; returns the sum of their losses.
 
     Args:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
@@ -133,7 +133,7 @@ class ArrayLoop:
 
   def observe(self, images: tf.Tensor, labels: tf.Tensor, batch_size: int,
               known: tf.Tensor | None = None) -> flops.Cost:
-    """Shows rows to the objective, in order, each once, not augmented; what that cost.
+    """Shows rows to the objective, in order, each once, not augmented; returns the cost.
 
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """

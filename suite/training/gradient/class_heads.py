@@ -6,7 +6,7 @@
   CwrStar    weights are consolidated class by class (see `cwr_star`)
   PerTask    a linear layer for each task, on shared layers
 
-Which classes take part in a loss is said by a mask of known classes, so that nothing grows.
+A mask of known classes says which ones take part in a loss, so that no head grows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STARTS = ("random", "zeros", "prototypes")
 
 
 class Linear(tf.Module):
-  """logits = f W + b.
+  """A linear head: logits = f W + b.
 
   Args:
     start: how the weights of a class begin: "random"; "zeros", so that a class that was never
@@ -49,7 +49,7 @@ class Linear(tf.Module):
     return module.linear(num_classes, num_features)
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
-    """Takes hold of the variables of the model that `make` made."""
+    """Attaches to the variables of a model that `make` made."""
     self._layer = model.layers[-1]
     if self.start == "prototypes":
       self.trained = tf.Variable(
@@ -66,7 +66,7 @@ class Linear(tf.Module):
     return self._layer.bias
 
   def set_start(self) -> None:
-    """Sets what does not begin at random."""
+    """Sets the weights that do not begin at random."""
     if self.start != "random":
       for variable in self._layer.trainable_variables:
         variable.assign(tf.zeros_like(variable))
@@ -80,7 +80,7 @@ class Linear(tf.Module):
     return tf.where(~tf.gather(self.trained, labels))[:, 0]
 
   def start_classes(self, features: tf.Tensor, labels: tf.Tensor) -> None:
-    """The weights of the classes of labels int64 [N] begin, from features [N, D]."""
+    """Starts the weights of the classes of labels int64 [N] from features [N, D]."""
     classes, places = tf.unique(labels)
     kernel, bias = prototypes(features, places, int(tf.size(classes)))
     layer = self._layer
@@ -91,29 +91,29 @@ class Linear(tf.Module):
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:
-    """Which variables the phase trains; counts [C]: its examples of each class."""
+    """Returns the variables that the phase trains; counts [C]: its examples by class."""
     del counts
     return list(variables)
 
   def after_phase(self, counts: np.ndarray) -> None:
-    """A phase has ended."""
+    """Concludes a phase; counts [C]: its examples by class."""
 
   def after_base(self, known: tf.Tensor) -> None:
-    """The first classes, bool [C], have been learned."""
+    """Concludes the learning of the first classes, bool [C]."""
 
   def answers(self, logits: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] as they are answered."""
+    """Returns the answers: logits [B, C], -inf for classes that cannot be answered."""
     if self.start != "prototypes":
       return logits
     return tf.where(self.trained, logits, -float("inf"))
 
   def layers(self) -> list[mac_views.Layer]:
-    """For `mac_views.views`."""
+    """Returns the layers, for `mac_views.views`."""
     return [mac_views.Layer("head", self._layer.kernel.shape.num_elements())]
 
 
 class PerTask(Linear):
-  """A linear layer for each task; a task that is met again goes on with its own."""
+  """A linear layer for each task; a task that comes again resumes its own."""
 
   is_per_task = True
 
@@ -140,7 +140,7 @@ class Split(Linear):
 
 
 class CwrStar(Linear):
-  """CWR*: see `cwr_star`.
+  """The head of CWR*; see `cwr_star`.
 
   Args:
     counts_first: see `cwr_star.Consolidation`.

@@ -70,11 +70,11 @@ class ComposedNet(tf.Module):
     self.head.set_start()
 
   def features(self, codes: tf.Tensor) -> tf.Tensor:
-    """[B, D] of codes, as in evaluation: what the head takes."""
+    """Features [B, D] of codes, as in evaluation."""
     return codes if self.upper is None else self.upper(codes, training=False)
 
   def logits(self, codes: tf.Tensor) -> tf.Tensor:
-    """[B, C] of codes, as in evaluation."""
+    """Logits [B, C] of codes, as in evaluation."""
     return self.model(codes, training=False)
 
   def loop(self, objective: objective_lib.Objective, optimizer: train_step.Optimizer, *,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Which parts make a gradient learner, and which combinations make no sense."""
+"""The parts of a gradient learner, and the combinations that are refused."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Consolidation(tf.Module):
     self.counts_first = counts_first
 
   def build(self, layer: tf.keras.layers.Layer) -> None:
-    """For a dense layer: kernel [D, C], and a bias or none."""
+    """Makes the variables for a dense layer: kernel [D, C], and a bias or none."""
     self._layer = layer
     self.kernel = tf.Variable(
         tf.zeros_like(layer.kernel), trainable=False, name="consolidated_kernel")
@@ -40,7 +40,7 @@ class Consolidation(tf.Module):
     self.buckets = tf.Variable(0, trainable=False, name="consolidated_buckets")
 
   def trainable(self, variables: Sequence[tf.Variable]) -> List[tf.Variable]:
-    """Which of a model's trainable variables this bucket trains: all in the first, then the head's.
+    """The trainable variables that this bucket trains: all in the first, then the head's.
 
     Batch norms below must run as in evaluation from then on, too.
     """
@@ -55,12 +55,12 @@ class Consolidation(tf.Module):
     return int(self.buckets) > 0
 
   def before_bucket(self, counts: np.ndarray) -> None:
-    """counts [C]: the examples of each class in the bucket that comes."""
+    """Sets the weights for a bucket; counts [C]: its examples of each class."""
     here = self._checked(counts) > 0
     self._layer.kernel.assign(tf.where(here, self.kernel, 0.0))
 
   def after_bucket(self, counts: np.ndarray) -> None:
-    """counts [C]: as before the bucket."""
+    """Consolidates the weights; counts [C]: as before the bucket."""
     now = self._checked(counts)
     here = now > 0
     weights = tf.convert_to_tensor(self._layer.kernel)

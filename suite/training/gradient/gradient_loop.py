@@ -88,7 +88,7 @@ class GradientLoop:
     return total
 
   def run(self, iterator: Iterator[Any], num_steps: int) -> float:
-    """Takes num_steps steps; the sum of their losses (nan or inf if the training diverged)."""
+    """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged)."""
     return float(self._steps(iterator, tf.constant(num_steps)))
 
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:

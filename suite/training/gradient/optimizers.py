@@ -122,7 +122,7 @@ class KerasUpdates(tf.Module):
 
   def apply(self, gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
             rate: tf.Tensor | None) -> None:
-    """One step; the rate, [], becomes the optimizer's own; None leaves it to its schedule."""
+    """Takes one step; the rate, [], becomes the optimizer's; None leaves it to its schedule."""
     if rate is not None:
       self.optimizer.learning_rate.assign(rate)
     if self._decay:

@@ -23,7 +23,7 @@ from suite.training.objectives import objective as objective_lib
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-  """How a phase trains; see `GradientLearner` for the attributes."""
+  """The settings of a phase; see `GradientLearner` for the attributes."""
 
   train_on: str
   replay_batch: int
@@ -36,14 +36,14 @@ class Recipe:
 
 
 class CodedExamples(NamedTuple):
-  """codes [N, ...] and labels, int64 [N] or multi-hot [N, C]."""
+  """Codes [N, ...] and labels, int64 [N] or multi-hot [N, C]."""
 
   codes: tf.Tensor
   labels: np.ndarray
 
 
 class PhaseOutcome(NamedTuple):
-  """What a phase came to.
+  """The result of a phase.
 
   Attributes:
     plan: its steps. loss: the mean by step. observed: examples shown to the objective.
@@ -57,7 +57,7 @@ class PhaseOutcome(NamedTuple):
 
 
 class Phase:
-  """Trains and charges.
+  """Trains one phase and charges its cost.
 
   Args:
     net, loop: what is trained, and its compiled loop.
@@ -130,7 +130,7 @@ class Phase:
     return PhaseOutcome(plan, loss, observed, 0)
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
-    """Shows the objective what it observes at the end of a phase; how many examples that are."""
+    """Shows the objective what it observes after a phase; returns the number of examples."""
     observes = self._objective.observes
     if observes == objective_lib.VALIDATION and self._is_first:
       codes, labels = self._watched.codes, tf.constant(self._watched.labels)
@@ -140,7 +140,7 @@ class Phase:
     return int(labels.shape[0])
 
   def _refresh(self, known: tf.Tensor | None) -> int:
-    """Shows the objective what it watches; how many examples that are."""
+    """Shows the objective the watched examples again; returns their number."""
     num = len(self._watched.labels)
     if num:
       self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
@@ -149,7 +149,7 @@ class Phase:
     return num
 
   def _start_classes(self, data: objective_lib.Data, first: int, size: int) -> int:
-    """The weights of new classes begin where the head wants it; from how many examples."""
+    """Starts the weights of new classes; returns the number of examples it took."""
     labels = data.labels[first:first + size]
     new = self._net.head.new_rows(labels)
     if new is None or not int(tf.size(new)):
@@ -187,7 +187,7 @@ class Phase:
 
   def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None) -> int:
-    """Offers examples to the memory; how many of them went through the net for their logits.
+    """Offers examples to the memory; returns how many passed the net for their logits.
 
     Args:
       images: what the memory holds of each, [n, ...]: codes, or numbers of samples int64 [n].
@@ -227,7 +227,7 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
 
 
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
-  """Which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
+  """Returns which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
   return _counts(labels, num_classes) > 0
 
 

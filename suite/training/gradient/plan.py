@@ -58,7 +58,7 @@ class Plan:
   """The rows of a phase.
 
   Attributes:
-    size: N, rows of data that are gone over; they begin at `first`.
+    size: N, rows of data that are trained on; they begin at `first`.
     epochs: passes over them; may be a fraction.
     batch_size: B.
     order: seed of the order of rows.
@@ -93,7 +93,7 @@ class Plan:
     return sum((width + self.replayed) * num for width, num in self.widths().items())
 
   def widths(self) -> dict[int, int]:
-    """How many steps take how many incoming rows."""
+    """The number of steps by their number of incoming rows."""
     if self.last == "fill":
       return {self.batch_size: max(1, math.ceil(self.epochs * self.size / self.batch_size))}
     found: collections.Counter[int] = collections.Counter()

@@ -2,7 +2,7 @@
 """Learning rates as functions of the step.
 
 Every number of a schedule may be a `tf.Variable`: it is then read inside the compiled step, so that
-a search assigns the next trial's peak and goes on with the same graph. The schedule does not own
+a search assigns the next trial's peak and reuses the same graph. The schedule does not own
 its variables; whoever made them saves them. Each class has a plain function beside it that says the
 same for one step.
 """

@@ -111,7 +111,7 @@ def _declare(hyper: Any, name: str, value: Range, oracle: str, sampling: str) ->
 
 
 def _report(oracle: Any, trial: Any, result: Mapping[str, Any]) -> None:
-  """Tells the oracle how a trial ended."""
+  """Reports the end of a trial to the oracle."""
   if result["status"] == "done":
     oracle.update_trial(trial.trial_id, {_OBJECTIVE: result["validation_error"]})
     trial = oracle.get_trial(trial.trial_id)

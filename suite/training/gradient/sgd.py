@@ -40,7 +40,7 @@ class Sgd(tf.Module):
 
   def apply(self, gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
             rate: tf.Tensor) -> None:
-    """One step at the rate, []; a variable whose gradient is None stays as it is."""
+    """Takes one step at the rate, []; a variable whose gradient is None stays as it is."""
     for gradient, variable in zip(gradients, variables):
       if gradient is None:
         continue

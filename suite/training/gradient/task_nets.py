@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The nets of a gradient learner: one, or one for each task with a head of its own each."""
+"""The nets of a gradient learner: one for all tasks, or one for each task, with its own head."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Optimizer(Protocol):
 
   def apply(self, gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
             rate: tf.Tensor | None) -> None:
-    """One step at the rate, []; None: at that of its own schedule."""
+    """Takes one step at the rate, []; None: at that of its schedule."""
 
   def reset(self) -> None:
     """Forgets velocities and moments."""
@@ -43,7 +43,7 @@ class TrainStep:
     self.training = True
 
   def train_only(self, variables: Sequence[tf.Variable]) -> bool:
-    """From now on only these change, and if they are not all, batch norms run as in evaluation.
+    """Trains only these from now on; if they are not all, batch norms run as in evaluation.
 
     Returns:
       Whether this is a change: graphs that were made before do not have it.
@@ -62,7 +62,7 @@ class TrainStep:
 
   def losses_at_rest(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                      ) -> tf.Tensor:
-    """The same, the model running as in evaluation."""
+    """As `losses_of`, the model running as in evaluation."""
     return self._losses(labels, self.model(images, training=False), known)
 
   def _losses(self, labels: tf.Tensor, logits: tf.Tensor, known: tf.Tensor | None) -> tf.Tensor:

@@ -5,7 +5,7 @@ The first k examples fill the memory. After them, an example enters with probabi
 where n is the number of examples offered up to the end of its call, and one that was held before
 the call goes for each that enters. So with one bucket of k examples a call (as in the paper's
 experiments), bucket i enters with probability alpha / i; with one example a call it is the
-algorithm for a stream.
+algorithm for a series of examples.
 
   schedule "fixed"     alpha is constant; 1 is the uniform reservoir in expectation
   schedule "dynamic"   alpha = alpha_d * n / k: the probability is alpha_d for ever; 1 is "first in,
@@ -57,7 +57,7 @@ class BiasedReservoir(tf.Module):
         tf.zeros([capacity], tf.int64), trainable=False, name="reservoir_arrivals")
 
   def probability(self, offered: tf.Tensor) -> tf.Tensor:
-    """With which an example enters a full memory; `offered` counts all to the end of its call."""
+    """The probability to enter a full memory; `offered` counts all to the end of its call."""
     if self.schedule == "dynamic":
       return tf.constant(self.alpha, tf.float64)
     return tf.minimum(

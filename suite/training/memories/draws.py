@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Random numbers by position: draw number p is a pure function of (seed, purpose, p).
 
-So a memory that keeps its count goes on after a checkpoint as if nothing had happened, and examples
+So a memory that keeps its count continues after a checkpoint as without one, and examples
 get the same draws whether they come one at a time or many.
 """
 
@@ -27,7 +27,7 @@ def integers(seed: Tuple[int, int], purpose: int, first: Number, num: Number) ->
 
 
 def uniforms(seed: Tuple[int, int], purpose: int, first: Number, num: Number) -> tf.Tensor:
-  """The same as float64 [num] in [0, 1)."""
+  """As `integers`, but float64 [num] in [0, 1)."""
   return tf.cast(integers(seed, purpose, first, num), tf.float64) * 2.0**-62
 
 

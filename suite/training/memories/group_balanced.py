@@ -68,7 +68,7 @@ class GroupBalanced(tf.Module):
 
 
 def ranks_within(groups: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
-  """The order in which examples stay: int64 [n] groups and keys -> int64 [n] ranks, 0 the best.
+  """Returns the order of preference: int64 [n] groups and keys -> int64 [n] ranks, 0 the best.
 
   Each group is sorted by falling key; first come all groups' firsts, then their seconds, ...
   """

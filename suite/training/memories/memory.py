@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A memory: a fixed number of slots for examples, and a rule that says who gets one.
+"""A memory: a fixed number of slots for examples, and a rule that chooses them.
 
   rule = reservoir.Reservoir()
   memory = memory.Memory(3300, rule)
@@ -23,13 +23,13 @@ _CIPHER_ROUNDS = 12  # Of the permutation behind a sample.
 
 
 class Rule(Protocol):
-  """Who gets a slot. It is a `tf.Module`; k slots, n new examples, m of them are kept."""
+  """Chooses what is held: m of n new examples, in k slots. It is a `tf.Module`."""
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     """Makes its variables; those of an earlier memory are forgotten."""
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor) -> Places:
-    """Which new examples to keep, and where.
+    """Returns the new examples to keep, and their slots.
 
     Args:
       labels: int64 [n] of the new examples.
@@ -43,7 +43,7 @@ class Rule(Protocol):
 
 
 class Held(NamedTuple):
-  """What a memory holds: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
+  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
 
   images: tf.Tensor
   labels: tf.Tensor

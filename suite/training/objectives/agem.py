@@ -18,7 +18,7 @@ from suite.training.objectives import objective
 
 
 class Agem(objective.Objective):
-  """See the module. Until the memory holds something, gradients stay as they are.
+  """Projects gradients; while the memory is empty, they stay as they are.
 
   Args:
     sample_size: examples of the memory that r is made of, others in each step; None: all that are

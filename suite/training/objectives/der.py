@@ -19,7 +19,7 @@ DIVERGENCES = ("mse", "kl")
 
 
 class Der(objective.Objective):
-  """See the module.
+  """DER, and DER++ with a beta above 0.
 
   Args:
     alpha: weight of the distance to stored logits. beta: weight of the replayed cross-entropy.
@@ -46,7 +46,7 @@ class Der(objective.Objective):
     return loss
 
   def _distance(self, logits: tf.Tensor, stored: tf.Tensor) -> tf.Tensor:
-    """Over the classes that were known when a row was stored, []; logits and stored [R, C]."""
+    """D over the classes known when a row was stored, []; logits and stored [R, C]."""
     there = ~tf.math.is_nan(stored)
     stored = tf.where(there, stored, 0.0)
     if self._divergence == "kl":

@@ -16,7 +16,7 @@ CURRENT = ("batch", "novel")
 
 
 class ErAce(objective.Objective):
-  """See the module.
+  """Asymmetric cross-entropy; see the module.
 
   Args:
     current: the classes of now are those of the "batch", as in the method's paper; or these and all

@@ -31,7 +31,7 @@ ANCHORS = ("last", "each", "first")
 
 
 class Ewc(objective.Objective):
-  """See the module.
+  """A quadratic penalty by Fisher information; see the module.
 
   Args:
     strength: lambda; no factor 1/2.
@@ -111,7 +111,7 @@ class Ewc(objective.Objective):
       importance.assign(new)
 
   def _estimate(self) -> list[tf.Tensor]:
-    """F of what was observed, which is then forgotten."""
+    """Returns F of the observed examples and forgets them."""
     if not self.count.numpy():
       raise ValueError("Ewc observed no example of the phase. Call observe() for each of its "
                        "batches after training on it.")

@@ -51,7 +51,7 @@ def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Va
 def _one_by_one(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
                 variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
                 mask: tf.Tensor) -> list[tf.Tensor]:
-  """The same with one example's gradients in memory at a time."""
+  """As `summed`, with one example's gradients in memory at a time."""
   def step(i, totals):
     with tf.GradientTape() as tape:
       value = tf.where(mask[i], values_of(images[i][None], labels[i][None])[0], 0.0)

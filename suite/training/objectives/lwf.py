@@ -33,7 +33,7 @@ def ramp(num_buckets: int, end: float = 2.0) -> list[float]:
 
 
 class Lwf(objective.Objective):
-  """See the module.
+  """Distillation from an earlier model; see the module.
 
   Args:
     strength: a number, used from the second phase on; or one for each phase, the first of them 0

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Memory aware synapses (Aljundi et al., 2018): keep the weights that the answers hang on.
+"""Memory aware synapses (Aljundi et al., 2018): keep the weights that the answers depend on.
 
   loss = cross-entropy + strength * sum_i O_i (w_i - w*_i)^2
 
@@ -16,7 +16,7 @@ from suite.training.objectives import objective
 
 
 class Mas(objective.Objective):
-  """See the module.
+  """A quadratic penalty by sensitivity; see the module.
 
   Args:
     strength: lambda; the paper's is 1.

@@ -16,7 +16,7 @@ from suite.training.objectives import objective
 
 
 class Mir(objective.Objective):
-  """See the module.
+  """Chooses the replayed rows; see the module.
 
   Args:
     candidates: rows of the memory that are compared in each step; the paper's 50.

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a gradient learner minimizes, and when the training calls which method of it.
+"""Objectives: what a gradient learner minimizes, and when training calls each method.
 
 A learner trains in phases: a bucket's, a task's, an offline phase of a sequence.
 
@@ -50,7 +50,7 @@ class Classes(NamedTuple):
 
 
 class Data(NamedTuple):
-  """All that the steps of a phase take rows from.
+  """The rows that the steps of a phase draw from.
 
   Attributes:
     images: [N, ...], what the trained part of the network takes. labels: int64 [N], or multi-hot
@@ -69,7 +69,7 @@ class Data(NamedTuple):
 
 
 class Batch(NamedTuple):
-  """One step.
+  """The rows of one step.
 
   Attributes:
     images: [B + R, ...], incoming rows first.
@@ -129,13 +129,13 @@ class Counter(Protocol):
   held: int
 
   def step(self) -> flops.Cost:
-    """The step as it is traced."""
+    """The cost of the step as it is traced."""
 
   def gradient(self, rows: int) -> flops.Cost:
-    """A gradient of the mean cross-entropy of `rows` rows; nothing is changed."""
+    """The cost of a gradient of the mean cross-entropy of `rows` rows."""
 
   def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
-    """A gradient of B rows, a change of it, and the optimizer."""
+    """The cost of a gradient of B rows, a change of it, and the optimizer."""
 
 
 class Objective(tf.Module):
@@ -171,7 +171,7 @@ class Objective(tf.Module):
     del model, losses_of, seed
 
   def before_phase(self) -> None:
-    """A phase begins."""
+    """Prepares for a phase."""
 
   def loss(self, batch: Batch) -> tf.Tensor:
     """The training loss, []."""
@@ -189,27 +189,27 @@ class Objective(tf.Module):
     return list(gradients)
 
   def before_update(self) -> None:
-    """The optimizer is about to change the model."""
+    """Notes the model before the optimizer changes it."""
     return  # AutoGraph needs a statement.
 
   def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
-    """The optimizer has changed the model along these gradients."""
+    """Notes the model after the optimizer changed it along these gradients."""
     del gradients
 
   def observe(self, losses_of: LossesFn, images: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
-    """A batch [B, ...] of what it observes; mask bool [B] is False on padding.
+    """Observes a batch [B, ...]; mask bool [B] is False on padding.
 
     `losses_of` runs the model as in evaluation: no example's loss depends on another.
     """
     del losses_of, images, labels, mask
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
-    """A phase has ended, after which the classes `known`, bool [C], are known; None: all."""
+    """Concludes a phase, after which the classes `known`, bool [C], are known; None: all."""
     del known
 
   def refresh(self) -> None:
-    """A later phase begins and the first phase's validation split was observed once more."""
+    """Prepares for a later phase, after the first validation split was observed again."""
 
   def cost(self, counter: Counter) -> flops.Cost:
     """The cost of one step."""

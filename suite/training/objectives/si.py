@@ -21,7 +21,7 @@ from suite.training.objectives import objective
 
 
 class Si(objective.Objective):
-  """See the module.
+  """A quadratic penalty by path integrals; see the module.
 
   Args:
     strength: lambda. epsilon: damps what hardly moved.
@@ -78,7 +78,7 @@ class Si(objective.Objective):
 
 
 def norm_variables(model: tf.keras.Model) -> list[Any]:
-  """References to the scales and offsets of all batch norms in a model, however deep."""
+  """Returns references to the scales and offsets of all batch norms in a model, however deep."""
   kinds = (tf.keras.layers.BatchNormalization,)
   layers = [layer for layer in model.submodules if isinstance(layer, kinds)]
   return [v.ref() for layer in layers for v in layer.trainable_variables]

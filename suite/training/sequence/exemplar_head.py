@@ -19,7 +19,7 @@ from suite.training.sequence import running_centroids
 
 
 class Exemplars(class_heads.Linear):
-  """See the module."""
+  """The head of Exemplar Tuning."""
 
   def __init__(self):
     super().__init__("random")
@@ -35,7 +35,7 @@ class Exemplars(class_heads.Linear):
 
   @property
   def residuals(self) -> tf.Variable:
-    """r, [C, D]."""
+    """The residuals r, [C, D]."""
     return self._layer.residuals
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]

@@ -38,7 +38,7 @@ class Imprinted(class_heads.Linear):
 
   @property
   def scale(self) -> tf.Variable:
-    """s."""
+    """The scale s, []."""
     return self._layer.scale
 
   def imprint(self, features: tf.Tensor, labels: tf.Tensor) -> None:

@@ -84,7 +84,7 @@ class Never(Strategy):
 
 
 class Every(Strategy):
-  """After every `interval` samples, as in the paper (5000).
+  """Updates after every `interval` samples, as in the paper (5000).
 
   Args:
     interval: samples between two updates.
@@ -106,7 +106,7 @@ class Every(Strategy):
 
 
 class Geometric(Strategy):
-  """After `first` samples, then each time the number of samples has grown by `factor`."""
+  """Updates after `first` samples, then whenever their number has grown by `factor`."""
 
   def __init__(self, first: int, factor: float = 2.0):
     if not factor > 1.0:
@@ -133,7 +133,7 @@ class Geometric(Strategy):
 
 
 class OnNewClasses(Strategy):
-  """Once `count` new classes have been seen since the last update."""
+  """Updates once `count` new classes have been seen since the last update."""
 
   def __init__(self, count: int):
     self._count, self._met = _positive("OnNewClasses.count", count), 0
@@ -156,7 +156,7 @@ class OnNewClasses(Strategy):
 
 
 class OnError(Strategy):
-  """When errors have become more frequent: the test of Page (1954) and Hinkley (1971).
+  """Updates when errors have become more frequent: the test of Page (1954) and Hinkley (1971).
 
   With errors x_t in {0, 1} since the last update and their mean m_t so far, x_t included,
 

@@ -36,24 +36,24 @@ def gray_of(image):
 def test_images_and_labels_of_a_sequence_belong_together():
   made = fluid_data.sequence("x", spec="small", side=2)
   plan = fluid_data.plan("x", "small")
-  stream = plan.test[0]
-  assert len(made) == len(stream) and made.num_base_classes == 2 and made.num_classes == 4
+  drawn = plan.test[0]
+  assert len(made) == len(drawn) and made.num_base_classes == 2 and made.num_classes == 4
   images = made.images(0, len(made))
   assert images.shape[1:] == (2, 2, 3)
   made.deliver(len(made) - 1)
   for t in range(len(made)):
-    assert gray_of(images[t]) // 20 == stream.classes[made.reveal(t)]
-  assert made.ids.tolist() == stream.ids.tolist()
+    assert gray_of(images[t]) // 20 == drawn.classes[made.reveal(t)]
+  assert made.ids.tolist() == drawn.ids.tolist()
 
 
 def test_base_classes_have_the_labels_of_the_sequence_and_no_image_of_it():
   sequence = fluid_data.sequence("x", spec="small", part="test_1")
   base = fluid_data.base("x", spec="small", part="test_1", side=4)
-  stream = fluid_data.plan("x", "small").test[1]
+  drawn = fluid_data.plan("x", "small").test[1]
   assert base.num_classes == 4 and sorted(set(base.labels)) == [0, 1]
   assert len(base.labels) == 2 * (12 - 4)
   assert not set(base.ids) & set(sequence.ids)
-  grays = [20 * stream.classes[label] for label in base.labels]
+  grays = [20 * drawn.classes[label] for label in base.labels]
   numbers = [int(one.split("/")[1]) for one in base.ids]
   assert [n // 12 * 20 for n in numbers] == grays
 

@@ -23,14 +23,14 @@ def _make(spec=SMALL, seed=0, labels=LABELS, ids=IDS, **values):
   return fluid_sequences.make(ids, labels, spec, seed, **values)
 
 
-def _streams(plan):
+def _sequences(plan):
   return plan.validation + plan.test
 
 
 def _as_tuples(plan):
   return ([plan.pretrain_classes.tolist(), plan.novel_classes.tolist()]
           + [(one.name, one.classes.tolist(), one.ids.tolist(), one.labels.tolist())
-             for one in _streams(plan)])
+             for one in _sequences(plan)])
 
 
 def test_the_papers_counts():
@@ -64,7 +64,7 @@ def test_counts_by_hand():
   assert SMALL.counts().tolist() == [10, 6, 5, 4]
   assert dataclasses.replace(SMALL, numerator=3, minimum=1).counts().tolist() == [1, 1, 1, 1]
   plan = _make()
-  for one in _streams(plan):
+  for one in _sequences(plan):
     counts = one.class_counts()
     assert one.num_base == 1 and counts[0] == 3  # Of any count, the cap is left.
     assert sorted(counts[1:].tolist()) in ([4, 5, 6], [4, 5, 10], [4, 6, 10], [5, 6, 10])
@@ -72,7 +72,7 @@ def test_counts_by_hand():
 
 
 def test_labels_are_those_of_the_images():
-  for one in _streams(_make()):
+  for one in _sequences(_make()):
     np.testing.assert_array_equal(one.classes[one.labels], LABELS[one.index])
     assert [IDS[i] for i in one.index] == one.ids.tolist()
     assert set(one.segments) == {0}
@@ -80,7 +80,7 @@ def test_labels_are_those_of_the_images():
 
 def test_no_sample_twice_and_none_of_pretraining():
   plan = _make()
-  for one in _streams(plan):
+  for one in _sequences(plan):
     assert len(set(one.ids.tolist())) == len(one)
     assert not set(one.index.tolist()) & set(plan.pretrain.tolist())
     assert set(one.classes[:1]) <= set(plan.pretrain_classes)
@@ -103,9 +103,9 @@ def test_another_seed_or_place_is_another_sequence():
   plan = _make()
   assert _as_tuples(plan) == _as_tuples(_make())
   assert _as_tuples(plan) != _as_tuples(_make(seed=1))
-  digests = [one.digest() for one in _streams(plan)]
+  digests = [one.digest() for one in _sequences(plan)]
   assert len(set(digests)) == 3
-  assert [one.name for one in _streams(plan)] == ["validation_0", "test_0", "test_1"]
+  assert [one.name for one in _sequences(plan)] == ["validation_0", "test_0", "test_1"]
 
 
 def test_sequences_are_the_same_in_another_process_with_another_hash_seed():
@@ -150,7 +150,7 @@ def test_classes_with_too_few_images_give_what_they_have():
   assert counts == [2, 2, 2, 2]
 
 
-def _stream(name, classes, num_base, labels, ids):
+def _sequence(name, classes, num_base, labels, ids):
   labels = np.array(labels)
   return fluid_sequences.PlannedSequence(name, np.array(classes), num_base, np.arange(len(labels)),
                                 np.array(ids), labels, np.zeros(len(labels), np.int64))
@@ -158,8 +158,8 @@ def _stream(name, classes, num_base, labels, ids):
 
 def test_segments_alternate_and_continue():
   # Base class 10 is shared; novel classes are 20 and 30.
-  one = _stream("a", [10, 20], 1, [0, 1, 1, 0, 1], ["a0", "a1", "a2", "a3", "a4"])
-  two = _stream("b", [10, 30], 1, [1, 0, 1], ["b0", "b1", "b2"])
+  one = _sequence("a", [10, 20], 1, [0, 1, 1, 0, 1], ["a0", "a1", "a2", "a3", "a4"])
+  two = _sequence("b", [10, 30], 1, [1, 0, 1], ["b0", "b1", "b2"])
   merged = fluid_sequences.alternate([one, two], 2, num_segments=5)
   assert merged.classes.tolist() == [10, 20, 30] and merged.num_base == 1
   assert merged.ids.tolist() == ["a0", "a1", "b0", "b1", "a2", "a3", "b2", "a4"]
@@ -168,11 +168,11 @@ def test_segments_alternate_and_continue():
 
 
 def test_only_sequences_that_share_no_sample_and_agree_can_be_merged():
-  one = _stream("a", [10, 20], 1, [0, 1], ["a0", "a1"])
+  one = _sequence("a", [10, 20], 1, [0, 1], ["a0", "a1"])
   with pytest.raises(ValueError, match="2 samples are in more than one segment"):
     fluid_sequences.alternate([one, one], 2)
   with pytest.raises(ValueError, match="Class 20 is base in one sequence and novel in another"):
-    fluid_sequences.alternate([one, _stream("b", [20, 30], 1, [0], ["b0"])], 2)
+    fluid_sequences.alternate([one, _sequence("b", [20, 30], 1, [0], ["b0"])], 2)
 
 
 def test_the_disjoint_tiny_spec_alternates():
@@ -185,27 +185,27 @@ def test_the_disjoint_tiny_spec_alternates():
 
 
 def test_sections_by_hand():
-  stream = _stream("a", [1, 2, 3, 4], 2, [0, 0, 0, 1, 2, 2, 3, 3, 3], list("abcdefghi"))
-  found = fluid_sequences.sections(stream, head_above=2)  # Counts 3, 1, 2, 3.
+  drawn = _sequence("a", [1, 2, 3, 4], 2, [0, 0, 0, 1, 2, 2, 3, 3, 3], list("abcdefghi"))
+  found = fluid_sequences.sections(drawn, head_above=2)  # Counts 3, 1, 2, 3.
   assert {name: np.flatnonzero(mask).tolist() for name, mask in found.items()} == {
       "pretrain_head": [0], "pretrain_tail": [1], "novel_head": [3], "novel_tail": [2]}
 
 
 def test_sections_of_the_papers_counts_add_up():
   labels = np.repeat(np.arange(1000), fluid_sequences.PAPER.counts())
-  stream = _stream("s", np.arange(1000), 250, labels, np.arange(len(labels)).astype(str))
+  drawn = _sequence("s", np.arange(1000), 250, labels, np.arange(len(labels)).astype(str))
   sizes = {name: int(mask.sum()) for name, mask in
-           fluid_sequences.sections(stream, fluid_sequences.PAPER.head_above).items()}
+           fluid_sequences.sections(drawn, fluid_sequences.PAPER.head_above).items()}
   assert sum(sizes.values()) == 1000
   assert sizes["pretrain_head"] + sizes["novel_head"] == 465
 
 
-def test_a_stream_becomes_a_sequence_of_the_protocol():
+def test_a_drawn_sequence_becomes_one_of_the_protocol():
   images = np.arange(len(IDS), dtype=np.uint8)[:, None, None, None] * np.ones((1, 2, 2, 3),
                                                                               np.uint8)
-  stream = _make().test[0]
-  sequence = stream.sequence(images)
+  drawn = _make().test[0]
+  sequence = drawn.sequence(images)
   assert sequence.num_classes == 4 and sequence.num_base_classes == 1
-  assert sequence.deliver(2)[0, 0, 0] == stream.index[2]
-  assert sequence.reveal(2) == stream.labels[2] and sequence.ids.tolist() == stream.ids.tolist()
-  assert sequence.class_counts().tolist() == stream.class_counts().tolist()
+  assert sequence.deliver(2)[0, 0, 0] == drawn.index[2]
+  assert sequence.reveal(2) == drawn.labels[2] and sequence.ids.tolist() == drawn.ids.tolist()
+  assert sequence.class_counts().tolist() == drawn.class_counts().tolist()

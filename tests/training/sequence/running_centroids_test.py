@@ -31,18 +31,18 @@ def literal(features, labels, similarity, normalize):
   return found
 
 
-def stream(seed, num=200):
-  """Classes of different frequency around their own centres."""
+def sequence(seed, num=200):
+  """Classes of different frequency around their own centers."""
   rng = np.random.default_rng(seed)
   weights = 1 / np.arange(1, NUM_CLASSES + 1)
   labels = rng.choice(NUM_CLASSES, num, p=weights / weights.sum())
-  centres = rng.normal(size=[NUM_CLASSES, NUM_FEATURES])
-  return (centres[labels] + rng.normal(size=[num, NUM_FEATURES])).astype(np.float32), labels
+  centers = rng.normal(size=[NUM_CLASSES, NUM_FEATURES])
+  return (centers[labels] + rng.normal(size=[num, NUM_FEATURES])).astype(np.float32), labels
 
 
 @pytest.fixture(name="in_blocks", scope="module")
 def _in_blocks():
-  """A function: a stream to its logits in blocks and the centroids after it.
+  """A function: a sequence to its logits in blocks and the centroids after it.
 
   What it compiles is shared by all tests, and so are the centroids: they are valid until its next
   call.
@@ -68,7 +68,7 @@ def _in_blocks():
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 64, 200])
 def test_blocks_are_the_loop(in_blocks, similarity, normalize, size):
-  features, labels = stream(size)
+  features, labels = sequence(size)
   expected = literal(features, labels, similarity, normalize)
   found, _ = in_blocks(features, labels, size, similarity, normalize)
   np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
@@ -78,9 +78,9 @@ def test_blocks_are_the_loop(in_blocks, similarity, normalize, size):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_random_streams_have_the_same_answers(in_blocks, seed):
+def test_random_sequences_have_the_same_answers(in_blocks, seed):
   rng = np.random.default_rng([seed, 1])
-  features, labels = stream(seed, num=int(rng.integers(1, 400)))
+  features, labels = sequence(seed, num=int(rng.integers(1, 400)))
   similarity = running_centroids.SIMILARITIES[seed % 3]
   found, centroids = in_blocks(features, labels, int(rng.integers(1, 130)), similarity, False)
   np.testing.assert_array_equal(
@@ -111,7 +111,7 @@ def test_cosine_and_directions_by_hand():
 
 
 def test_answer_adds_nothing_and_agrees_with_the_block(in_blocks):
-  features, labels = stream(0)
+  features, labels = sequence(0)
   for similarity in running_centroids.SIMILARITIES:
     _, centroids = in_blocks(features, labels, 50, similarity, False)
     before = centroids.sums.numpy()
@@ -122,7 +122,7 @@ def test_answer_adds_nothing_and_agrees_with_the_block(in_blocks):
 
 
 def test_sums_do_not_depend_on_the_blocks(in_blocks):
-  features, labels = stream(1)
+  features, labels = sequence(1)
   sums = [in_blocks(features, labels, size, "euclidean", False)[1].sums.numpy()
           for size in (1, 33, 200)]
   np.testing.assert_array_equal(sums[0], sums[1])
@@ -144,7 +144,7 @@ def test_an_unknown_similarity_is_named():
 
 @pytest.mark.parametrize("size", [1, 9, 200])
 def test_means_that_are_moved_are_those_of_the_loop_moved(size):
-  features, labels = stream(size)
+  features, labels = sequence(size)
   moved_by = np.random.default_rng(3).normal(size=[NUM_CLASSES, NUM_FEATURES]).astype(np.float32)
   expected = literal(features, labels, "dot", True) + features.astype(np.float64) @ moved_by.T
   centroids = running_centroids.RunningCentroids(NUM_CLASSES, NUM_FEATURES, "dot", True)

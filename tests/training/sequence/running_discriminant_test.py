@@ -12,7 +12,7 @@ from suite.training.sequence import running_discriminant
 CLASSES, FEATURES, SHRINKAGE = 4, 5, 0.01
 
 
-def stream(num=60, seed=0):
+def sequence(num=60, seed=0):
   """Class 3 has no sample."""
   rng = np.random.default_rng(seed)
   labels = rng.integers(0, 3, num)
@@ -51,7 +51,7 @@ class Published:
 
 
 def test_logits_are_those_of_the_published_recursion():
-  codes, labels = stream()
+  codes, labels = sequence()
   model, published = make(), Published()
   for z, y in zip(codes.astype(np.float64), labels):
     published.fit(z, y)
@@ -75,7 +75,7 @@ def test_means_move_at_once_and_the_covariance_when_it_is_solved():
 
 
 def test_by_class_the_scatter_is_that_about_the_means():
-  codes, labels = stream()
+  codes, labels = sequence()
   model = make("class")
   add(model, codes, labels)
   expected = np.zeros([FEATURES, FEATURES])
@@ -88,7 +88,7 @@ def test_by_class_the_scatter_is_that_about_the_means():
 @pytest.mark.parametrize("weights", running_discriminant.WEIGHTS)
 @pytest.mark.parametrize("size", [1, 13, 40])
 def test_a_block_is_one_by_one(weights, size):
-  codes, labels = stream()
+  codes, labels = sequence()
   turns, blocks = make(weights), make(weights)
   for model in (turns, blocks):
     add(model, codes[:20], labels[:20])

@@ -61,7 +61,7 @@ def test_a_block_stands_up_to_the_first_update():
   made = decisions(Seen(3))
   found = made.decide(Steps(), np.array([True, False, True, True, True]))
   assert found.num_steps == 3 and found.is_update and found.decision.reason == "label 3"
-  # Step, correct, new, MACs of an update over so many, MACs spent by then.
+  # Step, correct, new, MACs of an update over n labels, MACs spent by then.
   assert made.strategy.seen == [
       (1, True, False, 10, 103), (2, False, True, 20, 106), (3, True, False, 30, 109)]
 
@@ -84,7 +84,7 @@ def test_refusals_are_counted():
   assert (found.num_steps, found.is_update, found.refused) == (5, False, 5)
 
 
-def test_a_right_guess_doubles_and_a_new_event_begins_anew():
+def test_a_right_guess_doubles_and_a_new_event_begins_again():
   labels = [0] * 100
   images = np.zeros([100, 1, 1, 3], np.uint8)
   sequence = sequences.Sequence(images, labels, [str(i) for i in range(100)], 1, 3)
