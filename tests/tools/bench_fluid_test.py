@@ -51,7 +51,7 @@ def test_a_stream_counts_neither_its_first_records_nor_its_last_samples(tool):
   marks = [tool.Mark(10, 5.0, 5.0), tool.Mark(20, 9.0, 8.0), tool.Mark(20, 10.0, 8.5, False),
            tool.Mark(30, 12.0, 9.0), tool.Mark(40, 13.0, 10.0), tool.Mark(50, 13.1, 10.1)]
   assert tool.steady(marks, 50) == tool.Rate(5.0, 10.0)
-  with pytest.raises(ValueError, match="A stream of 35 samples has no record after the first 2"):
+  with pytest.raises(ValueError, match="A sequence of 35 samples has no record after the first 2"):
     tool.steady(marks, 35)
 
 

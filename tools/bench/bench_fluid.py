@@ -5,7 +5,7 @@
 no base classes; nets with random weights. Rates are samples per second of wall-clock time, and of
 CPU time of all threads, which other programs on the machine affect less.
 
-    stream    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
+    images    images to records on disk, by `protocols.fluid`. NCM has no offline phase; Exemplar
               Tuning (ET) has 18 of 4 epochs, as in the paper, or none. The first records, during
               which graphs are traced and samples encoded ahead, are not counted; nor are the last
               samples, after which nothing is left to encode.
@@ -187,7 +187,7 @@ def steady(marks: Sequence[Mark], num: int) -> Rate:
   steps = [mark for mark in marks if mark.is_steps]
   ends = [mark for mark in steps[WARM_UP:] if mark.samples <= num - AHEAD]
   if not ends:
-    raise ValueError(f"A stream of {num:,} samples has no record after the first {WARM_UP} and "
+    raise ValueError(f"A sequence of {num:,} samples has no record after the first {WARM_UP} and "
                      f"before the last {AHEAD:,} samples; take a longer one (--steps).")
   return between(steps[WARM_UP - 1], ends[-1])
 
@@ -320,7 +320,7 @@ def add(rows: dict[str, Row], name: str, suite: Rate, other: Rate | None = None,
   row.ties.append(ties)
 
 
-def streams(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
+def image_rates(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
   """Measures a round over images."""
   sequence, transform = pictures(num), image_ops.Plain(SIZE)
   for net, make in NETS.items():
@@ -359,12 +359,12 @@ def heads(rows: dict[str, Row], num: int, folder: pathlib.Path) -> None:
 def run(rounds: int, thousands: int) -> None:
   """Prints the table."""
   num = 1000 * thousands
-  print(f"{rounds} rounds; streams of {num:,} images and {5 * num:,} features; "
+  print(f"{rounds} rounds; sequences of {num:,} images and {5 * num:,} features; "
         f"load {os.getloadavg()[0]:.1f} at first")
   rows: dict[str, Row] = {}
   for _ in range(rounds):
     with tempfile.TemporaryDirectory() as folder:
-      streams(rows, num, pathlib.Path(folder))
+      image_rates(rows, num, pathlib.Path(folder))
       heads(rows, 5 * num, pathlib.Path(folder))
   print(f"load {os.getloadavg()[0]:.1f} at last\n\n"
         "| | suite, samples/s (range) | per CPU second | loop, samples/s | per CPU second | ratio "
