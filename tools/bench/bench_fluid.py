@@ -121,7 +121,7 @@ class TimedState(run_state.RunState):
 class Cached:
   """Transform and features for a sequence whose "images" are features [B, D]."""
 
-  size = 1
+  size, shape = 1, (1, 1, 3)
 
   def evaluate(self, images: Any) -> tf.Tensor:
     return tf.convert_to_tensor(images)
