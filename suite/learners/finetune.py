@@ -14,7 +14,9 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.learners import starts
 from suite.state import context as context_lib
@@ -46,7 +48,7 @@ class Finetune(tf.Module):
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
       trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
-      transform: Any = image_ops.Nevis(),
+      transform: transform_lib.Transform = image_ops.Nevis(),
       static: bool = False,
   ):
     super().__init__()
@@ -77,7 +79,8 @@ class Finetune(tf.Module):
     self._network = self._networks.get(task, context)
     self._network.set_weights(context.store.load(entry))
 
-  def learn(self, experience: Any, context: context_lib.Context) -> Dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> Dict[str, Any]:
     task = experience.task
     network = self._networks.get(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
@@ -99,7 +102,8 @@ class Finetune(tf.Module):
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
   def _choose(
-      self, experience: Any, context: context_lib.Context, network: network_lib.Network,
+      self, experience: experience_lib.Experience, context: context_lib.Context,
+      network: network_lib.Network,
       fresh: List[np.ndarray]) -> starts.Choice:
     entries = [e for e in context.store.entries() if not e.name.startswith(_STATIC)]
     compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
@@ -109,8 +113,8 @@ class Finetune(tf.Module):
         load=lambda e: fresh if e is None else context.store.load(compared[e]))
     return self._start.choose(entries, features)
 
-  def _train(self, experience: Any, context: context_lib.Context, weights: List[np.ndarray],
-             name: str, phase: Optional[str] = None):
+  def _train(self, experience: experience_lib.Experience, context: context_lib.Context,
+             weights: List[np.ndarray], name: str, phase: Optional[str] = None):
     """Searches and trains; the best trial's weights are stored under `name`."""
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
     network = self._networks.get(experience.task, context)

@@ -50,3 +50,19 @@ def part(places, slots=None, is_rest=False, first=0):
 def random_weights(seed=0):
   rng = np.random.default_rng(seed)
   return [rng.normal(size=[D, C]), rng.normal(size=[C])]
+
+
+OBJECTIVES = {
+    "plain": objective_lib.Objective,
+    "ewc": lambda: ewc.Ewc(strength=0.5),
+    "mas": lambda: mas.Mas(strength=0.5),
+    "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
+    "lwf": lambda: lwf.Lwf(0.7, 2.0),
+    "agem": lambda: agem.Agem(chunk=4),
+    "agem_sample": lambda: agem.Agem(sample_size=3),
+    "er_ace": er_ace.ErAce,
+    "er_ace_novel": lambda: er_ace.ErAce("novel"),
+    "der": lambda: der.Der(alpha=0.4, beta=0.3),
+    "der_kl": lambda: der.Der(alpha=0.4, divergence="kl"),
+    "mir": lambda: mir.Mir(5),
+}

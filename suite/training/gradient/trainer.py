@@ -17,7 +17,9 @@ from absl import logging
 import numpy as np
 
 from suite.compute import seeds as seeds_lib
+from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.training.gradient import batch_size as batch_size_lib
@@ -66,11 +68,11 @@ class Trainer:
   def fit(
       self,
       network: network_lib.Network,
-      experience: Any,
+      experience: experience_lib.Experience,
       *,
       start: Sequence[np.ndarray],
       hyper: Mapping[str, float],
-      transform: Any,
+      transform: transform_lib.Transform,
       context: context_lib.Context,
       seeds: seeds_lib.Seeds,
       key: str,
@@ -102,10 +104,10 @@ class _Run:
 
   trainer: Trainer
   network: network_lib.Network
-  experience: Any
+  experience: experience_lib.Experience
   start: Sequence[np.ndarray]
   hyper: Mapping[str, float]
-  transform: Any
+  transform: transform_lib.Transform
   context: context_lib.Context
   seeds: seeds_lib.Seeds
   key: str

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from small_loops import OBJECTIVES
 from small_loops import C
 from small_loops import D
 from small_loops import K
@@ -15,29 +16,8 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.training.gradient import plan as plan_lib
 from suite.training.objectives import agem
-from suite.training.objectives import der
-from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
-from suite.training.objectives import lwf
-from suite.training.objectives import mas
 from suite.training.objectives import mir
-from suite.training.objectives import objective as objective_lib
-from suite.training.objectives import si
-
-OBJECTIVES = {
-    "plain": objective_lib.Objective,
-    "ewc": lambda: ewc.Ewc(strength=0.5),
-    "mas": lambda: mas.Mas(strength=0.5),
-    "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
-    "lwf": lambda: lwf.Lwf(0.7, 2.0),
-    "agem": lambda: agem.Agem(chunk=4),
-    "agem_sample": lambda: agem.Agem(sample_size=3),
-    "er_ace": er_ace.ErAce,
-    "er_ace_novel": lambda: er_ace.ErAce("novel"),
-    "der": lambda: der.Der(alpha=0.4, beta=0.3),
-    "der_kl": lambda: der.Der(alpha=0.4, divergence="kl"),
-    "mir": lambda: mir.Mir(5),
-}
 
 
 def counted(function, *specs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from small_loops import OBJECTIVES
 from small_loops import C
 from small_loops import D
 from small_loops import K
@@ -17,15 +18,8 @@ import tensorflow as tf
 
 from suite.training.gradient import array_loop
 from suite.training.gradient import plan as plan_lib
-from suite.training.objectives import agem
 from suite.training.objectives import der
-from suite.training.objectives import er_ace
-from suite.training.objectives import ewc
-from suite.training.objectives import lwf
-from suite.training.objectives import mas
-from suite.training.objectives import mir
 from suite.training.objectives import objective as objective_lib
-from suite.training.objectives import si
 
 
 def step_by_numpy(kernel, bias, x, y, rate):
@@ -61,20 +55,6 @@ def test_replayed_rows_are_part_of_a_step_s_mean():
   assert total == pytest.approx(loss, rel=1e-5)
 
 
-OBJECTIVES = {
-    "plain": objective_lib.Objective,
-    "ewc": lambda: ewc.Ewc(strength=0.5),
-    "mas": lambda: mas.Mas(strength=0.5),
-    "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
-    "lwf": lambda: lwf.Lwf(0.7, 2.0),
-    "agem": lambda: agem.Agem(chunk=4),
-    "agem_sample": lambda: agem.Agem(sample_size=3),
-    "er_ace": er_ace.ErAce,
-    "er_ace_novel": lambda: er_ace.ErAce("novel"),
-    "der": lambda: der.Der(alpha=0.4, beta=0.3),
-    "der_kl": lambda: der.Der(alpha=0.4, divergence="kl"),
-    "mir": lambda: mir.Mir(5),
-}
 
 
 def second_phase(objective):
