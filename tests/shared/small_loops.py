@@ -11,7 +11,15 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import sgd
 from suite.training.gradient import train_step
+from suite.training.objectives import agem
+from suite.training.objectives import der
+from suite.training.objectives import er_ace
+from suite.training.objectives import ewc
+from suite.training.objectives import lwf
+from suite.training.objectives import mas
+from suite.training.objectives import mir
 from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import si
 
 D, C = 3, 2
 N, K = 8, 6  # Rows that came, and behind them those of the memory.
