@@ -23,4 +23,4 @@ def check(path: pathlib.Path, text: str, what: str) -> None:
         before.splitlines(), text.splitlines(), "in the directory", "asked for", lineterm="", n=0))
     raise gin_files.ConfigError(
         f"{path.parent} holds {what} of another configuration; the differences:\n{changes}\n"
-        "Give another --workdir, or the same configuration to go on with it.")
+        "Give another --workdir, or the same configuration to resume it.")

@@ -17,7 +17,7 @@ def _folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("param, message", [
-    ("NUM_BUCKETS=3", "NUM_BUCKETS  (set by the command line). This run reads IMAGE_SIZE,"),
+    ("NUM_BUCKETS=3", "NUM_BUCKETS  (set by the command line). This run reads FEATURES,"),
     ("digits.buckets.num_buckets=3", "No binding that the run reaches refers to suite.data.digits"),
     ("a/digits.sequence.seed=1", "What is read instead: digits.sequence.seed."),
 ])
@@ -28,9 +28,9 @@ def test_what_the_run_cannot_read_is_refused_before_it_starts(param, message, tm
 
 
 def test_what_the_code_passes_by_itself_is_an_error_line_at_the_end(tmp_path, capsys, caplog):
-  param = ["--gin_param", "frozen_backbone.pixels.images=None"]
+  param = ["--gin_param", "fluid.run.state=None"]
   assert cli.main([*RUN, *param]) == 0
-  line = "frozen_backbone.pixels.images  (set by the command line)"
+  line = "fluid.run.state  (set by the command line)"
   assert (tmp_path / "w" / "unused_bindings.txt").read_text() == line + "\n"
   errors = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
   assert any("did not use 1 bindings" in text and line in text for text in errors)
