@@ -31,7 +31,9 @@ from suite.protocols import clear
 from suite.protocols import fluid
 from suite.protocols import nevis
 from suite.training.episodic import base_episodes
+from suite.models.episodic import functional_conv4
 from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import trainer
 """
@@ -55,6 +57,8 @@ NUM_SUPPORT_SETS = 2
 NUM_TRAIN_CLASSES = 6
 CHANNELS = 3
 UPDATES = 0
+IMAGE_SIZE = 8
+WEIGHTS = None
 base_episodes.BaseEpisodes.way = 4
 base_episodes.BaseEpisodes.shot = 2
 base_episodes.BaseEpisodes.targets = 2
@@ -72,7 +76,7 @@ digits.nevis_stream.max_train_images = 200
 clear.run.buckets = @digits.buckets()
 digits.buckets.num_buckets = %NUM_BUCKETS
 NUM_BUCKETS = 2
-RATE_FALLS_EVERY = 2
+RATE_FALLS_EVERY = 20
 """,
     "fluid": """
 fluid.run.sequence = @digits.sequence()
@@ -82,6 +86,7 @@ fluid.run.block_size = 32
 digits.sequence.num_samples = 80
 STRATEGY = 'every'
 COUNT = 35
+EPOCHS = 10
 INCOMING_BATCH = 8
 REPLAY_BATCH = 8
 """,
@@ -90,7 +95,9 @@ cfsl.run.episodes_train = @train/digits.episodes()
 cfsl.run.episodes_test = @test/digits.episodes()
 cfsl.run.updates = %UPDATES
 cfsl.run.updates_per_event = 5
-cfsl.run.tasks_per_update = 2
+cfsl.run.tasks_per_update = 1
+inner_loop.InnerLoop.steps = 1
+functional_conv4.Conv4.blocks = 1
 cfsl.run.test_episodes = 40
 digits.episodes.way = 2
 digits.episodes.shot = 2
@@ -103,7 +110,7 @@ test/digits.episodes.classes = (6, 7, 8, 9)
 """}
 # The last of a protocol's files are those that its settings begin with.
 _INCLUDES = {"nevis": ("learners/on_nevis",), "clear": ("learners/on_clear",),
-             "fluid": ("learners/on_fluid", "data/fluid_update"), "cfsl": ("debug/small_nets",)}
+             "fluid": ("learners/on_fluid", "data/fluid_update"), "cfsl": ()}
 # In place of images: the pixels as features, and a net of one hidden layer.
 _FEATURES = """
 TRANSFORM = @feature_set.Features()
@@ -129,7 +136,7 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
           ) -> pathlib.Path:
   """Writes the run file of a cell into a new folder; `extra` bindings win over all others."""
   folder.mkdir(parents=True)
-  cell, includes = method.cells[protocol], list(_INCLUDES[protocol])
+  cell, includes = method.cells[protocol], ["debug/small_nets", *_INCLUDES[protocol]]
   settings = [_ALL, _PROTOCOLS[protocol]]
   if method.file == "nevis_baselines":
     includes.append("learners/search_fixed")
