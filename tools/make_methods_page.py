@@ -23,9 +23,9 @@ _HEAD = """# Methods
 
 Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not edit.
 
-{num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for episodes
-alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL. `tests/contracts/matrix_test.py`
-runs every cell on the embedded digits: a method that runs learns above chance, goes on bit for bit
+{num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
+episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
+`tests/contracts/matrix_test.py` runs every cell on the embedded digits: a method that runs learns above chance, goes on bit for bit
 after a stop, and has known FLOPs and MACs; all others are refused by a message before anything is
 trained.
 

@@ -31,10 +31,14 @@ from suite.protocols import clear
 from suite.protocols import fluid
 from suite.protocols import nevis
 from suite.training.episodic import base_episodes
+from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
+from suite.training.gradient import trainable_parts
 from suite.training.gradient import trainer
 """
 
@@ -94,9 +98,18 @@ REPLAY_BATCH = 8
 cfsl.run.episodes_train = @train/digits.episodes()
 cfsl.run.episodes_test = @test/digits.episodes()
 cfsl.run.updates = %UPDATES
-cfsl.run.updates_per_event = 5
+cfsl.run.updates_per_event = 15
 cfsl.run.tasks_per_update = 1
 inner_loop.InnerLoop.steps = 1
+inner_loop.InnerLoop.rate = 0.2
+meta_schedules.MetaTraining.learning_rate = 0.01
+dense_attention.DenseAttention.filters = 16
+dense_attention.DenseAttention.stages = 1
+dense_attention.DenseAttention.blocks = 1
+attention_head.AttentionHead.filters = 16
+embedding.Embedding.momentum = 0.5
+meta_schedules.MetaTraining.multi_step_epochs = 0
+meta_schedules.MetaTraining.first_order_epochs = 0
 functional_conv4.Conv4.blocks = 1
 cfsl.run.test_episodes = 40
 digits.episodes.way = 2
@@ -120,6 +133,10 @@ digits.buckets.as_features = True
 BACKBONE = @mlp.mlp
 mlp.mlp.hidden = (16,)
 """
+# FLUID's samples are images: a linear model of their pixels, but for a few methods.
+_PIXELS = """
+NET = @trainable_parts.HeadOnly()
+"""
 _NEVIS_BASELINES = """
 image_ops.Nevis.size = 8
 image_ops.Nevis.flip_probability = 0.0
@@ -130,6 +147,7 @@ VALIDATE_EVERY = 15
 """
 _ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "first_order_maml", "protomaml",
               "indep", "ft_prev", "ft_d", "ft_s")
+_WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
 
 
 def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""
@@ -143,6 +161,8 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
     settings.append(_NEVIS_BASELINES)
   if protocol == "clear" and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)
+  if protocol == "fluid" and method.name not in _WHOLE_NETS:
+    settings.append(_PIXELS)
   # Settings are included: a file that is included may set more than a run reads.
   path = folder / "settings.gin"
   path.write_text("\n".join([_IMPORTS, *settings, extra]), encoding="utf-8")
