@@ -25,9 +25,9 @@ Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not ed
 
 {num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
-`tests/contracts/matrix_test.py` runs every cell on the embedded digits: a method that runs learns above chance, goes on bit for bit
-after a stop, and has known FLOPs and MACs; all others are refused by a message before anything is
-trained.
+`tests/contracts/method_matrix_test.py` runs every cell on the embedded digits: a method that runs
+learns above chance, goes on bit for bit after a stop, and has known FLOPs and MACs; all others are
+refused by a message before anything is trained.
 
 A cell names the gin file under `gin/learners` and the macro of the learner in it. A run file
 includes that file, then `gin/learners/on_nevis.gin`, `on_clear.gin` or `on_fluid.gin` (CFSL needs

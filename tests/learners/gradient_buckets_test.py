@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Compositions on a stream whose second bucket contradicts the first.
 
-All methods, by their gin files: tests/contracts/matrix_test.py.
+All methods, by their gin files: tests/contracts/method_matrix_test.py.
 """
 
 import numpy as np
