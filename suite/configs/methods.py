@@ -8,7 +8,8 @@ learner in it; then one column a protocol, which holds
     FILE MACRO          it runs there, with these
     refused: MESSAGE    it is refused there, before anything is trained, with this in the message
 
-`tests/contracts/method_matrix_test.py` runs each cell; `tools/make_methods_page.py` makes docs/methods.md.
+`tests/contracts/method_matrix_test.py` runs each cell; `tools/make_methods_page.py` makes
+docs/methods.md.
 """
 
 from __future__ import annotations
