@@ -17,7 +17,7 @@ setuptools.setup(
     package_dir={"suite.gin": "gin"},
     package_data={
         **{package: ["*.gin"] for package in gin_packages},
-        "suite": ["data/streams/tables/*", "reporting/paper/*"],
+        "suite": ["configs/methods.csv", "data/streams/tables/*", "reporting/paper/*"],
         # What TFDS reads beside a builder: README.md, CITATIONS.bib, TAGS.txt, checksums.tsv.
         "tfds_builders": ["**/*.md", "**/*.bib", "**/*.txt", "**/*.tsv", "**/*.csv", "**/*.json"],
     },

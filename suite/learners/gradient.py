@@ -82,7 +82,7 @@ class GradientLearner(tf.Module):
     schedule: of the rate within a phase. optimizer: `sgd.Momentum` or `optimizers.Keras`.
     epochs: of a phase. batch_size: B. learning_rate: the peak of the schedule.
     base: how the first classes are learned where it is not like all others; see `composition.Base`.
-    meta: meta-training of the network on the first classes; see `fomaml`.
+    meta: meta-training of the network on the first classes, task or bucket; see `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
   """
 
@@ -123,6 +123,8 @@ class GradientLearner(tf.Module):
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None
+    # A prototype is the mean of the features of one class.
+    self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if self._task is None:
@@ -196,7 +198,8 @@ class GradientLearner(tf.Module):
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
-    as_base = is_first and (self._base is not None or self.meta is not None)
+    as_base = is_first and (
+        self._base is not None or (self.meta is not None and self._holds_numbers))
     watches = self.objective.observes == objective_lib.VALIDATION
     parts = [experience.train]
     if not (as_base or watches or self._holds_numbers):
@@ -249,8 +252,8 @@ class GradientLearner(tf.Module):
     self.base_classes.assign(known)
     features, spent = self._loop.forward("features", self.composed.features, codes)
     phase.cost += spent
-    if self.head.new_rows(labels) is not None:
-      self.head.start_classes(features, labels)
+    if self.composed.head.new_rows(labels) is not None:
+      self.composed.head.start_classes(features, labels)
     classes = objective_lib.Classes(*[tf.constant(known)] * 3)
     outcome = phase.train_head(
         codes, phase_lib.data_of(features, labels, classes), base.epochs, base.learning_rate,

@@ -29,17 +29,12 @@ from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
-from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import der
-from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
 from suite.training.objectives import lwf
-from suite.training.objectives import mas
 from suite.training.objectives import mir
-from suite.training.objectives import si
 from suite.training.sequence import update_strategies
 
 EPISODES = base_episodes.BaseEpisodes(
@@ -55,26 +50,9 @@ def meta():
 
 
 COMPOSITIONS = {
-    "finetune": dict,
     "lwf": lambda: {"objective": lwf.Lwf(0.8, 2.0, teacher="first")},
     "ewc": lambda: {"objective": ewc.Ewc(0.05, anchor="first", share=0.9)},
-    "online_ewc": lambda: {"objective": ewc.Ewc(0.05)},
-    "mas": lambda: {"objective": mas.Mas(1e-3)},
-    "si": lambda: {"objective": si.Si()},
-    "agem": lambda: {"objective": agem.Agem(), "memory": held()},
-    "cwr": lambda: {"head": class_heads.CwrStar()},
-    "split": lambda: {"head": class_heads.Split()},
-    "gdumb": lambda: {"memory": memory.Memory(50, group_balanced.GroupBalanced("class")),
-                      "train_on": "memory", "reset": True, "epochs": 8},
-    "er": lambda: {"memory": held(), "train_on": "current", "replay_batch": 8},
-    "er_ace": lambda: {"objective": er_ace.ErAce("novel"), "memory": held(), "replay_batch": 8},
-    "der": lambda: {"objective": der.Der(), "memory": held(), "replay_batch": 8},
-    "der_plus_plus": lambda: {
-        "objective": der.Der(beta=0.5), "memory": held(), "replay_batch": 8},
     "mir": lambda: {"objective": mir.Mir(12), "memory": held(), "replay_batch": 4},
-    "maml": lambda: {"meta": meta()},
-    "protomaml": lambda: {"meta": meta(), "head": class_heads.Linear("prototypes"),
-                          "base": composition.Base(0)},
 }
 
 

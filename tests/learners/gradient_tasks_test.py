@@ -23,23 +23,11 @@ from suite.training.gradient import class_heads
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import ewc
 from suite.training.objectives import lwf
-from suite.training.objectives import mas
-from suite.training.objectives import si
 
 
 def small(image_shape):
   return conv4.conv4(image_shape, filters=8, blocks=2)
-
-
-COMPOSITIONS = {
-    "finetune": dict,
-    "ewc": lambda: {"objective": ewc.Ewc(1.0, anchor="each")},
-    "online_ewc": lambda: {"objective": ewc.Ewc(1.0)},
-    "mas": lambda: {"objective": mas.Mas(0.1)},
-    "si": lambda: {"objective": si.Si(0.1)},
-}
 
 
 def make(**settings):
@@ -69,16 +57,6 @@ def run(folder, learner, num_tasks=3, stop_before=None):
 
 def lines(folder):
   return json.dumps(records.strip_times(records.read(folder / "records.jsonl")))
-
-
-@pytest.mark.parametrize("name", COMPOSITIONS)
-def test_each_learns_and_resumes_the_same(name, tmp_path):
-  whole = run(tmp_path / "whole", make(**COMPOSITIONS[name]()))
-  assert whole["mean_error_all"] < 0.5 and whole["flops"] > 0
-  with pytest.raises(InterruptedError):
-    run(tmp_path / "stopped", make(**COMPOSITIONS[name]()), stop_before=3)
-  assert run(tmp_path / "stopped", make(**COMPOSITIONS[name]())) == whole
-  assert lines(tmp_path / "stopped") == lines(tmp_path / "whole")
 
 
 def test_a_task_that_is_met_again_has_its_head_and_many_labels_are_learned(tmp_path):

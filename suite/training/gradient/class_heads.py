@@ -117,9 +117,6 @@ class PerTask(Linear):
 
   is_per_task = True
 
-  def __init__(self):
-    super().__init__("random")
-
 
 class Split(Linear):
   """Two heads in one: the columns of base classes stay as they were learned, others are trained.

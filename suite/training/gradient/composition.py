@@ -115,6 +115,10 @@ class Composition:
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")
+    if self.has_meta and task.kind != tasks.SINGLE_LABEL:
+      raise refusals.RefusedError(
+          f"Task {task.key!r} is {task.kind} and the first one; GradientLearner.meta trains on it, "
+          f"which must be {tasks.SINGLE_LABEL}. Put such a task first, or leave meta out.")
     if self.head.is_per_task:
       self._check_per_task(context.delivery)
     elif context.delivery == deliveries.TASKS:
@@ -136,11 +140,11 @@ class Composition:
           "GradientLearner has the head PerTask, whose tasks have classes of their own; a memory "
           "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
           "train_on to 'current'.")
-    if self.objective.needs_same_classes or self.has_meta:
-      name = "meta" if self.has_meta else f"the objective {type(self.objective).__name__}"
+    if self.objective.needs_same_classes:
       raise refusals.RefusedError(
-          f"GradientLearner has the head PerTask, and {name} compares answers about one list of "
-          "classes in all phases. Take an objective on weights: Ewc, Mas or Si.")
+          "GradientLearner has the head PerTask, and the objective "
+          f"{type(self.objective).__name__} compares answers about one list of classes in all "
+          "phases. Take an objective on weights: Ewc, Mas or Si.")
 
 
 def check_numbers(**numbers: float) -> None:

@@ -1,0 +1,84 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The table of methods (methods.csv): which method runs under which protocol, with its gin file.
+
+Columns: `name`; `title`; `paper`, authors and year; `file`, under gin/learners, and `macro`, the
+learner in it; then one column a protocol, which holds
+
+    nothing             the method runs there, with the row's file and macro
+    FILE MACRO          it runs there, with these
+    refused: MESSAGE    it is refused there, before anything is trained, with this in the message
+
+`tests/contracts/method_matrix_test.py` runs each cell; `tools/make_methods_page.py` makes
+docs/methods.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import pathlib
+from typing import Mapping, Sequence, Tuple
+
+PROTOCOLS = ("nevis", "clear", "fluid", "cfsl")
+_PATH = pathlib.Path(__file__).with_name("methods.csv")
+_REFUSED = "refused: "
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+  """A method under a protocol.
+
+  Attributes:
+    file: under gin/learners, without its ending.
+    macro: the learner in it.
+    refusal: a part of the message with which it is refused; "" if it runs.
+  """
+
+  file: str
+  macro: str
+  refusal: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+  """A row of the table; `cells` has one cell for each of `PROTOCOLS`."""
+
+  name: str
+  title: str
+  paper: str
+  file: str
+  macro: str
+  cells: Mapping[str, Cell]
+
+  @property
+  def protocols(self) -> list[str]:
+    """The protocols under which it runs."""
+    return [name for name, cell in self.cells.items() if not cell.refusal]
+
+
+@functools.cache
+def load() -> Tuple[Method, ...]:
+  """All methods, in the order of the table."""
+  with open(_PATH, newline="", encoding="utf-8") as table:
+    return tuple(_method(row) for row in csv.DictReader(table))
+
+
+def _method(row: Mapping[str, str]) -> Method:
+  facts = [row[name] for name in ("name", "title", "paper", "file", "macro")]
+  return Method(*facts, {name: _cell(row, row[name]) for name in PROTOCOLS})
+
+
+def _cell(row: Mapping[str, str], text: str) -> Cell:
+  if text.startswith(_REFUSED):
+    return Cell(row["file"], row["macro"], text[len(_REFUSED):])
+  file, macro = text.split() if text else (row["file"], row["macro"])
+  return Cell(file, macro)
+
+
+def filled(methods: Sequence[Method], protocols: Sequence[str] = PROTOCOLS[:3]
+           ) -> Tuple[int, int]:
+  """How many cells run, and how many there are, over the methods that run under one of them."""
+  counted = [method for method in methods if set(method.protocols) & set(protocols)]
+  cells = [method.cells[name] for method in counted for name in protocols]
+  return sum(not cell.refusal for cell in cells), len(cells)

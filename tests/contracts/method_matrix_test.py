@@ -1,0 +1,97 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Every method under every protocol (suite/configs/methods.csv), by its gin files.
+
+Where it runs it learns, is resumed bit for bit and knows its costs; elsewhere it is refused before
+anything is trained.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from absl import logging
+import matrix_runs
+import pytest
+
+from suite.configs import gin_files
+from suite.configs import methods
+
+METHODS = {method.name: method for method in methods.load()}
+CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
+RUNS = [(n, p) for n, p in CELLS if not METHODS[n].cells[p].refusal]
+REFUSED = [(n, p) for n, p in CELLS if METHODS[n].cells[p].refusal]
+
+# The events after which a run is stopped: a task, a bucket and a part of another, an offline phase.
+STOPS = {"nevis": 2, "clear": 3, "fluid": 3, "cfsl": 1}
+# Chance: 1 in 5 and 1 in 10 classes; 1 in 10; the most frequent class, 0.26; 1 in 2.
+ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "fluid": 0.3, "cfsl": 0.6}
+# These train on the rows of a small memory alone.
+FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
+# Their inner steps are not learned: they take more of them, and a net of two blocks.
+PLAIN_STEPS = ("init_tune", "pretrain_tune")
+FIVE_STEPS = """
+inner_loop.InnerLoop.steps = 5
+inner_loop.InnerLoop.rate = 0.01
+functional_conv4.Conv4.blocks = 2
+"""
+META_TRAINED = ("protonet", "maml_low", "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
+
+
+def extra(name: str, protocol: str) -> str:
+  """Bindings of a cell besides those of all."""
+  if protocol == "cfsl" and name in PLAIN_STEPS:
+    return f"UPDATES = {30 * (name in META_TRAINED)}" + FIVE_STEPS
+  if protocol == "cfsl":
+    return "UPDATES = 30" if name in META_TRAINED else ""
+  return MORE_EPOCHS if protocol == "clear" and name in FEW_ROWS else ""
+
+
+def accuracy(summary: dict[str, Any]) -> float:
+  """The accuracy over the whole run."""
+  protocol = summary["protocol"]
+  if protocol == "nevis":
+    return 1.0 - summary["mean_error_all"]
+  return {"clear": lambda: summary["in_domain"], "fluid": lambda: summary["closed"]["overall"],
+          "cfsl": lambda: summary["accuracy"]}[protocol]()
+
+
+@pytest.mark.parametrize("name, protocol", RUNS)
+def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path):
+  cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra(name, protocol))
+  whole = cell.whole(STOPS[protocol])
+  logging.info("%s on %s: accuracy %.3f", name, protocol, accuracy(whole))
+  assert accuracy(whole) > ABOVE_CHANCE[protocol]
+  assert whole["flops"] > 0 and whole["macs"] is not None
+  assert cell.resumed() == whole
+  assert json.dumps(cell.records("resumed")) == json.dumps(cell.records("whole"))
+
+
+@pytest.mark.parametrize("name, protocol", REFUSED)
+def test_a_method_is_refused_before_anything_is_trained(name, protocol, tmp_path):
+  cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol)
+  with pytest.raises(ValueError) as error:
+    cell.whole(0)
+  assert METHODS[name].cells[protocol].refusal in str(error.value)
+  assert cell.records("whole") == []
+
+
+def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
+  for method in METHODS.values():
+    for cell in method.cells.values():
+      path = matrix_runs.gin_file(cell)
+      assert f"\n{cell.macro} = @" in path.read_text(encoding="utf-8"), (method.name, path)
+
+
+def test_every_gin_file_that_makes_a_learner_is_in_the_table():
+  used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
+  shared = {"gradient", "gradient_defaults", "clear_linear", "clear_rows", "fluid_backbone",
+            "fluid_episodes", "fluid_rates_omniglot", "fluid_rates_tiny", "on_clear", "on_fluid",
+            "on_nevis", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
+  found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
+  assert found == used | shared
+
+
+def test_four_fifths_of_the_cells_of_nevis_clear_and_fluid_run():
+  running, cells = methods.filled(list(METHODS.values()))
+  assert running >= 0.8 * cells

@@ -1,0 +1,228 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The smallest run of a method under a protocol: a run file on the embedded digits.
+
+`import matrix_runs`: setup.cfg has this folder on the tests' path.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+from typing import Any, Callable
+
+import stopped_runs
+import tensorflow as tf
+
+from suite import experiment
+from suite.configs import gin_files
+from suite.configs import gin_parse
+from suite.configs import methods
+
+LEARNER = "under_test"
+_IMPORTS = """from __gin__ import dynamic_registration
+from suite import experiment
+from suite.data.digits import digits
+from suite.data.images import feature_set
+from suite.data.images import image_ops
+from suite.models import conv4
+from suite.models import mlp
+from suite.protocols import cfsl
+from suite.protocols import clear
+from suite.protocols import fluid
+from suite.protocols import nevis
+from suite.training.episodic import base_episodes
+from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.gradient import frozen_backbone
+from suite.training.gradient import trainable_parts
+from suite.training.gradient import trainer
+"""
+
+# Images of 8 x 8 pixels and a net of one convolution.
+_ALL = """
+TRANSFORM = @image_ops.Plain()
+AUGMENTED = @image_ops.Plain()
+image_ops.Plain.size = 8
+BACKBONE = @conv4.conv4
+conv4.conv4.filters = 8
+conv4.conv4.blocks = 1
+frozen_backbone.FrozenBackbone.backbone = @conv4.conv4
+frozen_backbone.FrozenBackbone.size = 8
+FEATURES = None
+BATCH_SIZE = 16
+EPOCHS = 3
+RATE = 0.03
+MEMORY = 100
+NUM_SUPPORT_SETS = 2
+NUM_TRAIN_CLASSES = 6
+CHANNELS = 3
+UPDATES = 0
+IMAGE_SIZE = 8
+WEIGHTS = None
+base_episodes.BaseEpisodes.way = 4
+base_episodes.BaseEpisodes.shot = 2
+base_episodes.BaseEpisodes.targets = 2
+base_episodes.BaseEpisodes.epochs = 1
+base_episodes.BaseEpisodes.updates_per_epoch = 3
+first_order/base_episodes.BaseEpisodes.updates_per_epoch = 3
+"""
+_PROTOCOLS = {
+    "nevis": """
+nevis.run.stream = @digits.nevis_stream()
+digits.nevis_stream.num_tasks = 2
+digits.nevis_stream.max_train_images = 200
+""",
+    "clear": """
+clear.run.buckets = @digits.buckets()
+digits.buckets.num_buckets = %NUM_BUCKETS
+NUM_BUCKETS = 2
+RATE_FALLS_EVERY = 20
+""",
+    "fluid": """
+fluid.run.sequence = @digits.sequence()
+fluid.run.base = @digits.sequence_base()
+fluid.run.record_every = 60
+fluid.run.block_size = 32
+digits.sequence.num_samples = 80
+STRATEGY = 'every'
+COUNT = 35
+EPOCHS = 10
+INCOMING_BATCH = 8
+REPLAY_BATCH = 8
+""",
+    "cfsl": """
+cfsl.run.episodes_train = @train/digits.episodes()
+cfsl.run.episodes_test = @test/digits.episodes()
+cfsl.run.updates = %UPDATES
+cfsl.run.updates_per_event = 15
+cfsl.run.tasks_per_update = 1
+inner_loop.InnerLoop.steps = 1
+inner_loop.InnerLoop.rate = 0.2
+meta_schedules.MetaTraining.learning_rate = 0.01
+dense_attention.DenseAttention.filters = 16
+dense_attention.DenseAttention.stages = 1
+dense_attention.DenseAttention.blocks = 1
+attention_head.AttentionHead.filters = 16
+embedding.Embedding.momentum = 0.5
+meta_schedules.MetaTraining.multi_step_epochs = 0
+meta_schedules.MetaTraining.first_order_epochs = 0
+functional_conv4.Conv4.blocks = 1
+cfsl.run.test_episodes = 40
+digits.episodes.way = 2
+digits.episodes.shot = 2
+digits.episodes.targets = 2
+digits.episodes.num_support_sets = %NUM_SUPPORT_SETS
+digits.episodes.class_change_interval = %NUM_SUPPORT_SETS
+digits.episodes.classes = (0, 1, 2, 3, 4, 5)
+test/digits.episodes.split = 'test'
+test/digits.episodes.classes = (6, 7, 8, 9)
+"""}
+# The last of a protocol's files are those that its settings begin with.
+_INCLUDES = {"nevis": ("learners/on_nevis",), "clear": ("learners/on_clear",),
+             "fluid": ("learners/on_fluid", "data/fluid_update"), "cfsl": ()}
+# In place of images: the pixels as features, and a net of one hidden layer.
+_FEATURES = """
+TRANSFORM = @feature_set.Features()
+AUGMENTED = @feature_set.Features()
+feature_set.Features.size = 64
+digits.buckets.as_features = True
+BACKBONE = @mlp.mlp
+mlp.mlp.hidden = (16,)
+"""
+# FLUID's samples are images: a linear model of their pixels, but for a few methods.
+_PIXELS = """
+NET = @trainable_parts.HeadOnly()
+"""
+_NEVIS_BASELINES = """
+image_ops.Nevis.size = 8
+image_ops.Nevis.flip_probability = 0.0
+image_ops.Nevis.area = (0.9, 1.0)
+trainer.Trainer.batch_size = 32
+STEPS = 30
+VALIDATE_EVERY = 15
+"""
+_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "first_order_maml", "protomaml",
+              "indep", "ft_prev", "ft_d", "ft_s")
+_WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
+
+
+def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""
+          ) -> pathlib.Path:
+  """Writes the run file of a cell into a new folder; `extra` bindings win over all others."""
+  folder.mkdir(parents=True)
+  cell, includes = method.cells[protocol], ["debug/small_nets", *_INCLUDES[protocol]]
+  settings = [_ALL, _PROTOCOLS[protocol]]
+  if method.file == "nevis_baselines":
+    includes.append("learners/search_fixed")
+    settings.append(_NEVIS_BASELINES)
+  if protocol == "clear" and method.name not in _ON_IMAGES:
+    settings.append(_FEATURES)
+  if protocol == "fluid" and method.name not in _WHOLE_NETS:
+    settings.append(_PIXELS)
+  # Settings are included: a file that is included may set more than a run reads.
+  path = folder / "settings.gin"
+  path.write_text("\n".join([_IMPORTS, *settings, extra]), encoding="utf-8")
+  files = [f"gin/learners/{cell.file}.gin", *(f"gin/{name}.gin" for name in includes), str(path)]
+  run = folder / "run.gin"
+  run.write_text("\n".join([
+      "from __gin__ import dynamic_registration", "from suite import experiment",
+      f"from suite.protocols import {protocol}", *(f"include '{name}'" for name in files),
+      f"experiment.run.protocol = @{protocol}.run",
+      f"experiment.run.learners = {{'{LEARNER}': %{cell.macro}}}", ""]), encoding="utf-8")
+  return run
+
+
+class CellRun:
+  """The runs of one cell.
+
+  Args:
+    folder: for its files. method, protocol: the cell. extra: see `write`.
+  """
+
+  def __init__(self, folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""):
+    self._folder = folder
+    gin_parse.parse([write(folder / "gin", method, protocol, extra)])
+    bound = gin_parse.gin.get_bindings(experiment.run)
+    self._protocol: Callable[..., dict[str, Any]] = bound["protocol"]
+    self._make: Callable[[], Any] = bound["learners"][LEARNER]
+
+  def whole(self, copy_after: int) -> dict[str, Any]:
+    """The summary of a run to its end; the folder as of `copy_after` events is kept for `resumed`.
+    """
+    with self._state("whole") as state:
+      commit = state.commit
+
+      def copying(*arguments, **named):
+        commit(*arguments, **named)
+        if state.done == copy_after:
+          shutil.copytree(state.folder, self._folder / "resumed")
+
+      state.commit = copying
+      return self._run(state)
+
+  def resumed(self) -> dict[str, Any]:
+    """The summary of a run that a new learner ends: that of `whole`, stopped in the middle."""
+    with self._state("resumed") as state:
+      return self._run(state)
+
+  def records(self, name: str) -> list[dict[str, Any]]:
+    """The records of "whole" or "resumed", without times; of no run: []."""
+    path = self._folder / name
+    return stopped_runs.records(path) if (path / "records.jsonl").exists() else []
+
+  def _state(self, name: str):
+    return stopped_runs.state(self._folder / name)
+
+  def _run(self, state) -> dict[str, Any]:
+    tf.keras.backend.clear_session()
+    tf.random.set_seed(5)
+    return self._protocol(self._make(), state=state)
+
+
+def gin_file(cell: methods.Cell) -> pathlib.Path:
+  """The gin file of a cell."""
+  return gin_files.root() / "gin" / "learners" / f"{cell.file}.gin"
