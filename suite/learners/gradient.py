@@ -123,7 +123,6 @@ class GradientLearner(tf.Module):
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None
-    # A prototype is the mean of the features of one class.
     self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -198,8 +197,7 @@ class GradientLearner(tf.Module):
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
-    as_base = is_first and (
-        self._base is not None or (self.meta is not None and self._holds_numbers))
+    as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
     watches = self.objective.observes == objective_lib.VALIDATION
     parts = [experience.train]
     if not (as_base or watches or self._holds_numbers):
@@ -340,9 +338,8 @@ class GradientLearner(tf.Module):
     codes, labels = composed_net.arrays_of(stored.codes, stored.labels)
     phase, num = self._phase(context, flops.ZERO), len(stored.labels)
     known = tf.constant(stored.known)
-    new = slice(stored.num_old, num)
+    new, entered = slice(stored.num_old, num), 0
     numbers = tf.range(stored.num_old, num, dtype=tf.int64)
-    entered = 0
     if self._recipe.train_on == "memory":
       entered = phase.remember(numbers, codes[new], labels[new], known)
     data, first, size = self._stored_data(codes, labels, stored, known)
