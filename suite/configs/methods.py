@@ -65,8 +65,8 @@ def load() -> Tuple[Method, ...]:
 
 
 def _method(row: Mapping[str, str]) -> Method:
-  facts = [row[name] for name in ("name", "title", "paper", "file", "macro")]
-  return Method(*facts, {name: _cell(row, row[name]) for name in PROTOCOLS})
+  cells = {name: _cell(row, row[name]) for name in PROTOCOLS}
+  return Method(row["name"], row["title"], row["paper"], row["file"], row["macro"], cells)
 
 
 def _cell(row: Mapping[str, str], text: str) -> Cell:

@@ -136,7 +136,9 @@ class SequenceDecisions:
     """The strategy's argument when the place-th label has come, after the answer at step t."""
     is_new = not self._seen[label]
     self._seen[label] = True
-    macs, spent = self.update_macs(place + 1), None
+    macs, spent = None, None
+    if self.strategy.reads_macs:
+      macs = self.update_macs(place + 1)
     if macs is not None and self._spent is not None:
       more = steps.macs(t + 1 - steps.num_answered, place + 1 - steps.num_revealed)
       spent = None if more is None else self._spent + more

@@ -16,6 +16,7 @@ class Either(update_strategies.Strategy):
     if not strategies:
       raise ValueError("Either has no strategies; give at least one, or take Never.")
     self._strategies = tuple(strategies)
+    self.reads_macs = any(one.reads_macs for one in self._strategies)
 
   def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
     decisions = [one.decide(observed) for one in self._strategies]
@@ -62,6 +63,8 @@ class WithinBudget(update_strategies.Strategy):
     total: MACs of the whole run.
     per_sample: MACs that each sample adds to the budget.
   """
+
+  reads_macs = True
 
   def __init__(self, wish: update_strategies.Strategy, total: float | None = None,
                per_sample: float | None = None):

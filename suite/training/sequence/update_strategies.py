@@ -32,8 +32,8 @@ class Observed(NamedTuple):
     step: the number of samples that have been answered and revealed, this one included; 1 at first.
     correct: whether the answer was right.
     is_new: whether the class was seen for the first time.
-    update_macs: the MACs of an update now; None if unknown.
-    spent_macs: the MACs of the run until now; None if unknown.
+    update_macs: the MACs of an update now; None if unknown, or if the strategy does not read them.
+    spent_macs: the MACs of the run until now; None likewise.
   """
 
   step: int
@@ -56,7 +56,14 @@ class Decision(NamedTuple):
 
 
 class Strategy:
-  """Decides after each step, in order. This one never updates."""
+  """Decides after each step, in order. This one never updates.
+
+  Attributes:
+    reads_macs: whether `decide` reads the MACs of `Observed`. They are counted only for a strategy
+      that does, since counting them after every label takes longer than a small model's answer.
+  """
+
+  reads_macs = False
 
   def decide(self, observed: Observed) -> Decision:
     """Returns the decision after a step."""

@@ -222,3 +222,11 @@ def test_one_by_its_name():
   assert update_combinations.named("often", strategies) is strategies["often"]
   with pytest.raises(ValueError, match="strategy 'ofen'; allowed are never, often"):
     update_combinations.named("ofen", strategies)
+
+
+def test_macs_are_counted_only_for_a_strategy_within_a_budget():
+  assert not update_strategies.Every(5).reads_macs
+  budget = update_combinations.WithinBudget(update_strategies.Every(1), total=100)
+  assert budget.reads_macs
+  assert update_combinations.Either([update_strategies.Every(5), budget]).reads_macs
+  assert not update_combinations.Either([update_strategies.Every(5)]).reads_macs
