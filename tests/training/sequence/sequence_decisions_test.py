@@ -34,6 +34,8 @@ class Steps:
 class Seen(update_strategies.Strategy):
   """Writes down what it sees and updates after one step."""
 
+  reads_macs = True
+
   def __init__(self, at):
     self.at, self.seen = at, []
 
