@@ -127,11 +127,17 @@ def test_a_head_per_task_serves_tasks_of_both_kinds():
     ({"remembers": True, "replay_batch": 4}, "mix examples of one list of classes"),
     ({"train_on": "all"}, "mix examples of one list of classes"),
     ({"objective": lwf.Lwf()}, "the objective Lwf compares answers about one list of classes"),
-    ({"has_meta": True}, "PerTask, and meta compares answers"),
 ])
 def test_what_compares_classes_of_several_phases_has_no_head_per_task(parts, message):
   with pytest.raises(ValueError, match=message):
     make(head=class_heads.PerTask(), **parts).check_task(task(), here(deliveries.TASKS))
+
+
+def test_meta_trains_on_a_first_task_of_single_labels():
+  made = make(head=class_heads.PerTask(), has_meta=True)
+  made.check_task(task(), here(deliveries.TASKS))
+  with pytest.raises(ValueError, match="is multi_label and the first one; GradientLearner.meta"):
+    made.check_task(task(tasks.MULTI_LABEL), here(deliveries.TASKS))
 
 
 @pytest.mark.parametrize("objective", [objective_lib.Objective, *GUARDING])
