@@ -16,6 +16,8 @@ from typing import Any
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import made_page
+
 from suite.data.streams import nevis_table
 from tfds_builders import access
 from tfds_builders import catalog
@@ -102,14 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
   args = parser.parse_args(arguments)
-  text = page()
-  if not args.check:
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-  if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-    return 0
-  print(f"{PAGE} is stale. Run: python tools/make_data_table.py", file=sys.stderr)
-  return 1
+  return made_page.finish(
+      PAGE, page(), args.check, "stale. Run: python tools/make_data_table.py")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import sys
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import made_page
 import numpy as np
 
 from suite.data.episodes import cfsl_data
@@ -102,15 +103,9 @@ def main(argv: Sequence[str] | None = None) -> int:
   parser.add_argument("--data_dir", help="where TFDS keeps prepared data sets")
   parser.add_argument("--check", action="store_true", help="compare, do not write")
   args = parser.parse_args(argv)
-  text = page(args.data_dir)
-  if not args.check:
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-  if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-    return 0
-  print(f"{PAGE} is not what would be written: the tasks are others. Run it without --check and "
-        "look at the difference.", file=sys.stderr)
-  return 1
+  return made_page.finish(
+      PAGE, page(args.data_dir), args.check, "not what would be written: the tasks are others. Run "
+      "it without --check and look at the difference.")
 
 
 if __name__ == "__main__":

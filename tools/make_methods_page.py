@@ -15,6 +15,8 @@ import sys
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import made_page
+
 from suite.configs import methods
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "methods.md"
@@ -26,7 +28,7 @@ Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not ed
 {num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
 `tests/contracts/method_matrix_test.py` runs every cell on the embedded digits: a method that runs
-learns above chance, goes on bit for bit after a stop, and has known FLOPs and MACs; all others are
+learns above chance, resumes bit for bit, and has known FLOPs and MACs; all others are
 refused by a message before anything is trained.
 
 A cell names the gin file under `gin/learners` and the macro of the learner in it. A run file
@@ -36,7 +38,7 @@ none), and sets the upper-case names; [extending.md](extending.md) shows how to 
 _REASONS = """
 ## Why a method does not run
 
-NEVIS's tasks have classes of their own, and a gradient learner has a head for each of them
+NEVIS's tasks have separate classes, and a gradient learner has a head for each of them
 (`PerTask`). Memories, joint training and LwF need one list of classes in all phases; CWR\\* and the
 split head have one head.
 """
@@ -93,14 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
   args = parser.parse_args(arguments)
-  text = page()
-  if not args.check:
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-  if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-    return 0
-  print(f"{PAGE} is stale. Run: python tools/make_methods_page.py", file=sys.stderr)
-  return 1
+  return made_page.finish(
+      PAGE, page(), args.check, "stale. Run: python tools/make_methods_page.py")
 
 
 if __name__ == "__main__":

@@ -76,10 +76,10 @@ History = Dict[Key, List[Binding]]
 def unread(history: History) -> List[Unread]:
   """The user's bindings that nothing can read; none if no root is bound.
 
-  A value that a later file or the command line replaces still counts as a reader of what it
-  mentions, except for bindings of the command line: `--gin_param run.update=@OnError()` does not
-  make the run file's settings of its own strategy a mistake, but it does so for those given beside
-  it. A replacement in a library (debug.gin) leaves the bindings of the command line valid.
+  A value that was replaced still counts as a reader of the file bindings that it mentions: after
+  `--gin_param run.update=@OnError()`, the run file's settings of the replaced strategy are no
+  mistake. For bindings of the command line it does not count: one that sets the replaced strategy
+  is an error. A replacement in a library (debug.gin) leaves them valid.
   """
   if not any(name in ROOTS for _, name, _ in history):
     return []

@@ -149,7 +149,7 @@ WHOLE, NO_EPISODES = "has no learn, predict", "has no initial_state, adapt, logi
 ESTIMATE = "cannot be run here: it has no estimate. .* for example OrderSearch"
 REFUSED = {
     "nevis": {
-        "gradient": "one head, Linear, for tasks that have classes of their own; .* PerTask",
+        "gradient": "one head, Linear, for tasks that have separate classes; .* PerTask",
         "minimum_distance": r"given separate tasks \(nevis\); it accepts single samples \(fluid\)",
         "meta_baseline": WHOLE,
         "protonet": f"given separate tasks .*{WHOLE}.* ProtoNet runs under cfsl",

@@ -74,7 +74,7 @@ def test_a_task_that_is_met_again_has_its_head_and_many_labels_are_learned(tmp_p
 
 
 @pytest.mark.parametrize("settings, message", [
-    ({"head": class_heads.Linear()}, "one head, Linear, for tasks that have classes of their own"),
+    ({"head": class_heads.Linear()}, "one head, Linear, for tasks that have separate classes"),
     ({"memory": memory.Memory(9, reservoir.Reservoir()), "replay_batch": 4},
      "mix examples of one list of classes"),
     ({"train_on": "all"}, "mix examples of one list of classes"),

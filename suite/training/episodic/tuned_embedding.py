@@ -45,8 +45,8 @@ class TunedEmbedding(tf.Module):
     return self.model(tf.cast(images, tf.float32), training=False)
 
   def zero_statistics(self) -> embedding.Seen:
-    """Of no image."""
+    """Returns the statistics before any image."""
     return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
 
   def update_statistics(self, seen: embedding.Seen) -> None:
-    """Nothing: the statistics stay."""
+    """Does nothing: the statistics never change."""

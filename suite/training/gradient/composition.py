@@ -123,8 +123,8 @@ class Composition:
       self._check_per_task(context.delivery)
     elif context.delivery == deliveries.TASKS:
       raise refusals.RefusedError(
-          f"GradientLearner has one head, {type(self.head).__name__}, for tasks that have classes "
-          "of their own; give it the head PerTask.")
+          f"GradientLearner has one head, {type(self.head).__name__}, for tasks that have separate "
+          "classes; give it the head PerTask.")
     elif task.kind != tasks.SINGLE_LABEL:
       raise refusals.RefusedError(
           f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
@@ -137,7 +137,7 @@ class Composition:
           "head Linear.")
     if self.memory is not None or self.train_on == "all":
       raise refusals.RefusedError(
-          "GradientLearner has the head PerTask, whose tasks have classes of their own; a memory "
+          "GradientLearner has the head PerTask, whose tasks have separate classes; a memory "
           "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
           "train_on to 'current'.")
     if self.objective.needs_same_classes:
