@@ -119,7 +119,7 @@ def test_one_head_serves_one_task(delivery, shown):
 def test_a_head_per_task_serves_tasks_of_both_kinds():
   for kind in tasks.KINDS:
     make(head=class_heads.PerTask()).check_task(task(kind), here(deliveries.TASKS))
-  with pytest.raises(ValueError, match="one head, Linear, for tasks that have classes of their"):
+  with pytest.raises(ValueError, match="one head, Linear, for tasks that have separate classes"):
     make().check_task(task(), here(deliveries.TASKS))
 
 
