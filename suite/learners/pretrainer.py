@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pretrains a backbone: MoCo V2, SimCLR's loss, or cross-entropy, by one loop.
+"""Pretrains a backbone: MoCo V2, SimCLR's loss, or cross-entropy, by one kind of update.
 
 The whole state is in variables (encoders, queue, velocities, update count), and update n is a
 function of them, the seed and n. A run resumed from a checkpoint thus gives the same numbers.
@@ -23,8 +23,8 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import unlabelled
 from suite.state import context as context_lib
+from suite.training.pretraining import pretext_updates
 from suite.training.pretraining import pretexts
-from suite.training.pretraining import pretrain_loop
 
 
 class Pretrainer(tf.Module):
@@ -78,7 +78,7 @@ class Pretrainer(tf.Module):
     self.updates = tf.Variable(0, dtype=tf.int64, trainable=False, name="updates_done")
 
   def _built(self, context: context_lib.Context, distribution: distribution_lib.Distribution
-             ) -> tuple[pretexts.Pretext, pretrain_loop.PretrainLoop]:
+             ) -> tuple[pretexts.Pretext, pretext_updates.PretextUpdates]:
     assert self._task is not None
     pretext, size = self._make_pretext(), self.transform.size
     if pretext.needs_labels and self._task.kind != tasks.SINGLE_LABEL:
@@ -92,7 +92,7 @@ class Pretrainer(tf.Module):
       pretext.build(
           lambda: self._backbone(image_shape=(size, size, 3)), num_classes=self._task.num_classes,
           batch_size=self._batch_size, distribution=distribution, seeds=seeds)
-    return pretext, pretrain_loop.PretrainLoop(pretext, distribution, **self._sgd)
+    return pretext, pretext_updates.PretextUpdates(pretext, distribution, **self._sgd)
 
   @property
   def encoder(self) -> tf.keras.Model:

@@ -25,6 +25,7 @@ from suite.data.episodes import episodes as episodes_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.gradient import class_heads
+from suite.training.objectives import losses as losses_lib
 
 _DEFAULT = base_episodes.BaseEpisodes()
 
@@ -113,5 +114,4 @@ class FirstOrder(tf.Module):
   def _loss(self, head: Any, images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     kernel, bias = head
     logits = tf.matmul(self.backbone(images, training=True), kernel) + bias
-    return tf.reduce_mean(
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+    return tf.reduce_mean(losses_lib.hard_cross_entropy(labels, logits))

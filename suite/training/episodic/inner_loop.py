@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import functional_conv4
+from suite.training.objectives import losses as losses_lib
 
 TARGET_ROWS = ("next", "last")
 
@@ -276,8 +277,7 @@ def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
   """Returns the mean over labels [B] and logits [B, W], in the type of the logits."""
-  return tf.reduce_mean(
-      tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+  return tf.reduce_mean(losses_lib.hard_cross_entropy(labels, logits))
 
 
 def _plus(step: tf.Tensor, count: int) -> tf.Tensor:

@@ -22,10 +22,11 @@ from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
+from suite.training.objectives import losses as losses_lib
+from suite.training.objectives import lwf as lwf_lib
+
 Weights = dict[str, tf.Tensor]
 ApplyFn = Callable[[Weights, tf.Tensor], tf.Tensor]
-
-_NOT_SHOWN = -1e9
 
 
 class TunedState(NamedTuple):
@@ -99,14 +100,17 @@ class SetTuning:
     for _ in range(self.steps):
       with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(weights)
-        losses = _cross_entropy(row_labels, apply_fn(weights, rows))
+        losses = losses_lib.hard_cross_entropy(row_labels, apply_fn(weights, rows))
         loss = tf.reduce_sum(row_weights * losses) / tf.reduce_sum(row_weights)
         if self.ewc:
           assert isinstance(state.fisher, dict)
           loss += 0.5 * self.ewc * _distance(weights, state.weights, state.fisher)
         if self.lwf:
-          loss += self.lwf * _divergence(
-              old, apply_fn(weights, codes), state.shown, self.temperature)
+          assert not isinstance(state.shown, tuple)
+          shown = state.shown > 0.0
+          old_shown, new_shown = (
+              losses_lib.among(shown, logits) for logits in (old, apply_fn(weights, codes)))
+          loss += self.lwf * lwf_lib.divergence(old_shown, new_shown, self.temperature)
       gradients = tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
       weights = {name: w - self.rate * gradients[name] for name, w in weights.items()}
     return self._after(apply_fn, state, weights, codes, labels)
@@ -140,22 +144,10 @@ class SetTuning:
     return TunedState(weights, memory, fisher, shown)
 
 
-def _cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-  return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-
-
 def _distance(weights: Weights, anchor: Weights, fisher: Weights) -> tf.Tensor:
   """Returns the sum [] of F (w - w*)^2."""
   return tf.add_n([tf.reduce_sum(fisher[name] * tf.square(weights[name] - anchor[name]))
                    for name in sorted(weights)])
-
-
-def _divergence(old: tf.Tensor, new: tf.Tensor, shown: tf.Tensor, temperature: float
-                ) -> tf.Tensor:
-  """Returns the mean KL(old || new) [] of logits [B, W] over shown classes; 0 if there are none."""
-  old, new = (tf.nn.log_softmax(tf.where(shown > 0.0, logits / temperature, _NOT_SHOWN))
-              for logits in (old, new))
-  return tf.reduce_mean(tf.reduce_sum(shown * tf.exp(old) * (old - new), axis=1))
 
 
 def _fisher(apply_fn: ApplyFn, weights: Weights, codes: tf.Tensor, labels: tf.Tensor) -> Weights:
@@ -163,7 +155,8 @@ def _fisher(apply_fn: ApplyFn, weights: Weights, codes: tf.Tensor, labels: tf.Te
   size = codes.shape[0]
   with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
     tape.watch(weights)
-    losses = tf.unstack(_cross_entropy(labels, apply_fn(weights, codes)), size)
+    losses = tf.unstack(
+        losses_lib.hard_cross_entropy(labels, apply_fn(weights, codes)), size)
   rows = [tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
           for loss in losses]
   return {name: tf.add_n([tf.square(row[name]) for row in rows]) / size for name in weights}

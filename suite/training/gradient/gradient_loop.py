@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The compiled loop over batches of an input pipeline, on any `tf.distribute` strategy.
+"""A network's training on batches of an input pipeline, on any `tf.distribute` strategy.
 
 Learning rate, schedule length and label smoothing are variables, so all trials of a search run the
 same graph.
@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.training.gradient import batch_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
@@ -60,7 +61,7 @@ class GradientLoop:
         model, objective=cross_entropy.CrossEntropy(self._smoothing), optimizer=self._updates,
         kind=kind)
     self.step: Any = tf.function(self._step) if distribution.is_single else self._step
-    self._steps = tf.function(self._run_steps)
+    self._loop = batch_loop.BatchLoop(self._update)
 
   def configure(
       self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float
@@ -81,15 +82,13 @@ class GradientLoop:
     return self._train(
         batch["image"], batch["label"], None, mask=batch["mask"], divisor=divisor)
 
-  def _run_steps(self, iterator: Iterator[Any], num_steps: tf.Tensor) -> tf.Tensor:
-    total = tf.constant(0.0)
-    for _ in tf.range(num_steps):
-      total += self.distribution.sum(self.distribution.run(self.step, args=(next(iterator),)))
-    return total
+  def _update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
+    del step  # The schedule has the optimizer's own count.
+    return self.distribution.sum(self.distribution.run(self.step, args=(batch,)))
 
   def run(self, iterator: Iterator[Any], num_steps: int) -> float:
     """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged)."""
-    return float(self._steps(iterator, tf.constant(num_steps)))
+    return self._loop.run(iterator, num_steps)
 
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""

@@ -14,6 +14,7 @@ from suite.training.gradient import schedules
 
 LearningRate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
 Optimizer = Union[tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer]
+Decays = Callable[[tf.Variable], bool]
 
 # "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
 _KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
@@ -84,9 +85,9 @@ def is_decayable(variable: tf.Variable) -> bool:
 
 
 def with_coupled_decay(gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
-                       rate: Union[float, tf.Tensor], *,
-                       num_replicas: int = 1) -> List[Optional[tf.Tensor]]:
-  """Gradients plus rate * variable, for decayable variables: L2 decay, which enters the momentum.
+                       rate: Union[float, tf.Tensor], *, num_replicas: int = 1,
+                       decays: Decays = is_decayable) -> List[Optional[tf.Tensor]]:
+  """Gradients plus rate * variable, for variables that decay: L2 decay, which enters the momentum.
 
   Args:
     gradients: one for each variable; None stays None.
@@ -94,9 +95,10 @@ def with_coupled_decay(gradients: Sequence[Optional[tf.Tensor]], variables: Sequ
     rate: the decay, 1e-4 in NEVIS'22.
     num_replicas: how many replicas' gradients are summed *after* this call. Each adds its share,
       so that the decay counts once; give 1 if the gradients are summed already.
+    decays: whether a variable does.
   """
   def decayed(gradient, variable):
-    if gradient is None or not is_decayable(variable):
+    if gradient is None or not decays(variable):
       return gradient
     share = tf.cast(rate, variable.dtype) / num_replicas
     return tf.convert_to_tensor(gradient) + share * variable
@@ -110,13 +112,14 @@ class KerasUpdates(tf.Module):
   Args:
     optimizer: a `tf.keras.optimizers.Optimizer`, or one of their legacy kind.
     variables: all that it will ever change.
-    coupled_decay: L2 decay of decayable variables, which enters the momentum.
-    num_replicas: see `with_coupled_decay`.
+    coupled_decay: L2 decay, which enters the momentum.
+    num_replicas, decays: see `with_coupled_decay`.
   """
 
   def __init__(self, optimizer: Optimizer, variables: Sequence[tf.Variable], *,
-               coupled_decay: float = 0.0, num_replicas: int = 1):
+               coupled_decay: float = 0.0, num_replicas: int = 1, decays: Decays = is_decayable):
     super().__init__()
+    self._decays = decays
     self.optimizer, self._decay, self._num_replicas = optimizer, coupled_decay, num_replicas
     make_slots(optimizer, variables)
 
@@ -127,7 +130,8 @@ class KerasUpdates(tf.Module):
       self.optimizer.learning_rate.assign(rate)
     if self._decay:
       gradients = with_coupled_decay(
-          gradients, variables, self._decay, num_replicas=self._num_replicas)
+          gradients, variables, self._decay, num_replicas=self._num_replicas,
+          decays=self._decays)
     self.optimizer.apply_gradients(zip(gradients, variables))
 
   def reset(self) -> None:

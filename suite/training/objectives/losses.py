@@ -29,14 +29,19 @@ def per_example(kind: str, labels: tf.Tensor, logits: tf.Tensor,
 
 
 def among(allowed: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-  """Logits [B, C] of allowed classes, bool [C] or [B, C]; `LOW` for all others."""
-  return tf.where(allowed, tf.cast(logits, tf.float32), LOW)
+  """Logits [B, C] of allowed classes, bool [C] or [B, C]; near `LOW` for all others.
+
+  `LOW` is added: behind a product that costs nothing, a choice would go over [B, C] twice more.
+  """
+  return tf.cast(logits, tf.float32) + tf.where(allowed, 0.0, LOW)
 
 
 def hard_cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-  """labels [B] class indices, logits [B, C] -> [B], without smoothing."""
-  return tf.nn.sparse_softmax_cross_entropy_with_logits(
-      labels=labels, logits=tf.cast(logits, tf.float32))
+  """labels [B] class indices, logits [B, C] -> [B], without smoothing; in float32 or more."""
+  logits = tf.convert_to_tensor(logits)
+  if logits.dtype.size < tf.float32.size:
+    logits = tf.cast(logits, tf.float32)
+  return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 def softmax_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
@@ -46,7 +51,7 @@ def softmax_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
   The target is one-hot * (1 - e) + e / C with e = smoothing (NEVIS'22).
   """
   logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
-  hard = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+  hard = hard_cross_entropy(labels, logits)
   # Against the uniform target: the mean over classes of -log p.
   uniform = tf.reduce_logsumexp(logits, axis=-1) - tf.reduce_mean(logits, axis=-1)
   return (1.0 - smoothing) * hard + smoothing * uniform

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.data.images import sampling
+from suite.training.objectives import losses as losses_lib
 
 _FAR = -1e9  # exp of it is 0 in float32.
 
@@ -57,7 +58,7 @@ def nt_xent(first: tf.Tensor, second: tf.Tensor, temperature: float, *,
   itself = tf.concat([places, places + everyone], axis=0)
   other = tf.concat([places + everyone, places], axis=0)
   logits += _FAR * tf.one_hot(itself, 2 * everyone)
-  losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=other, logits=logits)
+  losses = losses_lib.hard_cross_entropy(other, logits)
   return (losses[:rows] + losses[rows:]) / 2.0
 
 

@@ -13,8 +13,8 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import seeds as seeds_lib
 from suite.models import conv4
 from suite.training.pretraining import contrastive
+from suite.training.pretraining import pretext_updates
 from suite.training.pretraining import pretexts
-from suite.training.pretraining import pretrain_loop
 
 BATCH = 8
 DISTRIBUTION = distribution_lib.build()
@@ -40,7 +40,7 @@ def _batch():
 
 def _loop(pretext, **arguments):
   values = dict(batch_size=BATCH, learning_rate=0.1, warmup=0, momentum=0.9, weight_decay=0.0)
-  return pretrain_loop.PretrainLoop(pretext, DISTRIBUTION, **{**values, **arguments})
+  return pretext_updates.PretextUpdates(pretext, DISTRIBUTION, **{**values, **arguments})
 
 
 STEP = tf.constant(5, tf.int64)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The compiled loop of pretraining: SGD with momentum under a cosine, on any `tf.distribute`.
+"""The updates of pretraining: SGD with momentum under a cosine, on any `tf.distribute`.
 
 All variables decay, norms and biases too, as in MoCo's own code; the decay enters the momentum.
 """
@@ -13,12 +13,14 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.training.gradient import batch_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
+from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import pretexts
 
 
-class PretrainLoop(tf.Module):
+class PretextUpdates(tf.Module):
   """Trains a pretext after its `build`.
 
   Args:
@@ -34,21 +36,21 @@ class PretrainLoop(tf.Module):
                batch_size: int, learning_rate: float, warmup: int, momentum: float,
                weight_decay: float):
     super().__init__()
-    self._pretext, self._distribution = pretext, distribution
-    self._batch_size, self._decay = batch_size, weight_decay
+    self._pretext, self._distribution, self._batch_size = pretext, distribution, batch_size
     with distribution.scope():
       self.total = tf.Variable(1.0, trainable=False, name="total_updates")
       self.schedule = schedules.WarmupCosine(learning_rate, warmup, self.total, end=0.0)
       # jit_compile: XLA is slower on CPU, and hides the update from a graph's FLOP count.
-      self.optimizer = tf.keras.optimizers.SGD(
-          self.schedule, momentum=momentum, jit_compile=False)
-      optimizers.make_slots(self.optimizer, pretext.variables_to_train)
-    self._run = tf.function(self._updates)
+      sgd = tf.keras.optimizers.SGD(self.schedule, momentum=momentum, jit_compile=False)
+      self.optimizer = optimizers.KerasUpdates(
+          sgd, pretext.variables_to_train, coupled_decay=weight_decay, decays=lambda _: True,
+          num_replicas=distribution.num_replicas)
+    self._loop = batch_loop.BatchLoop(self.update)
 
   def run(self, iterator: Iterator[Any], first: int, num: int, total: int) -> float:
     """Makes updates first ... first + num - 1 of total; returns the sum of their losses."""
     self.total.assign(float(total))
-    return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64)))
+    return self._loop.run(iterator, num, first)
 
   def rate(self, step: int) -> float:
     """Returns the learning rate of an update."""
@@ -58,12 +60,6 @@ class PretrainLoop(tf.Module):
     """Returns the cost of an update on a *global* batch, for a loop built on one device."""
     graph = tf.function(self.update).get_concrete_function(spec, tf.TensorSpec([], tf.int64))
     return flops.count(graph)
-
-  def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor) -> tf.Tensor:
-    total = tf.constant(0.0)
-    for step in tf.range(first, first + num):
-      total += self.update(next(iterator), step)
-    return total
 
   def update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
     """Makes an update; returns the mean loss [] of the global batch."""
@@ -76,10 +72,6 @@ class PretrainLoop(tf.Module):
     variables = self._pretext.variables_to_train
     with tf.GradientTape() as tape:
       losses, result = self._pretext.losses(batch, step)
-      loss = tf.reduce_sum(losses) / self._batch_size
-    gradients = tape.gradient(loss, variables)
-    if self._decay:
-      share = self._decay / self._distribution.num_replicas  # Gradients are summed over replicas.
-      gradients = [tf.convert_to_tensor(g) + share * v for g, v in zip(gradients, variables)]
-    self.optimizer.apply_gradients(zip(gradients, variables))
+      loss = losses_lib.scaled_sum(losses, self._batch_size)
+    self.optimizer.apply(tape.gradient(loss, variables), variables, None)
     return loss, result

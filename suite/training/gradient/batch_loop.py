@@ -1,0 +1,31 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The compiled loop over the batches of an input pipeline: many updates in one call."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator
+
+import tensorflow as tf
+
+
+class BatchLoop:
+  """Makes an update for each batch.
+
+  Args:
+    update: update(batch, step) makes an update and returns the mean loss [] of the global batch;
+      step is its number, int64 []. It is called outside of replicas.
+  """
+
+  def __init__(self, update: Callable[[Any, tf.Tensor], tf.Tensor]):
+    self._update = update
+    self._run = tf.function(self._updates)
+
+  def run(self, iterator: Iterator[Any], num: int, first: int = 0) -> float:
+    """Makes the updates first ... first + num - 1; returns the sum of their losses."""
+    return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64)))
+
+  def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor) -> tf.Tensor:
+    total = tf.constant(0.0)
+    for step in tf.range(first, first + num):
+      total += self._update(next(iterator), step)
+    return total
