@@ -126,9 +126,11 @@ class GradientLearner(tf.Module):
     self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    if task == self._task:
+      return
     if self._task is None:
       self._build(task, context)
-    elif task != self._task and not self.head.is_per_task:
+    elif not self.head.is_per_task:
       raise ValueError(f"GradientLearner learns one task, {self._task.key!r}, and was given "
                        f"{task.key!r}. Make another learner for it, or give it the head PerTask.")
     is_first = self.nets.select(task, context.seeds.integer("initial weights"), self._seeds)
@@ -154,10 +156,7 @@ class GradientLearner(tf.Module):
       self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
-    # The first validation split; how many examples it has is not known yet.
-    shape = spec.shape if watches else (0,)
-    self.observed = phase_lib.open_rows(shape, spec.dtype, "observed_codes")
-    self.observed_labels = phase_lib.open_rows((), tf.int64, "observed_labels")
+    self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
     self.nets = task_nets.TaskNets(
         self.net, self.head, self.objective, self._optimizer,
         augment=self.transform.train if self.net.augments or self.net.is_identity else None,
@@ -207,8 +206,8 @@ class GradientLearner(tf.Module):
     if is_first and self.meta is not None:
       record = self.meta.train(read.images, read.labels, context)
     codes, cost = self._codes(read.images)
-    if watches and is_first:
-      cost += self._watch(experience.validation, task)
+    if self.watched is not None and is_first:
+      cost += self._watch(self.watched, experience.validation, task)
     current = composed_net.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}
@@ -235,7 +234,7 @@ class GradientLearner(tf.Module):
     """The next phase, which also charges `cost`; resets the weights if the learner does so."""
     if self._reset and int(self.phases):
       self.composed.set_weights(context.seeds.integer("initial weights"))
-    watched = phase_lib.CodedExamples(self.observed.read_value(), self.observed_labels.numpy())
+    watched = None if self.watched is None else self.watched.examples()
     phase = phase_lib.Phase(self.composed, self._loop, self.objective, self.memory, watched,
                             self._recipe, not int(self.phases), context)
     phase.cost = cost
@@ -324,12 +323,12 @@ class GradientLearner(tf.Module):
       return tf.constant(images), flops.ZERO
     return self._loop.forward("encode", self.encode, tf.constant(images))
 
-  def _watch(self, validation: examples.ExampleSet, task: tasks.Task) -> flops.Cost:
+  def _watch(self, watched: phase_lib.Watched, validation: examples.ExampleSet, task: tasks.Task
+             ) -> flops.Cost:
     """Keeps the first validation split for an objective that observes it."""
     read = example_arrays.read([validation], task, self.transform)
     codes, cost = self._codes(read.images)
-    self.observed.assign(codes)
-    self.observed_labels.assign(read.labels)
+    watched.keep(codes, read.labels)
     return cost
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
@@ -386,8 +385,10 @@ class GradientLearner(tf.Module):
     plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                          replay_batch=recipe.replay_batch, last="rest")
     passes, forward = phase_lib.passes_of(plan, self.objective, recipe.replay_batch)
-    watches = self.objective.observes == objective_lib.TRAINING
-    observed = gone_over if watches else int(tf.size(self.observed_labels))
+    if self.objective.observes == objective_lib.TRAINING:
+      observed = gone_over
+    else:
+      observed = 0 if self.watched is None else int(tf.size(self.watched.labels))
     forward += new * self.objective.reads_logits
     return (passes + observed) * each.cached_pass + forward * each.cached_forward
 

@@ -9,6 +9,7 @@ answers that one-by-one steps give, up to rounding; see
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any
 
@@ -56,8 +57,12 @@ class NearestMean(tf.Module):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Selects the means of the task; makes them if it is new."""
     del context
-    self._statistics.begin(
-        task, frozen_backbone.num_features(self._features, self.transform))
+    self._statistics.begin(task, self._num_features)
+
+  @functools.cached_property
+  def _num_features(self) -> int:
+    # Once: a pass through the backbone takes as long as many answers, and `begin` comes often.
+    return frozen_backbone.num_features(self._features, self.transform)
 
   @property
   def centroids(self) -> running_centroids.RunningCentroids:

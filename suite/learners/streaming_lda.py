@@ -9,6 +9,7 @@ strategy says how often; `Never` gives the paper's SLDA with a fixed covariance.
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any, Callable
 
@@ -62,8 +63,12 @@ class StreamingLda(tf.Module):
     """Selects the statistics of the task; makes them if it is new."""
     del context
     task_statistics.check_single_label(task, "SLDA")
-    self._num_features = frozen_backbone.num_features(self._features, self.transform)
     self._statistics.begin(task, self._num_features)
+
+  @functools.cached_property
+  def _num_features(self) -> int:
+    # Once: a pass through the backbone takes as long as many answers, and `begin` comes often.
+    return frozen_backbone.num_features(self._features, self.transform)
 
   @property
   def discriminant(self) -> running_discriminant.RunningDiscriminant:

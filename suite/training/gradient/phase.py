@@ -42,12 +42,36 @@ class CodedExamples(NamedTuple):
   labels: np.ndarray
 
 
+class Watched(tf.Module):
+  """Examples that an objective observes in every phase; a checkpoint holds them.
+
+  Args:
+    shape, dtype: of a code.
+  """
+
+  def __init__(self, shape: tuple[int, ...], dtype: tf.DType):
+    super().__init__()
+    self.codes = tf.Variable(tf.zeros([0, *shape], dtype), trainable=False, shape=[None, *shape],
+                             name="watched_codes")
+    self.labels = tf.Variable(tf.zeros([0], tf.int64), trainable=False, shape=[None],
+                              name="watched_labels")
+
+  def keep(self, codes: tf.Tensor, labels: np.ndarray) -> None:
+    """Watches codes [N, ...] with labels int64 [N] from now on."""
+    self.codes.assign(codes)
+    self.labels.assign(labels)
+
+  def examples(self) -> CodedExamples:
+    """Those that are watched; none before `keep`."""
+    return CodedExamples(self.codes.read_value(), self.labels.numpy())
+
+
 class PhaseOutcome(NamedTuple):
   """The result of a phase.
 
   Attributes:
     plan: its steps. loss: the mean by step. observed: examples shown to the objective.
-    started: examples whose features class weights began from. seconds: of the training.
+    started: examples whose features class weights began from.
   """
 
   plan: plan_lib.Plan
@@ -62,7 +86,7 @@ class Phase:
   Args:
     net, loop: what is trained, and its compiled loop.
     objective: built for the net. memory: built, or None.
-    watched: the first validation split, if the objective observes it; else no example.
+    watched: the first validation split, if the objective observes it; else None.
     recipe: how.
     is_first: whether no phase was before it.
     context: of the event.
@@ -70,7 +94,7 @@ class Phase:
 
   def __init__(self, net: composed_net.ComposedNet, loop: array_loop.ArrayLoop,
                objective: objective_lib.Objective, memory: memory_lib.Memory | None,
-               watched: CodedExamples, recipe: Recipe, is_first: bool,
+               watched: CodedExamples | None, recipe: Recipe, is_first: bool,
                context: context_lib.Context):
     self._net, self._loop, self._objective, self._memory = net, loop, objective, memory
     self._watched, self._recipe, self._is_first = watched, recipe, is_first
@@ -133,6 +157,7 @@ class Phase:
     """Shows the objective what it observes after a phase; returns the number of examples."""
     observes = self._objective.observes
     if observes == objective_lib.VALIDATION and self._is_first:
+      assert self._watched is not None
       codes, labels = self._watched.codes, tf.constant(self._watched.labels)
     elif observes != objective_lib.TRAINING:
       return 0
@@ -141,12 +166,12 @@ class Phase:
 
   def _refresh(self, known: tf.Tensor | None) -> int:
     """Shows the objective the watched examples again; returns their number."""
-    num = len(self._watched.labels)
-    if num:
-      self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
-                                      self._recipe.observe_batch, known)
-      self._objective.refresh()
-    return num
+    if self._watched is None or not len(self._watched.labels):
+      return 0
+    self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
+                                    self._recipe.observe_batch, known)
+    self._objective.refresh()
+    return len(self._watched.labels)
 
   def _start_classes(self, data: objective_lib.Data, first: int, size: int) -> int:
     """Starts the weights of new classes; returns the number of examples it took."""
@@ -229,11 +254,6 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   """Returns which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
   return _counts(labels, num_classes) > 0
-
-
-def open_rows(shape: tuple[int, ...], dtype: tf.DType, name: str) -> tf.Variable:
-  """A variable for any number of rows of this shape, none as yet."""
-  return tf.Variable(tf.zeros([0, *shape], dtype), trainable=False, shape=[None, *shape], name=name)
 
 
 def passes_of(plan: plan_lib.Plan, objective: objective_lib.Objective, replay_batch: int

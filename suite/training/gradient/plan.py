@@ -116,31 +116,51 @@ class Plan:
   def parts(self) -> Iterator[Part]:
     """All steps in order, as many at once as are laid out at once and have one width."""
     if self.last == "fill":
-      yield from self._parts(0, 0, self.num_steps, self.batch_size)
+      steps = self.num_steps
+      order = _Order(self, steps * self.batch_size)
+      yield from self._parts(order, 0, 0, steps, self.batch_size)
       return
-    step = 0
+    step, order = 0, _Order(self, sum(self._epoch_sizes()))
     for epoch, rows_of_epoch in enumerate(self._epoch_sizes()):
       whole, rest = divmod(rows_of_epoch, self.batch_size)
       begin = epoch * self.size
-      yield from self._parts(step, begin, whole, self.batch_size)
+      yield from self._parts(order, step, begin, whole, self.batch_size)
       if rest:
-        yield from self._parts(step + whole, begin + whole * self.batch_size, 1, rest)
+        yield from self._parts(order, step + whole, begin + whole * self.batch_size, 1, rest)
       step += whole + (rest > 0)
 
-  def _parts(self, step: int, position: int, num: int, width: int) -> Iterator[Part]:
+  def _parts(self, order: _Order, step: int, position: int, num: int, width: int
+             ) -> Iterator[Part]:
     """`num` steps from number `step` on, whose rows begin at a position of the endless order."""
     length = max(1, _ROWS // self.batch_size)
     for done in range(0, num, length):
       count = min(length, num - done)
-      flat = rows(self.size, 1, self.order, position + done * width, count * width)
-      places = tf.reshape(flat.places, [count, width]) + self.first
-      incoming = Rows(places, tf.reshape(flat.seeds, [count, width]))
+      incoming = order.steps(position + done * width, count, width)
       if self.replayed:
         replayed = rows(self.held, self.replay_batch, self.replay_order, step + done, count)
       else:
         empty = tf.zeros([count, 0], tf.int64)
         replayed = Rows(empty, tf.cast(empty, tf.uint64))
       yield Part(step + done, incoming, replayed, width != self.batch_size)
+
+
+class _Order:
+  """The rows of a phase in order, many of which are laid out at once: each time has a price."""
+
+  def __init__(self, plan: Plan, num: int):
+    self._plan, self._num = plan, num
+    self._begin, self._flat = 0, Rows(tf.zeros([0], tf.int64), tf.zeros([0], tf.uint64))
+
+  def steps(self, position: int, count: int, width: int) -> Rows:
+    """The rows [count, width] from a position on; positions come in rising order."""
+    plan, num = self._plan, count * width
+    if position + num > self._begin + int(self._flat.places.shape[0]):
+      laid = rows(plan.size, 1, plan.order, position, max(num, min(_ROWS, self._num - position)))
+      self._begin, self._flat = position, Rows(*(tf.reshape(part, [-1]) for part in laid))
+    first = position - self._begin
+    with tf.device("CPU:0"):
+      places, seeds = (tf.reshape(part[first:first + num], [count, width]) for part in self._flat)
+      return Rows(places + plan.first, seeds)
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int) -> Rows:

@@ -40,7 +40,7 @@ class Exemplars(class_heads.Linear):
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:
-    self._layer.means.assign(self.centroids.means())
+    self._layer.set_means(self.centroids.means())
     return list(variables)
 
   def logits(self, features: tf.Tensor) -> tf.Tensor:
@@ -54,7 +54,10 @@ class Exemplars(class_heads.Linear):
 
 
 class ResidualDense(tf.keras.layers.Layer):
-  """(means + residuals) . f; the means are set, the residuals trained; both are [C, D]."""
+  """(means + residuals) . f; the means are set, the residuals trained; both are [C, D].
+
+  The means follow from the centroids, and are set before every phase: no checkpoint holds them.
+  """
 
   def __init__(self, num_classes: int, **settings: Any):
     super().__init__(**{"dtype": "float32", **settings})
@@ -63,11 +66,17 @@ class ResidualDense(tf.keras.layers.Layer):
   def build(self, input_shape: Any) -> None:
     shape = [self._num_classes, input_shape[-1]]
     self.residuals = self.add_weight("residuals", shape, initializer="zeros")
-    self.means = self.add_weight("means", shape, initializer="zeros", trainable=False)
+    # In a function, since Keras saves every variable that is an attribute.
+    means = tf.Variable(tf.zeros(shape), trainable=False, name="means")
+    self._means = lambda: means
     super().build(input_shape)
 
+  def set_means(self, means: tf.Tensor) -> None:
+    """Sets the means, [C, D]."""
+    self._means().assign(means)
+
   def call(self, inputs: tf.Tensor) -> tf.Tensor:
-    return tf.matmul(inputs, self.means + self.residuals, transpose_b=True)
+    return tf.matmul(inputs, self._means() + self.residuals, transpose_b=True)
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "num_classes": self._num_classes}
