@@ -385,10 +385,8 @@ class GradientLearner(tf.Module):
     plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                          replay_batch=recipe.replay_batch, last="rest")
     passes, forward = phase_lib.passes_of(plan, self.objective, recipe.replay_batch)
-    if self.objective.observes == objective_lib.TRAINING:
-      observed = gone_over
-    else:
-      observed = 0 if self.watched is None else int(tf.size(self.watched.labels))
+    watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
+    observed = gone_over if self.objective.observes == objective_lib.TRAINING else watched
     forward += new * self.objective.reads_logits
     return (passes + observed) * each.cached_pass + forward * each.cached_forward
 

@@ -47,12 +47,14 @@ def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=Non
 def rows(places, width=None):
   places = np.array(places, np.int64).reshape([-1, width] if width else np.shape(places))
   seeds = 100 + np.arange(places.size).reshape(places.shape)
-  return plan_lib.Rows(tf.constant(places), tf.constant(seeds, tf.uint64))
+  return plan_lib.Rows(places, seeds.astype(np.uint64))
 
 
 def part(places, slots=None, is_rest=False, first=0):
   replayed = rows(np.zeros([len(places), 0])) if slots is None else rows(slots)
-  return plan_lib.Part(first, rows(places), replayed, is_rest)
+  widths = [len(step) for step in places]
+  return plan_lib.Part(first, rows(np.concatenate(places)), np.cumsum([0, *widths]), replayed,
+                       None if is_rest else widths[0])
 
 
 def random_weights(seed=0):

@@ -74,10 +74,12 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False) -> buckets_lib.B
   made = []
   for t in range(num_buckets):
     progress = t / max(1, num_buckets - 1)
-    changed = digit_images.lean_and_fade(images, degrees=60.0 * progress, fade=0.5 * progress)
+    changed, here = np.zeros_like(images), home == t
+    changed[here] = digit_images.lean_and_fade(
+        images[here], degrees=60.0 * progress, fade=0.5 * progress)
     make = _feature_set if as_features else _image_set
     parts = [make(f"digits bucket_{t + 1:02d} {name}", changed, labels,
-                  np.flatnonzero((home == t) & chosen))
+                  np.flatnonzero(here & chosen))
              for name, chosen in (("train", is_train), ("test", ~is_train))]
     made.append(buckets_lib.Bucket(f"bucket_{t + 1:02d}", *parts))
   return buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))

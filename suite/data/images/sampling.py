@@ -139,9 +139,13 @@ class TrainPlan:
   def at(self, element: tf.Tensor, row: tf.Tensor):
     """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
     position = self.positions(element, row)
-    epoch_keys = derive(root_seed(self.seed, _SHUFFLE), position // self.size)
-    indices = shuffled(position % self.size, self.size, epoch_keys)
+    indices = self.indices(position)
     return indices, row_seeds(self.seed, position), tf.ones_like(indices, tf.bool)
+
+  def indices(self, positions: tf.Tensor) -> tf.Tensor:
+    """The images at positions of the endless sequence: int64 [R] -> int64 [R]."""
+    epoch_keys = derive(root_seed(self.seed, _SHUFFLE), positions // self.size)
+    return shuffled(positions % self.size, self.size, epoch_keys)
 
 
 @dataclasses.dataclass(frozen=True)

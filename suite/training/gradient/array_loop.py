@@ -40,6 +40,11 @@ class ArrayLoop:
     self._costs: dict[Any, flops.Cost] = {}
     self._rests: dict[Any, row_costs.RowCosts] = {}
 
+  @property
+  def augments(self) -> bool:
+    """Whether it reads the seeds of rows."""
+    return self._augment is not None
+
   def train_only(self, variables: Sequence[tf.Variable]) -> None:
     """Trains only these from now on; see `TrainStep.train_only`."""
     if self.step.train_only(variables):
@@ -54,44 +59,37 @@ class ArrayLoop:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
       rates: float32 [S].
     """
-    # Rests are of another width in each phase: one graph for all of them.
-    width = None if part.is_rest else part.incoming.places.shape[1]
     replayed = part.replayed.places.shape[1]
     # Base classes that are learned without a memory have no logits stored.
-    key = ("train", width, replayed, data.classes is None, data.stored.shape[1])
+    key = ("train", part.width, replayed, data.classes is None, data.stored.shape[1])
     if key not in self._graphs:
-      self._graphs[key] = self._compiled(data, width, replayed)
-    slots = self._slots(part, replayed)
+      self._graphs[key] = self._compiled(data, part.width, replayed)
     return float(self._graphs[key](
         data.images, data.labels, data.places, data.stored, data.classes or (),
-        tf.constant(rates), *part.incoming, *slots))
-
-  def _slots(self, part: plan_lib.Part, replayed: int) -> plan_lib.Rows:
-    return part.replayed if replayed else plan_lib.Rows(
-        tf.zeros([0, 0], tf.int64), tf.zeros([0, 0], tf.uint64))
+        rates, *part.incoming, part.starts, *part.replayed))
 
   def _compiled(self, data: objective_lib.Data, width: int | None, replayed: int
                 ) -> Callable[..., Any]:
     """The graph of many steps; open are how many steps, rows and slots there are."""
-    def rows(size: int | None) -> list[tf.TensorSpec]:
-      return [tf.TensorSpec([None, size], tf.int64), tf.TensorSpec([None, size], tf.uint64)]
-
     opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
     classes = () if data.classes is None else tuple(
         tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
-    signature = [*opened, classes, tf.TensorSpec([None], tf.float32), *rows(width), *rows(replayed)]
+    rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
+    slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
 
-    @tf.function(input_signature=signature)
-    def run(images, labels, places, stored, classes, rates, chosen, seeds, slots, slot_seeds):
+    @tf.function(input_signature=[*opened, classes, *rows, *slots])
+    def run(images, labels, places, stored, classes, rates, chosen, seeds, starts, slots,
+            slot_seeds):
       given = objective_lib.Data(images, labels, places, stored,
                                  objective_lib.Classes(*classes) if classes else None)
       total = tf.constant(0.0)
       for i in tf.range(tf.shape(rates)[0]):
+        here = [tf.ensure_shape(t[starts[i]:starts[i + 1]], [width]) for t in (chosen, seeds)]
         taken = (slots[i], slot_seeds[i]) if replayed else None
-        total += self._one(given, chosen[i], seeds[i], taken, rates[i])
+        total += self._one(given, *here, taken, rates[i])
       return total
 
-    return run
+    return run.get_concrete_function()  # A call of it costs a third of the function's own.
 
   def _one(self, data: objective_lib.Data, places: tf.Tensor, seeds: tf.Tensor,
            slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:

@@ -191,7 +191,8 @@ class Phase:
     return plan_lib.Plan(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
         held=held, replay_order=seeds.pair("memory order"),
-        replay_batch=max(recipe.replay_batch, self._objective.candidates))
+        replay_batch=max(recipe.replay_batch, self._objective.candidates),
+        seeded=self._loop.augments)
 
   def _steps(self, data: objective_lib.Data, plan: plan_lib.Plan) -> float:
     recipe, total = self._recipe, 0.0

@@ -11,8 +11,8 @@ With a memory each step replays R of its rows besides, each once until all have 
 
 from __future__ import annotations
 
-import collections
 import dataclasses
+import functools
 import math
 from typing import Iterator, NamedTuple
 
@@ -27,30 +27,33 @@ _ROWS = 2**17
 
 
 class Rows(NamedTuple):
-  """The rows of S steps: places int64 [S, B] in the data, seeds uint64 [S, B] of augmentation."""
+  """Places in the data, int64, and seeds of augmentation, uint64, of one shape."""
 
-  places: tf.Tensor
-  seeds: tf.Tensor
+  places: np.ndarray
+  seeds: np.ndarray
 
 
 class Part(NamedTuple):
-  """Steps that one call of a compiled loop takes; all of them have B rows.
+  """Steps that one call of a compiled loop takes.
 
   Attributes:
     first: the number of the first step in the phase.
-    incoming: Rows [S, B]. replayed: Rows [S, R], places being slots of the memory.
-    is_rest: whether it is what is left over, of another width in each phase.
+    incoming: the T rows of all steps, one after the other: [T].
+    starts: int64 [S + 1], where the rows of each step begin, and T.
+    replayed: Rows [S, R], places being slots of the memory.
+    width: B, rows of each step; None if not all have as many.
   """
 
   first: int
   incoming: Rows
+  starts: np.ndarray
   replayed: Rows
-  is_rest: bool = False
+  width: int | None
 
   @property
   def num_steps(self) -> int:
     """S."""
-    return int(self.incoming.places.shape[0])
+    return len(self.starts) - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Plan:
     held: K, slots of the memory taken. replay_batch: R; none are replayed while K is 0.
     replay_order: seed of the order of slots.
     last: one of `LAST`.
+    seeded: whether rows are augmented; else all their seeds are 0.
   """
 
   size: int
@@ -76,11 +80,12 @@ class Plan:
   replay_order: tuple[int, int] = (0, 0)
   last: str = "fill"
   first: int = 0
+  seeded: bool = True
 
   @property
   def num_steps(self) -> int:
     """Steps of the phase."""
-    return sum(self.widths().values())
+    return len(self._widths)
 
   @property
   def replayed(self) -> int:
@@ -94,13 +99,17 @@ class Plan:
 
   def widths(self) -> dict[int, int]:
     """The number of steps by their number of incoming rows."""
+    found, counts = np.unique(self._widths, return_counts=True)
+    return {int(width): int(num) for width, num in zip(found, counts)}
+
+  @functools.cached_property
+  def _widths(self) -> np.ndarray:
+    """The number of incoming rows of each step, int64 [S]."""
+    batch = self.batch_size
     if self.last == "fill":
-      return {self.batch_size: max(1, math.ceil(self.epochs * self.size / self.batch_size))}
-    found: collections.Counter[int] = collections.Counter()
-    for rows_of_epoch in self._epoch_sizes():
-      whole, rest = divmod(rows_of_epoch, self.batch_size)
-      found.update({self.batch_size: whole, rest: int(rest > 0)})
-    return {width: num for width, num in found.items() if width and num}
+      return np.full([max(1, math.ceil(self.epochs * self.size / batch))], batch)
+    epochs = [np.diff(np.append(np.arange(0, num, batch), num)) for num in self._epoch_sizes()]
+    return np.concatenate([np.zeros([0], np.int64), *epochs])
 
   def _epoch_sizes(self) -> list[int]:
     whole = int(self.epochs)
@@ -114,59 +123,31 @@ class Plan:
     return steps * self.batch_size // self.size
 
   def parts(self) -> Iterator[Part]:
-    """All steps in order, as many at once as are laid out at once and have one width."""
-    if self.last == "fill":
-      steps = self.num_steps
-      order = _Order(self, steps * self.batch_size)
-      yield from self._parts(order, 0, 0, steps, self.batch_size)
-      return
-    step, order = 0, _Order(self, sum(self._epoch_sizes()))
-    for epoch, rows_of_epoch in enumerate(self._epoch_sizes()):
-      whole, rest = divmod(rows_of_epoch, self.batch_size)
-      begin = epoch * self.size
-      yield from self._parts(order, step, begin, whole, self.batch_size)
-      if rest:
-        yield from self._parts(order, step + whole, begin + whole * self.batch_size, 1, rest)
-      step += whole + (rest > 0)
+    """All steps in order, as many at once as are laid out at once."""
+    starts = np.concatenate([[0], np.cumsum(self._widths)])
+    num_steps, length = len(starts) - 1, max(1, _ROWS // self.batch_size)
+    for first in range(0, num_steps, length):
+      stop = min(first + length, num_steps)
+      begin, num = int(starts[first]), int(starts[stop] - starts[first])
+      flat = rows(self.size, 1, self.order, begin, num, seeded=self.seeded)
+      yield Part(first, Rows(flat.places[:, 0] + self.first, flat.seeds[:, 0]),
+                 starts[first:stop + 1] - begin, self._replayed(first, stop - first),
+                 self.batch_size if self.last == "fill" else None)
 
-  def _parts(self, order: _Order, step: int, position: int, num: int, width: int
-             ) -> Iterator[Part]:
-    """`num` steps from number `step` on, whose rows begin at a position of the endless order."""
-    length = max(1, _ROWS // self.batch_size)
-    for done in range(0, num, length):
-      count = min(length, num - done)
-      incoming = order.steps(position + done * width, count, width)
-      if self.replayed:
-        replayed = rows(self.held, self.replay_batch, self.replay_order, step + done, count)
-      else:
-        empty = tf.zeros([count, 0], tf.int64)
-        replayed = Rows(empty, tf.cast(empty, tf.uint64))
-      yield Part(step + done, incoming, replayed, width != self.batch_size)
+  def _replayed(self, first: int, num: int) -> Rows:
+    if not self.replayed:
+      return Rows(np.zeros([num, 0], np.int64), np.zeros([num, 0], np.uint64))
+    return rows(self.held, self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
 
 
-class _Order:
-  """The rows of a phase in order, many of which are laid out at once: each time has a price."""
-
-  def __init__(self, plan: Plan, num: int):
-    self._plan, self._num = plan, num
-    self._begin, self._flat = 0, Rows(tf.zeros([0], tf.int64), tf.zeros([0], tf.uint64))
-
-  def steps(self, position: int, count: int, width: int) -> Rows:
-    """The rows [count, width] from a position on; positions come in rising order."""
-    plan, num = self._plan, count * width
-    if position + num > self._begin + int(self._flat.places.shape[0]):
-      laid = rows(plan.size, 1, plan.order, position, max(num, min(_ROWS, self._num - position)))
-      self._begin, self._flat = position, Rows(*(tf.reshape(part, [-1]) for part in laid))
-    first = position - self._begin
-    with tf.device("CPU:0"):
-      places, seeds = (tf.reshape(part[first:first + num], [count, width]) for part in self._flat)
-      return Rows(places + plan.first, seeds)
-
-
-def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int) -> Rows:
+def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,
+         seeded: bool = True) -> Rows:
   """The rows of steps first ... first + num - 1; each of N rows comes once an epoch."""
+  shape = [num, batch_size]
   with tf.device("CPU:0"):  # The cipher behind the shuffle has no other kernel.
-    plan = sampling.TrainPlan(size=size, batch_size=batch_size, seed=seed, first_step=first)
-    places, seeds, _ = plan.at(
-        tf.constant(0, tf.int64), tf.range(num * batch_size, dtype=tf.int64))
-    return Rows(tf.reshape(places, [num, batch_size]), tf.reshape(seeds, [num, batch_size]))
+    plan = sampling.TrainPlan(size=size, batch_size=batch_size, seed=seed)
+    positions = tf.range(first * batch_size, (first + num) * batch_size, dtype=tf.int64)
+    places = plan.indices(positions).numpy().reshape(shape)
+    if not seeded:
+      return Rows(places, np.zeros(shape, np.uint64))
+    return Rows(places, sampling.row_seeds(seed, positions).numpy().reshape(shape))

@@ -191,7 +191,7 @@ def test_rows_are_those_of_the_plan_and_the_loss_is_their_mean(make):
   expected = plan_lib.Plan(7, 2, 4, made.context.seeds.pair("order"), last="rest", first=2)
   assert places.tolist() == np.concatenate(
       [np.ravel(part.incoming.places) for part in expected.parts()]).tolist()
-  assert [r["step"] for r in made.reports] == [1, 2, 3, 4]
+  assert [r["step"] for r in made.reports] == [4]
   assert made.reports[-1]["loss"] == pytest.approx(outcome.loss)
   assert made.reports[-1]["steps"] == 4
 

@@ -27,8 +27,8 @@ def test_epochs_that_end_with_a_rest_by_hand():
   # 2.5 epochs of 10: batches of 4, 4, 2, then 4, 4, 2, then 4, 1.
   plan = plan_lib.Plan(10, 2.5, 4, (1, 2), last="rest", first=100)
   assert plan.widths() == {4: 5, 2: 2, 1: 1} and plan.num_steps == 8 and plan.num_rows == 25
-  assert [p.incoming.places.shape[1] for p in plan.parts()] == [4, 2, 4, 2, 4, 1]
-  assert [p.first for p in plan.parts()] == [0, 2, 3, 5, 6, 7]
+  (part,) = plan.parts()
+  assert part.starts.tolist() == [0, 4, 8, 10, 14, 18, 20, 24, 25] and part.width is None
   assert plan.epochs_of(np.arange(8)).tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
   rows = all_rows(plan)
   assert sorted(rows[:10]) == sorted(rows[10:20]) == list(range(100, 110))
@@ -46,13 +46,17 @@ def test_the_memory_comes_in_turn():
 @pytest.mark.parametrize("last", plan_lib.LAST)
 def test_long_phases_are_laid_out_in_pieces_that_are_the_same(last, monkeypatch):
   plan = plan_lib.Plan(50, 3, 8, (1, 2), held=5, replay_batch=3, replay_order=(3, 4), last=last)
-  whole = [np.concatenate([np.ravel(part[i].places) for part in plan.parts()]) for i in (1, 2)]
+  def steps(parts):
+    return [[np.split(part.incoming.places, part.starts[1:-1]), part.replayed.places.tolist()]
+            for part in parts]
+
+  (whole,) = steps(plan.parts())
   monkeypatch.setattr(plan_lib, "_ROWS", 16)
   pieces = list(plan.parts())
-  assert max(p.num_steps for p in pieces) == 2
-  for i in (1, 2):
-    np.testing.assert_array_equal(
-        np.concatenate([np.ravel(part[i].places) for part in pieces]), whole[i - 1])
+  assert max(p.num_steps for p in pieces) == 2 and [p.first for p in pieces] == list(
+      range(0, plan.num_steps, 2))
+  rows, slots = ([step for piece in steps(pieces) for step in piece[i]] for i in (0, 1))
+  assert [r.tolist() for r in rows] == [r.tolist() for r in whole[0]] and slots == whole[1]
 
 
 def test_rows_are_the_same_however_they_are_cut():
@@ -60,7 +64,10 @@ def test_rows_are_the_same_however_they_are_cut():
   tail = plan_lib.rows(10, 4, (1, 2), 3, 2)
   np.testing.assert_array_equal(tail.places, whole.places[3:])
   np.testing.assert_array_equal(tail.seeds, whole.seeds[3:])
-  assert len(set(whole.seeds.numpy().reshape(-1).tolist())) == 20
+  assert len(set(whole.seeds.reshape(-1).tolist())) == 20
+  plain = plan_lib.rows(10, 4, (1, 2), 0, 5, seeded=False)
+  np.testing.assert_array_equal(plain.places, whole.places)
+  assert plain.seeds.shape == (5, 4) and not plain.seeds.any()
 
 
 def test_the_rate_falls_tenfold_every_step_epochs():
