@@ -84,9 +84,10 @@ class ArrayLoop:
                                  objective_lib.Classes(*classes) if classes else None)
       total = tf.constant(0.0)
       for i in tf.range(tf.shape(rates)[0]):
-        here = [tf.ensure_shape(t[starts[i]:starts[i + 1]], [width]) for t in (chosen, seeds)]
+        here = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
+        their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
         taken = (slots[i], slot_seeds[i]) if replayed else None
-        total += self._one(given, *here, taken, rates[i])
+        total += self._one(given, here, their_seeds, taken, rates[i])
       return total
 
     return run.get_concrete_function()  # A call of it costs a third of the function's own.
