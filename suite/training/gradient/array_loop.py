@@ -181,14 +181,14 @@ class ArrayLoop:
 
   def cost(self, data: objective_lib.Data, plan: plan_lib.Plan) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
-    cost = flops.ZERO
-    for width, num in plan.widths().items():
-      of_one = self._step_cost if width == plan.batch_size else self._rest_cost
+    cost, widths = flops.ZERO, plan.widths()
+    # Rests are of another size in each phase: a line through two sizes serves for all.
+    of_one = self._step_cost if list(widths) == [plan.batch_size] else self._cost_on_line
+    for width, num in widths.items():
       cost += of_one(data, width, plan.replayed) * num
     return cost
 
-  def _rest_cost(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
-    """The last batch has another size in each phase: a line through two sizes serves for all."""
+  def _cost_on_line(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
     key = (replayed, int(data.places.shape[0]) if self.step.objective.needs_memory else 0)
     if key not in self._rests:
       self._rests[key] = row_costs.RowCosts(

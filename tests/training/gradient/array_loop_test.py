@@ -266,6 +266,18 @@ def test_only_the_given_variables_change_in_graphs_made_before():
   assert cost.macs == 2 * loop.cost(data(), plan_lib.Plan(N, 1, 4, (1, 2))).macs
 
 
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_line_through_two_sizes_costs_what_whole_steps_are_counted_to_cost(name):
+  loop, given = second_phase(OBJECTIVES[name]()), data(K, stored=True)
+
+  def cost(size, batch_size):
+    replays = dict(held=K, replay_batch=3) if loop.step.objective.needs_memory else {}
+    return loop.cost(given, plan_lib.Plan(size, 1, batch_size, (1, 2), last="rest", **replays))
+
+  whole, rest = cost(5, 5), cost(2, 2)  # One width: counted from its own graph.
+  assert cost(5 + 2, 5) == whole + rest and whole.flops and not whole.uncounted
+
+
 def test_an_objective_observes_each_row_once_in_order_in_batches_and_a_rest():
   diary = Diary()
 
