@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from importlib import metadata
 import json
 import os
@@ -16,6 +17,7 @@ from absl import logging
 import tensorflow as tf
 
 import suite
+from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import graph_rewrites
 from suite.configs import gin_files
@@ -74,15 +76,14 @@ def run(
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
-  if op_threads is not None:
-    _limit_op_threads(op_threads)
+  folder = pathlib.Path(workdir)
+  _set_op_threads(op_threads, _stored_environment(folder))
   distribution = distribution_lib.build(strategy, devices)
   # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead of
   # drifting.
   tf.random.set_seed(seed)
   tf.config.experimental.enable_op_determinism()
   graph_rewrites.without_temporary_variables()
-  folder = pathlib.Path(workdir)
   if distribution.is_chief:
     environment = _environment(seed, distribution, command)
     _claim(folder, config_text, {**environment, "learners": list(learners)})
@@ -124,15 +125,17 @@ def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
   return {name: make for name, make in learners.items() if not only or name in only}
 
 
-def _limit_op_threads(number: int) -> None:
-  """Limits the threads of an op; has no effect after TensorFlow's first op."""
-  if os.environ.get("TF_NUM_INTRAOP_THREADS"):
-    return
-  try:
-    tf.config.threading.set_intra_op_parallelism_threads(number)
-  except RuntimeError:
+def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
+  """The threads of an op: those the run began with, else those asked for."""
+  number = stored.get("arithmetic", {}).get("op_threads", asked)
+  if number is not None and not arithmetic.limit_op_threads(number):
     logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
                  number)
+
+
+def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
+  path = folder / "environment.json"
+  return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
@@ -196,6 +199,12 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
     snapshots.save_text(config_path, config_text)
   if not environment_path.exists():
     snapshots.save_text(environment_path, json.dumps(environment, indent=1))
+    return
+  try:
+    arithmetic.of_this_process().check(_stored_environment(folder).get("arithmetic", {}))
+  except ValueError as error:
+    raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
+                                "another --workdir.") from error
 
 
 def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
@@ -210,7 +219,9 @@ def _environment(seed: int, distribution: distribution_lib.Distribution, command
   return {
       "command": command, "seed": seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
-      "device": distribution.describe(), "packages": packages, "git_revision": _git_revision()}
+      "device": distribution.describe(),
+      "arithmetic": dataclasses.asdict(arithmetic.of_this_process()),
+      "packages": packages, "git_revision": _git_revision()}
 
 
 def _git_revision() -> Optional[str]:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from suite import cli
 from suite import experiment
+from suite.compute import arithmetic
 from suite.configs import gin_files
 from suite.reporting import records
 
@@ -198,21 +199,25 @@ def test_without_gin_it_is_plain_python(runs, tmp_path):
     experiment.run(protocol=None, learners={}, workdir=str(tmp_path / "plain"), config_text="b")
 
 
-def test_threads_of_an_op_are_limited_before_tensorflow_starts_and_not_after(tmp_path):
-  code = """
-import tensorflow as tf
-from suite import experiment
-experiment._limit_op_threads(1)
-print(tf.config.threading.get_intra_op_parallelism_threads())
-tf.zeros([])
-experiment._limit_op_threads(3)
-print(tf.config.threading.get_intra_op_parallelism_threads())
-"""
-  env = {k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"}
-  for extra, expected in (({}, ["1", "1"]), ({"TF_NUM_INTRAOP_THREADS": "2"}, ["0", "0"])):
-    done = subprocess.run([sys.executable, "-c", code], env={**env, **extra}, capture_output=True,
-                          text=True, check=True)
-    assert done.stdout.split() == expected
+def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs, monkeypatch,
+                                                                           capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  path = pathlib.Path("w/environment.json")
+  stored = json.loads(path.read_text())
+  assert stored["arithmetic"] == dataclasses.asdict(arithmetic.of_this_process())
+  more = stored["arithmetic"]["op_threads"] + 1
+  stored["arithmetic"]["op_threads"] = more
+  path.write_text(json.dumps(stored))
+  asked = []
+  monkeypatch.setattr(arithmetic, "limit_op_threads", asked.append)  # None: it has started.
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) != 0
+  said = capsys.readouterr().err
+  assert asked == [more] and "w holds a run that computed otherwise" in said
+  assert f"op_threads was {more} and is {more - 1}" in said
+  assert f"Set TF_NUM_INTRAOP_THREADS={more} and TF_ENABLE_ONEDNN_OPTS=" in said
+  stored.pop("arithmetic")  # A run of an earlier version.
+  path.write_text(json.dumps(stored))
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
 
 
 def test_some_of_the_learners(capsys):

@@ -1,0 +1,46 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What the rounding of a CPU depends on, as it is found, limited and compared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from suite.compute import arithmetic
+
+CODE = """
+import tensorflow as tf
+from suite.compute import arithmetic
+for number in (1, 3):
+  print(arithmetic.limit_op_threads(number), arithmetic.of_this_process().op_threads)
+  tf.zeros([])
+"""
+
+
+@pytest.mark.parametrize("extra, expected", [
+    ({}, "True 1 False 1"), ({"TF_NUM_INTRAOP_THREADS": "2"}, "True 2 True 2")])
+def test_threads_are_limited_before_tensorflow_starts_and_not_after(extra, expected):
+  env = {k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"}
+  done = subprocess.run([sys.executable, "-c", CODE], env={**env, **extra}, capture_output=True,
+                        text=True, check=True)
+  assert done.stdout.split() == expected.split()
+
+
+def test_onednn_is_on_unless_it_is_turned_off(monkeypatch):
+  for value, expected in (("1", True), ("0", False)):
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", value)
+    assert arithmetic.of_this_process().onednn is expected
+  monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS")
+  assert arithmetic.of_this_process().onednn and arithmetic.of_this_process().op_threads >= 1
+
+
+def test_what_differs_is_said_with_what_to_set():
+  now = arithmetic.Arithmetic(op_threads=4, onednn=True)
+  now.check({"op_threads": 4, "onednn": True})
+  now.check({})
+  with pytest.raises(ValueError, match="op_threads was 2 and is 4; onednn was False and is True: "
+                     ".* Set TF_NUM_INTRAOP_THREADS=2 and TF_ENABLE_ONEDNN_OPTS=0 in"):
+    now.check({"op_threads": 2, "onednn": False})
