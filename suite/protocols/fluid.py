@@ -236,6 +236,7 @@ class _SequenceRun:
     log = novelty.log(block.labels, block.unknown, read.closed, read.max_logit, read.energy,
                       num_classes=num_classes)
     outcome, before = self._decisions.decide(steps, log.correct(num_classes)), steps.num_revealed
+    block.check(outcome.num_steps, type(self._learner).__name__)
     steps.accept(steps.num_answered + outcome.num_steps)
     steps.charge(self._state.ledger, outcome.num_steps, steps.num_revealed - before,
                  time.monotonic() - began)

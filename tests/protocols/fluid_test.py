@@ -252,9 +252,10 @@ class Wide(Echo):
 
 
 class Diverged(Echo):
+  """Answers NaN after a label of class 2."""
 
   def answer(self, codes):
-    return tf.fill([tf.shape(codes)[0], self.num_classes], float("nan"))
+    return tf.where(super().answer(codes)[:, 2:] > 0, float("nan"), super().answer(codes))
 
 
 def test_a_learner_that_is_none_is_refused(tmp_path):
@@ -269,11 +270,11 @@ def test_a_learner_that_is_none_is_refused(tmp_path):
     fluid.run(Wide(), state=state, sequence=_sequence([0]))
 
 
-def test_a_learner_that_diverged_is_wrong_and_the_summary_says_so(tmp_path):
-  summary = fluid.run(Diverged(), state=_state(tmp_path), sequence=_sequence([0, 0, 1]))
-  assert summary["no_answer"] == 2 and summary["closed"]["overall"] == 0.0
-  assert _values(tmp_path, "answers") == [NEW, -1, -1]
-  assert _values(tmp_path, "max_logits") == [None, None, None]
+def test_a_learner_that_diverged_stops_the_run_and_what_was_before_is_kept(tmp_path):
+  with pytest.raises(ValueError, match="Diverged.answer returned NaN for step 5: its training has"):
+    fluid.run(Diverged(), state=_state(tmp_path), sequence=_sequence([0, 0, 1, 0, 2, 1]),
+              record_every=2, block_size=3)
+  assert len(_values(tmp_path, "answers")) == 4
 
 
 def _base(labels, num_classes=3):

@@ -42,6 +42,16 @@ class TriedBlock(NamedTuple):
   unknown: np.ndarray
   readings: sequence_graphs.Readings
 
+  def check(self, num_steps: int, learner: str) -> None:
+    """Raises a ValueError if one of the first `num_steps` answers has a NaN among its logits."""
+    wrong = np.flatnonzero(np.isnan(self.readings.max_logit[:num_steps]))
+    if len(wrong):
+      raise ValueError(
+          f"{learner}.answer returned NaN for step {self.first + int(wrong[0])}: its training has "
+          "diverged, and no answer after this one would mean anything. Lower its learning rate, or "
+          "look for a division by 0 in its logits; classes that take no part have the logit -inf. "
+          "The records before this step are kept.")
+
 
 class SequenceSteps:
   """A learner in the middle of a sequence.
