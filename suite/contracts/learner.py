@@ -90,7 +90,7 @@ class SequenceLearner(Learner, Protocol):
   and `OfflineLearner` are optional, each by itself, and so are:
 
       mac_layers()     see `LayerwiseLearner`
-      new_below        a float: the novelty score below which a sample is of a new class; fixed by
+      new_below        a float: the largest logit below which a sample is of a new class; fixed by
                        `learn` or `learn_stored`
   """
 

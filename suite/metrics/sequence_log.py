@@ -28,7 +28,8 @@ from suite.metrics import novelty_detection
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_sections
 
-NOVELTY_SCORES = ("max_logit", "max_softmax", "energy")
+MAX_LOGIT = "max_logit"
+NOVELTY_SCORES = (MAX_LOGIT, "max_softmax", "energy")
 NO_ANSWER = -1
 
 

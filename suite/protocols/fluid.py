@@ -78,7 +78,8 @@ def run(
     novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
     new_below: a novelty score below this is answered with "new". Where logits are minus squared
       distances it is -d^2 for the least distance d of a new class. None: the learner's own
-      `new_below`, if it has one; else no such answer while a class is known.
+      `new_below`, if it has one, which is of "max_logit"; else no such answer while a class is
+      known.
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window: steps; see `sequence_log.summary`.
   """
@@ -87,6 +88,11 @@ def run(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
   _check(sequence, base, record_every, block_size)
   can = capabilities.of_sequence_learner(learner)
+  if can.new_below is not None and new_below is None and novelty_score != sequence_log.MAX_LOGIT:
+    raise ValueError(
+        f"{type(learner).__name__}.new_below is a threshold of {sequence_log.MAX_LOGIT!r}, and "
+        f"novelty_score is {novelty_score!r}, which has another scale. Give fluid.run a new_below "
+        "of that score, or leave novelty_score out.")
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))

@@ -133,6 +133,10 @@ def test_a_learners_own_threshold_counts_if_none_is_given(tmp_path):
   learner.new_below = 2.0
   fluid.run(learner, state=_state(tmp_path), sequence=_sequence([1, 1, 1]))
   assert _values(tmp_path, "answers") == [NEW, NEW, NEW]
+  with pytest.raises(ValueError, match="Echo.new_below is a threshold of 'max_logit', and "
+                                       "novelty_score is 'energy', which has another scale"):
+    fluid.run(learner, state=_state(tmp_path / "other"), sequence=_sequence([1]),
+              novelty_score="energy")
 
 
 def test_segments_have_their_own_accuracies(tmp_path):
