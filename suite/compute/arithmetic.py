@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the last digits of a CPU's numbers depend on: the threads of an op, and oneDNN.
+"""Settings that change the rounding of results on a CPU: threads per op, and oneDNN.
 
-A sum that is divided among other threads, or made by another library, is rounded otherwise.
+They change the order in which sums are computed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the rounding of a CPU depends on, as it is found, limited and compared."""
+"""Settings that change rounding: reading, limiting and comparing them."""
 
 from __future__ import annotations
 

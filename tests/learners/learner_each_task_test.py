@@ -14,7 +14,7 @@ from suite.state import weight_store
 
 
 class Counter:
-  """Answers with the number of its own experiences, and writes down what it is told."""
+  """Records what it is given; its answer is the number of experiences it has had."""
 
   transform = "the transform"
 

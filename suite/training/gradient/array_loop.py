@@ -90,7 +90,7 @@ class ArrayLoop:
         total += self._one(given, here, their_seeds, taken, rates[i])
       return total
 
-    return run.get_concrete_function()  # A call of it costs a third of the function's own.
+    return run.get_concrete_function()  # There is one signature: no call need look it up.
 
   def _one(self, data: objective_lib.Data, places: tf.Tensor, seeds: tf.Tensor,
            slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:
