@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 import os
+import pathlib
 from typing import Any
 
 from suite.metrics import task_stream
@@ -108,21 +109,30 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
             errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
   """Builds the row of cumulative errors minus that of Independent, if it is among the runs.
 
-  Empty for a run that has not been tested on every task that Independent was tested on.
+  A run is compared with Independent of its own work directory, else with the only one given. Empty
+  for a run that has none, or if one of both has not been tested on every task.
   """
-  if INDEPENDENT not in [run.label for run in runs]:
+  if INDEPENDENT not in [run.folder.name for run in runs]:
     return []
   tasks = list(tasks)
-  reference = errors[[run.label for run in runs].index(INDEPENDENT)]
+  rows = {run.folder: found for run, found in zip(runs, errors)}
   cells = []
-  for found in errors:
-    known = all(e.get(task) is not None for e in (found, reference) for task in tasks)
+  for run, found in zip(runs, errors):
+    reference = rows.get(_independent_of(run, runs), {})
     regret = None
-    if known and tasks:
+    if tasks and all(e.get(task) is not None for e in (found, reference) for task in tasks):
       regret = float(task_stream.regret(
           [found[t] for t in tasks], [reference[t] for t in tasks])[-1])
     cells.append(quantities.score(regret))
   return [_footer(f"regret against {INDEPENDENT}", cells)]
+
+
+def _independent_of(run: runs_lib.Run, runs: Sequence[runs_lib.Run]) -> pathlib.Path | None:
+  """Returns the folder of the run that `run` is compared with; None if that is not one."""
+  found = [other.folder for other in runs if other.folder.name == INDEPENDENT]
+  beside = [folder for folder in found if folder.parent == run.folder.parent]
+  chosen = beside or found
+  return chosen[0] if len(chosen) == 1 else None
 
 
 def _lowest(values: Sequence[float | None]) -> list[int]:

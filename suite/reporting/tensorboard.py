@@ -131,7 +131,10 @@ class TensorBoardView:
       for name in _SCORES_OF_A_TRIAL:
         if _is_number(trial.get(name)):
           tf.summary.scalar(name, trial[name], step=_last_step(curve))
-      hparams_api.hparams(_hyper_parameters(record, trial), trial_id=run)
+      # The HParams tab shows trials of one id as one, with their mean: `tensorboard --logdir` of a
+      # common parent reads several learners, and several work directories.
+      hparams_api.hparams({"learner": self.log_dir.name, **_hyper_parameters(record, trial)},
+                          trial_id=(self.log_dir.resolve() / run).as_posix())
     self._close_trial()
 
   def _write_point(self, run: str, step: int, values: Mapping[str, float | None]) -> None:

@@ -147,6 +147,26 @@ def test_regret_is_open_for_a_run_that_has_not_been_tested_on_every_task(workdir
   assert row.split()[-2:] == ["-", "0.0000"]
 
 
+def _regret(dirs):
+  return next(
+      line for line in tables.report(dirs).splitlines() if line.startswith("regret")).split()[-4:]
+
+
+def test_regret_over_work_directories_is_against_each_ones_independent(tmp_path):
+  for folder, errors in (("a", {"indep": 0.5, "ft": 0.25}), ("b", {"indep": 0.25, "ft": 0.375})):
+    for name, error in errors.items():
+      _make(tmp_path / folder / name, [_predict(1, "digits", 1, 1998, "meta_train", error)])
+  runs = [tmp_path / f / name for f in "ab" for name in ("indep", "ft")]
+  assert _regret(runs) == ["0.0000", "-0.2500", "0.0000", "0.1250"]
+
+
+def test_regret_over_work_directories_with_one_independent_or_none_of_several(tmp_path):
+  for folder, name, error in (("a", "indep", 0.5), ("b", "ft", 0.25), ("c", "indep", 0.75)):
+    _make(tmp_path / folder / name, [_predict(1, "digits", 1, 1998, "meta_train", error)])
+  assert _regret([tmp_path / "a", tmp_path / "b"])[-2:] == ["0.0000", "-0.2500"]
+  assert _regret([tmp_path / f for f in "abc"])[-3:] == ["0.0000", "-", "0.0000"]
+
+
 def test_there_is_no_regret_without_independent(tmp_path):
   _make(tmp_path / "ft", [_predict(1, "digits", 1, 1998, "meta_train", 0.5)])
   assert "regret" not in tables.report([tmp_path])

@@ -40,10 +40,14 @@ def _scalars(directory):
       if accumulator.SummaryMetadata(tag).plugin_data.plugin_name == "scalars"}
 
 
-def _hparams(directory):
+def _session(directory):
   accumulator = event_accumulator.EventAccumulator(str(directory)).Reload()
   content = accumulator.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
-  values = plugin_data_pb2.HParamsPluginData.FromString(content).session_start_info.hparams
+  return plugin_data_pb2.HParamsPluginData.FromString(content).session_start_info
+
+
+def _hparams(directory):
+  values = _session(directory).hparams
   return {name: getattr(v, v.WhichOneof("kind")) for name, v in values.items()}
 
 
@@ -86,8 +90,18 @@ def test_curves_of_trials(tmp_path):
 def test_hyper_parameters_of_trials(tmp_path):
   _written(tmp_path, TRAIN)
   assert _hparams(tmp_path / TRIAL_0) == {
-      "task": "digits@2", "learning_rate": 0.5, "nesterov": True, "status": "done"}
+      "learner": tmp_path.name, "task": "digits@2", "learning_rate": 0.5, "nesterov": True,
+      "status": "done"}
   assert _hparams(tmp_path / TRIAL_1)["status"] == "failed"
+
+
+def test_trials_of_two_learners_are_not_one_in_the_hparams_tab(tmp_path):
+  for learner in ("indep", "ft_d"):
+    _written(tmp_path / learner, TRAIN)
+  found = [tmp_path / learner / trial
+           for learner in ("indep", "ft_d") for trial in (TRIAL_0, TRIAL_1)]
+  assert len({_session(folder).group_name for folder in found}) == 4
+  assert [_hparams(folder)["learner"] for folder in found] == ["indep", "indep", "ft_d", "ft_d"]
 
 
 def test_a_point_shown_live_is_not_written_again(tmp_path):
