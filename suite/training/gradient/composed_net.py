@@ -32,7 +32,12 @@ class ComposedNet(tf.Module):
   Attributes:
     model: codes to logits. top: features to logits.
     upper: codes to features; None where codes are features.
+    trained_by: the loop that trains it, and
+    optimizer: whose velocities are kept between phases: set by `TaskNets`.
   """
+
+  trained_by: array_loop.ArrayLoop
+  optimizer: train_step.Optimizer
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
                num_classes: int, upper: tf.keras.Model | None = None):

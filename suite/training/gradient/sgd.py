@@ -31,7 +31,8 @@ class Sgd(tf.Module):
     self.momentum, self.weight_decay = momentum, weight_decay
     self.velocities = [
         tf.Variable(tf.zeros_like(v), trainable=False, name="velocity") for v in variables]
-    self._places = {v.ref(): i for i, v in enumerate(variables)}
+    # A method, since a checkpoint goes through every dict that is an attribute.
+    self._place = {v.ref(): i for i, v in enumerate(variables)}.__getitem__
 
   def reset(self) -> None:
     """Forgets the velocities."""
@@ -48,7 +49,7 @@ class Sgd(tf.Module):
       if self.weight_decay:
         gradient += self.weight_decay * variable
       tf.raw_ops.ResourceApplyMomentum(
-          var=variable.handle, accum=self.velocities[self._places[variable.ref()]].handle,
+          var=variable.handle, accum=self.velocities[self._place(variable.ref())].handle,
           lr=rate, grad=gradient, momentum=self.momentum, use_locking=True)
 
 

@@ -13,7 +13,6 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import composed_net
 from suite.training.gradient import composition
-from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.objectives import objective as objective_lib
 
@@ -38,8 +37,6 @@ class TaskNets(tf.Module):
     self._part, self._head, self._objective, self._optimizer = part, head, objective, optimizer
     self._augment, self._replay_batch = augment, replay_batch
     self.nets: dict[str, composed_net.ComposedNet] = {}
-    self.optimizers: dict[str, train_step.Optimizer] = {}
-    self._loops: dict[str, array_loop.ArrayLoop] = {}
 
   def select(self, task: tasks.Task, seed: int, seeds: seeds_lib.Seeds) -> bool:
     """Makes the net of the task if it is new; it is the one in use from now on.
@@ -68,9 +65,9 @@ class TaskNets(tf.Module):
       net.set_head(seed)
     optimizer = self._optimizer.build(net.model.trainable_variables)
     if self._optimizer.keep:
-      self.optimizers[self._key] = optimizer  # A checkpoint holds its velocities.
+      net.optimizer = optimizer  # A checkpoint holds its velocities.
     self.nets[self._key] = net
-    self._loops[self._key] = net.loop(
+    net.trained_by = net.loop(
         self._objective, optimizer, kind=task.kind, augment=self._augment,
         replay_batch=self._replay_batch)
     return is_first
@@ -87,4 +84,4 @@ class TaskNets(tf.Module):
   @property
   def loop(self) -> array_loop.ArrayLoop:
     """The loop of that net."""
-    return self._loops[self._key]
+    return self.net.trained_by
