@@ -49,6 +49,14 @@ def pytest_collection_finish():
   gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_waiting_for_the_disk():
+  """No test cuts the power: what a killed process has written stays in the page cache."""
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(os, "fsync", lambda descriptor: None)
+    yield
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _graphs_go():
   """Graphs hold one another in circles; thousands of tests leave gigabytes of them."""
