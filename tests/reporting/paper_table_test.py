@@ -52,7 +52,7 @@ def test_ours_over_seeds_and_the_papers_below(cfsl):
   assert [scores.header, *scores.rows] == [
       ["", "FSL", "D 4"],
       ["omniglot_protonet", "97.00 ±1.00", "51.00 ±1.41 (2/3)"],
-      ["  paper", "98.52 ±0.04", "48.98"],
+      ["  paper", "98.52 ±0.04", "48.98 ±0.03"],
       ["mine", "50.00 [0.40] (1/3)", "-"]]
   assert scores.notes[0].startswith("6 of 12 runs are finished. In percent: mean ±standard")
   assert scores.notes[1:4] == [
@@ -76,7 +76,7 @@ def test_the_report_of_a_directory_is_that_of_its_table(cfsl):
 def test_a_table_that_nobody_has_begun_shows_its_form(tmp_path):
   _table(tmp_path)
   scores, = paper_table.build(tmp_path)
-  assert scores.rows == [["omniglot_protonet", "-", "-"], ["  paper", "98.52 ±0.04", "48.98"],
+  assert scores.rows == [["omniglot_protonet", "-", "-"], ["  paper", "98.52 ±0.04", "48.98 ±0.03"],
                          ["mine", "-", "-"]]
   assert not any("Ours follow" in note for note in scores.notes)
 
