@@ -31,7 +31,8 @@ def test_scores_have_a_source_and_are_percent(name):
 
 
 # Table 2 in the paper's own layout: a second copy of its numbers.
-TABLE_2_COLUMNS = "FSL", "B 3", "C 3", "A 3", "D 4", "B 5", "C 5", "A 5", "D 8", "B 10", "C 10", "A 10"
+TABLE_2_COLUMNS = (
+    "FSL", "B 3", "C 3", "A 3", "D 4", "B 5", "C 5", "A 5", "D 8", "B 10", "C 10", "A 10")
 TABLE_2 = {
     "omniglot_init_tune": """
         43.05±0.01 10.87±0.01 27.51±0.01 44.76±0.01 8.74±0.01 6.15±0.01 24.52±0.01 45.30±0.01
