@@ -76,7 +76,8 @@ def run(
     episodes_validation: of further classes; None: the last model is tested.
     validation_episodes: number of episodes validated on, always the first ones.
     validate_every: number of events between validations.
-    ensemble: number of models, those that did best on validation, whose logits are averaged.
+    ensemble: number of models, those that did best on validation, whose logits are averaged; at
+      most one more is on disk at any time.
     episodes_at_once: training episodes that run side by side on a replica, each with all
       intermediate results of its gradient.
   """
@@ -102,6 +103,7 @@ def run(
   for event in range(state.done, num_parts + 1):
     logging.info("Event %d/%d", event + 1, num_parts + 1)
     context, predictions = state.context(), None
+    context.store.keep_only(_MODEL, best_models(state.records, ensemble))
     if event < num_parts:
       done = event * updates_per_event
       feed = _Feed(episodes_train, learner.transform, tasks_per_update,
@@ -113,7 +115,8 @@ def run(
           looks = episode_questions.EpisodeQuestions(
               graphs, episodes_validation, validation_episodes)
         record.update(validate(looks, context))
-        context.store.save(_MODEL, [v.numpy() for v in graphs.model])
+        if event in best_models([*state.records, {"event": event, **record}], ensemble):
+          context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
       questions = episode_questions.EpisodeQuestions(graphs, episodes_test, test_episodes)

@@ -2,7 +2,8 @@
 """Weights on disk, by event: a learner's past models, which do not fit in a checkpoint.
 
 A file is written once, by the event that learned it, and never changed. An event reads only what
-earlier events wrote, so an interrupted event starts again from the same weights.
+earlier events wrote, so an interrupted event starts again from the same weights. A protocol may
+drop what no event can read any more (`keep_only`).
 """
 
 from __future__ import annotations
@@ -85,6 +86,19 @@ class WeightStore:
       if entry.event != self.event:
         raise ValueError(f"Event {self.event} cannot remove {entry}, which an earlier event wrote.")
       if self._path(entry).exists():
+        self._path(entry).unlink()
+
+  def keep_only(self, name: str, events: Iterable[int]) -> None:
+    """Removes what earlier events wrote under `name`, but for some events.
+
+    Args:
+      name: as given to `save`.
+      events: must follow from the records of finished events, and no later event may need others:
+        then an interrupted removal ends the same when the event starts again.
+    """
+    kept = set(events)
+    for entry in self.entries():
+      if entry.name == safe_name(name) and entry.event not in kept:
         self._path(entry).unlink()
 
   def forget_from(self, event: int) -> None:

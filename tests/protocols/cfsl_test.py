@@ -262,12 +262,38 @@ def test_an_ensemble_is_the_mean_of_logits_by_hand(tmp_path):
   assert [list(top) for top in found] == [[1, 0], [0, 1], [1, 1]]
 
 
+def _saved_models(folder):
+  return sorted(int(path.name[:6]) for path in (folder / "weights").glob("*.meta-model.npz"))
+
+
 def test_a_validated_run_stopped_after_every_event_goes_on_the_same(tmp_path):
-  _run(tmp_path / "whole", **_VALIDATED)
-  for stop in range(1, 5):
+  settings = {**_VALIDATED, "updates_per_event": 1}
+  _run(tmp_path / "whole", **settings)
+  before = []
+  for stop in range(1, 8):
     with pytest.raises(KeyboardInterrupt):
-      _run(tmp_path / "parts", stop_after=stop, **_VALIDATED)
+      _run(tmp_path / "parts", stop_after=stop, **settings)
+    # Stopped between a commit and the removal: one more model than the ensemble's may be there.
+    best = cfsl.best_models(_records(tmp_path / "parts"), 2)
+    assert set(best) <= set(_saved_models(tmp_path / "parts")) <= {*best, *before}
+    before = best
   assert _records(tmp_path / "parts") == _records(tmp_path / "whole")
+  assert _saved_models(tmp_path / "parts") == _saved_models(tmp_path / "whole") == sorted(best)
+
+
+@pytest.mark.parametrize("ensemble", [1, 2, 5])
+def test_a_model_that_is_dropped_is_never_wanted_again(ensemble):
+  rng = np.random.default_rng(ensemble)
+  for _ in range(50):
+    records, kept = [], set()
+    for event in range(12):
+      kept &= set(cfsl.best_models(records, ensemble))  # As an event begins.
+      records.append({"event": event} if rng.random() < 0.2 else  # Not validated.
+                     {"event": event, "validation_accuracy": rng.integers(0, 4) / 4})
+      if event in cfsl.best_models(records, ensemble):
+        kept.add(event)
+      assert len(kept) <= ensemble + 1
+      assert set(cfsl.best_models(records, ensemble)) <= kept
 
 
 def test_costs_of_a_task(whole):

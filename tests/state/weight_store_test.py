@@ -40,6 +40,18 @@ def test_scratch_goes_and_earlier_events_stay(tmp_path):
     weight_store.WeightStore(tmp_path, 2).remove([Entry(1, "a")])
 
 
+def test_only_what_earlier_events_wrote_under_a_name_is_dropped(tmp_path):
+  for event in range(4):
+    for name in ("model", "mo@del"):
+      weight_store.WeightStore(tmp_path, event).save(name, [np.full(2, event)])
+  store = weight_store.WeightStore(tmp_path, 3)
+  for _ in range(2):  # Again, as after an interruption.
+    store.keep_only("model", [1, 7])
+    assert [e.event for e in store.entries() if e.name == "model"] == [1]
+    assert [e.event for e in store.entries() if e.name == "mo@del"] == [0, 1, 2]
+  np.testing.assert_array_equal(store.load(Entry(3, "model"))[0], [3.0, 3.0])  # Its own stays.
+
+
 def test_an_entry_that_is_not_there_lists_those_that_are(tmp_path):
   store = weight_store.WeightStore(tmp_path, 1)
   store.save("a", [np.ones(2)])
