@@ -72,7 +72,8 @@ def run(
     episodes_train, episodes_test: of disjoint sets of classes.
     updates, updates_per_event: meta-updates in all, and between two saved states.
     tasks_per_update: episodes of an update, distributed over the replicas.
-    test_episodes: number of episodes tested on, the first ones.
+    test_episodes: number of episodes tested on, the first ones; 0: none, the costs of a task alone
+      are counted from the graphs.
     episodes_validation: of further classes; None: the last model is tested.
     validation_episodes: number of episodes validated on, always the first ones.
     validate_every: number of events between validations.
@@ -82,7 +83,8 @@ def run(
       intermediate results of its gradient.
   """
   refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
-  _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event)
+  _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event,
+         test_episodes)
   if updates:
     state.distribution.check_batch(tasks_per_update)
   task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
@@ -119,8 +121,9 @@ def run(
           context.store.save(_MODEL, [v.numpy() for v in graphs.model])
     else:
       models = best_models(state.records, ensemble)
-      questions = episode_questions.EpisodeQuestions(graphs, episodes_test, test_episodes)
-      record, predictions = test(graphs, questions, context, models)
+      questions = episode_questions.EpisodeQuestions(graphs, episodes_test, max(1, test_episodes))
+      record, predictions = (test(graphs, questions, context, models) if test_episodes
+                             else (_untested(questions), None))
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
@@ -240,6 +243,12 @@ def test(
   return evaluation.Evaluation(record, predictions)
 
 
+def _untested(questions: episode_questions.EpisodeQuestions) -> Dict[str, Any]:
+  """The record of a test of no episode: costs without scores."""
+  return {"kind": "predict", "role": "meta_test", "accuracy": None, "accuracy_interval_95": None,
+          "num_tasks": 0, "macs_per_task": questions.macs_per_task()}
+
+
 def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
   """The scores of logits [N, T, W] with labels [N, T] of N episodes."""
   # Episode i is always the same, so its number and that of a target make an id.
@@ -268,8 +277,11 @@ def _num_images(spec: episodes_lib.Episode) -> int:
   return int(np.prod(spec.support_labels.shape) + np.prod(spec.target_labels.shape))
 
 
-def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int
-           ) -> None:
+def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int,
+           test_episodes: int) -> None:
+  if test_episodes < 0:
+    raise ValueError(f"cfsl.run.test_episodes={test_episodes}; choose a number of episodes, or 0 to "
+                     "count the costs of a task alone.")
   if updates_per_event < 1 or updates % updates_per_event:
     raise ValueError(
         f"cfsl.run.updates={updates} is not a multiple of updates_per_event={updates_per_event}. "

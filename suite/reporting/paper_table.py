@@ -34,10 +34,13 @@ class TableLine(NamedTuple):
 
 
 def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
-  """Builds the tables of scores, of costs if requested, and of accuracy matrices."""
+  """Builds the tables of scores, of costs if requested, and of accuracy matrices.
+
+  A table without measures has no scores.
+  """
   table = table_dir.read(directory)
   lines = list(_lines(table))
-  return [_scores(table, lines), *_costs(table, lines),
+  return [*([_scores(table, lines)] if table.measures else []), *_costs(table, lines),
           *(_matrix(table, lines, *names) for names in table.matrices)]
 
 
@@ -106,12 +109,16 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table
   measures = len(table.measures) > 1
   header = [f"{column} {table.measures[measure]}" if measures else column
             for column, measure in shown]
-  total = len(table.rows) * len(table.columns) * len(table.seeds)
-  notes = [f"{table.num_finished()} of {total} runs are finished. In percent: mean ±standard "
-           "deviation over seeds; [half of the 95% interval over tasks] where there is one seed."]
+  notes = [f"{_progress(table)} In percent: mean ±standard deviation over seeds; [half of the 95% "
+           "interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
   return text_table.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
+
+
+def _progress(table: table_dir.TableDir) -> str:
+  total = len(table.rows) * len(table.columns) * len(table.seeds)
+  return f"{table.num_finished()} of {total} runs are finished."
 
 
 def _shown(table: table_dir.TableDir, lines: Sequence[TableLine], paper: paper_values.Scores | None
@@ -169,7 +176,8 @@ def _by_value(found: Mapping[str, str]) -> str:
 
 
 def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_table.TextTable]:
-  """Builds the table of costs, means over seeds; [] if no summary has costs."""
+  """Builds the table of costs, means over seeds; [] if no summary has costs and scores are shown.
+  """
   rows = []
   for line in lines:
     for cost in table.costs:
@@ -179,8 +187,12 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_t
         rows.append([line.label, cost, *(
             quantities.by_name(cost, _mean(found)) if found else quantities.NOTHING
             for found in values.values())])
+  if table.measures and not rows:
+    return []
+  notes = [] if table.measures else [
+      _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
   return [text_table.TextTable(title=f"{table.title}: costs", header=["", "", *table.columns],
-                           rows=rows, num_left=2)] if rows else []
+                               rows=rows, notes=notes, num_left=2)]
 
 
 def _mean(values: Sequence[Any]) -> int | float:

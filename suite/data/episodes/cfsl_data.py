@@ -2,7 +2,8 @@
 """Data of continual few-shot learning as arrays: splits that have no class in common.
 
 "cfsl_omniglot" and "slimagenet64" are divided by class as they are built. Any other labelled data
-set can be divided here (`divided`): the images of all its splits go with their classes.
+set can be divided here (`divided`): the images of all its splits go with their classes. "blank" is
+no data set: its black images are for costs, which depend on shapes alone.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from suite.data.images import sampling
 from suite.data.images import tfds_source
 
 SPLITS = ("train", "validation", "test")
+BLANK = "blank"
 _FORMS = {"cfsl_omniglot": (28, 1), "slimagenet64": (64, 3)}  # Side and channels.
 _CHUNK = 2048
 _DIVIDE = 4  # Purpose of the seed, beside those of episodes.py.
@@ -86,24 +88,64 @@ def classes_of(split: str, counts: Mapping[str, int], num_classes: int, *, seed:
 
 @functools.lru_cache(maxsize=4)
 def _cached(name: str, split: str, counts: Tuple[Tuple[str, int], ...], side: int,
-            data_dir: Optional[str]) -> ClassSplit:
+            channels: int, data_dir: Optional[str]) -> ClassSplit:
   if counts:
-    return divided(name, split, counts=dict(counts), side=side, data_dir=data_dir)
+    return divided(name, split, counts=dict(counts), side=side, channels=channels,
+                   data_dir=data_dir)
   return load(name, split, data_dir=data_dir)
+
+
+def blank(setting: task_types.Setting, split: str, *, side: int, channels: int) -> ClassSplit:
+  """Black images, just enough for a task of the setting under any convention."""
+  num_classes = setting.way * setting.num_blocks
+  each = setting.class_change_interval * (setting.shot + setting.targets)
+  images = np.zeros([num_classes * each, side, side, channels], np.uint8)
+  return ClassSplit(images, np.repeat(np.arange(num_classes), each), np.arange(len(images)),
+                    f"{BLANK} {side} x {side} x {channels}", split)
+
+
+def with_turns(data: ClassSplit) -> ClassSplit:
+  """The images, and those of each class turned by 90, 180 and 270 degrees as three more classes.
+
+  Few-shot learning multiplies Omniglot's classes by four in this way (Santoro et al., 2016); the
+  turns of a character stay in its split.
+  """
+  height, width = data.images.shape[1:3]
+  if height != width:
+    raise ValueError(f"Images of {height}x{width} pixels cannot be turned by 90 degrees; choose "
+                     "square ones, or turns=False.")
+  num_labels, turns = int(data.labels.max()) + 1, range(4)
+  return ClassSplit(
+      np.concatenate([np.rot90(data.images, k, axes=(1, 2)) for k in turns]),
+      np.concatenate([data.labels + k * num_labels for k in turns]),
+      np.concatenate([[f"{one} turned {90 * k}" for one in data.ids] for k in turns]),
+      f"{data.data} in four turns", data.split)
 
 
 def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: str = task_types.FSL,
              num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
              convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
-             counts: Optional[Mapping[str, int]] = None, side: int = 64,
-             with_classes: bool = False) -> episodes_lib.Episodes:
-  """Episodes of a task type over a split that `load` knows.
+             counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3,
+             turns: bool = False, with_classes: bool = False) -> episodes_lib.Episodes:
+  """Episodes of a task type over a split.
 
-  With `counts` (classes by split), over a share of the classes of any data set with one label for
-  each image, as `divided` makes it with `side` pixels. `with_classes` is as of `Episodes`.
+  Args:
+    name: that `load` knows; with `counts` any data set with one label for each image; or "blank".
+    split: one of SPLITS.
+    task_type, num_support_sets, way, shot, targets: of `task_types.named`.
+    convention, seed, with_classes: as of `Episodes`.
+    data_dir: of TFDS.
+    counts: classes by split, as of `divided`; None: the data set's own splits.
+    side, channels: of the images of `divided` and of "blank".
+    turns: whether each class is four, see `with_turns`.
   """
   setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets)
-  data = _cached(name, split, tuple((counts or {}).items()), side, data_dir)
+  if name == BLANK:
+    data = blank(setting, split, side=side, channels=channels)
+  else:
+    data = _cached(name, split, tuple((counts or {}).items()), side, channels, data_dir)
+  if turns:
+    data = with_turns(data)
   return episodes_lib.Episodes(data.images, data.labels, setting, ids=data.ids.tolist(),
                                data=data.data, split=data.split, seed=seed, convention=convention,
                                with_classes=with_classes)
