@@ -203,6 +203,7 @@ def test_every_support_set_moves_the_answers(tmp_path):
 @pytest.mark.parametrize("settings, message", [
     (dict(updates=5), "updates=5 is not a multiple of updates_per_event=2"),
     (dict(episodes_train=_episodes(num_support_sets=1)), r"have \[2, 4\] classes"),
+    (dict(test_episodes=-1), "test_episodes=-1; choose a number of episodes, or 0"),
 ])
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):
   with pytest.raises(ValueError, match=message):
@@ -304,6 +305,15 @@ def test_costs_of_a_task(whole):
   # Dense 12 -> 4 on 4 + 8 images, the sums of 2 sets, the distances.
   assert test["macs_per_task"] == 12 * 12 * 4 + 2 * (4 * 2 * 4) + 8 * 4 * 4
   assert summary["atm"] == test["atm"]
+
+
+def test_costs_are_counted_without_testing_an_episode(tmp_path, whole):
+  summary = _run(tmp_path, updates=0, test_episodes=0)
+  record, = _records(tmp_path)
+  tested = _records(whole[0])[-1]
+  assert [record[k] for k in ("macs_per_task", "atm")] == [tested[k] for k in ("macs_per_task", "atm")]
+  assert record["macs"] == record["examples"] == record["num_tasks"] == 0
+  assert summary["accuracy"] is None and "predictions" not in record
 
 
 def test_conventions_are_not_mixed(tmp_path):

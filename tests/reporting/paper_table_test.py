@@ -96,6 +96,19 @@ def test_costs_are_gathered_by_learner_and_task_type(cfsl):
       ("mine", "FSL", [(1, None, 1.5)])]
 
 
+def test_a_table_without_measures_shows_costs_alone(tmp_path):
+  table = _table(tmp_path, paper=None, measures={}, rows=["mine"])
+  empty, = paper_table.build(tmp_path)
+  assert empty.rows == [] and empty.notes == ["0 of 6 runs are finished."]
+  _cell(table, "mine", "FSL", 0, accuracy=None, convention="spec", atm=0.5, num_support_sets=1,
+        task_type="FSL", transductive=True)
+  costs, = paper_table.build(tmp_path)
+  assert costs.rows == [["mine", "atm", "0.5000", "-"]]
+  assert costs.notes == [
+      "1 of 6 runs are finished.", "Ours follow the convention spec.",
+      "Transductive, an answer may depend on the other target images: mine."]
+
+
 def test_runs_of_several_learners_make_a_line_each(tmp_path):
   table = _table(tmp_path, title="clear/table1", rows=["linear"], columns=["iid", "streaming"],
                  seeds=[0, 1], measures=SCORES, costs=[], paper="clear_table1")

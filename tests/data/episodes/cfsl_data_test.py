@@ -98,3 +98,48 @@ def test_episodes_over_a_share_of_the_classes(omniglot):
                             counts={"train": 3, "test": 2}, data_dir=omniglot)
   assert made.episode(0).support_images.shape == (1, 2, 9, 9, 3)
   assert "divided {'train': 3, 'test': 2} by seed 0" in made.describe()["data"]
+
+
+@pytest.mark.parametrize("task_type, sets, convention", [
+    ("FSL", 1, "spec"), ("A", 3, "spec"), ("B", 7, "spec"), ("D", 4, "spec"),
+    ("B", 7, "paper_feb"), ("D", 4, "paper_apr")])
+def test_black_images_of_any_shape_suffice_for_a_task(task_type, sets, convention):
+  made = cfsl_data.episodes("blank", "test", task_type=task_type, num_support_sets=sets, side=6,
+                            channels=1, convention=convention)
+  assert made.episode(0).support_images.shape == (sets, 5, 6, 6, 1) and not made.fallback
+  assert made.describe()["data"] == "blank 6 x 6 x 1"
+
+
+def _split(side=3):
+  """Two classes, 4 and 7, of two images each; no image is another one turned."""
+  images = np.random.default_rng(0).integers(0, 256, [4, side, side, 1]).astype(np.uint8)
+  return cfsl_data.ClassSplit(images, np.array([4, 4, 7, 7]), np.array(list("abcd")), "x:1", "train")
+
+
+def test_a_class_and_its_three_turns_are_four_classes():
+  plain, turned = _split(), cfsl_data.with_turns(_split())
+  assert turned.images.shape == (16, 3, 3, 1) and len(set(turned.ids)) == 16
+  # A turn has its own label, and a label the same turn of all images of one class.
+  assert turned.labels.tolist() == [4, 4, 7, 7, 12, 12, 15, 15, 20, 20, 23, 23, 28, 28, 31, 31]
+  np.testing.assert_array_equal(turned.images[:4], plain.images)
+  for turn, label in enumerate((7, 15, 23, 31)):
+    for image, found in zip(plain.images[2:], turned.images[turned.labels == label]):
+      # A quarter turn against the clock takes the last column to the first row.
+      expected = image[..., 0]
+      for _ in range(turn):
+        expected = np.array([expected[:, 2 - i] for i in range(3)])
+      np.testing.assert_array_equal(found[..., 0], expected)
+  assert turned.data == "x:1 in four turns" and turned.split == "train"
+  with pytest.raises(ValueError, match="3x4 pixels cannot be turned"):
+    cfsl_data.with_turns(plain._replace(images=np.zeros([4, 3, 4, 1], np.uint8)))
+
+
+def test_turned_classes_are_drawn_in_episodes(omniglot):
+  made = cfsl_data.episodes("cfsl_omniglot/images", "test", targets=1, turns=True, side=28,
+                            counts={"train": 3, "test": 2}, channels=1, data_dir=omniglot)
+  # Two characters have two images each; a task of five classes needs their turns.
+  ids = np.array(made._ids)[made.indices(0, 40)]
+  assert {one.rsplit(" ", 1)[1] for one in ids.ravel()} == {"0", "90", "180", "270"}
+  for row in ids:  # A target is of the same character and turn as the support image of its label.
+    support, target = ([one.rsplit(" ", 1)[1] for one in part] for part in (row[:5], row[5:]))
+    assert support == target
