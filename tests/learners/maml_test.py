@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import seeds
+from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.contracts import tasks
 from suite.learners import maml
@@ -244,9 +245,10 @@ def test_what_does_not_fit_is_refused():
      dict(learning_rate=1e-3, end_rate=None, weight_decay=1e-4, gradient_limit=None,
           multi_step_epochs=0, first_order_epochs=0, second_order=True, updates_per_epoch=500)),
     ("maml_plus_plus",
-     dict(steps=5, rate=0.1, num_support_sets=2, target_row="last", transductive=True),
+     dict(steps=5, rate=0.1, num_support_sets=2, target_row="last", transductive=True,
+          learn_rates=True, norms_by_step=True, last_set_only=False),
      dict(learning_rate=1e-3, end_rate=1e-5, epochs=100, weight_decay=0.0, multi_step_epochs=10,
-          first_order_epochs=50, second_order=True))])
+          first_order_epochs=50, second_order=True, updates_per_epoch=500, gradient_limit=None))])
 def test_the_shipped_settings(tmp_path, name, inner, training):
   path = tmp_path / "run.gin"
   path.write_text("\n".join([
@@ -261,3 +263,35 @@ def test_the_shipped_settings(tmp_path, name, inner, training):
     assert {k: getattr(part, k) for k in expected} == expected
   assert learner._adapted.net.filters == {"maml_cfsl": 48, "maml_plus_plus": 64}[name]
   assert learner.transform.size == 28 and learner._channels == 1
+
+
+def _bound(run, *params):
+  """A function that looks up the values that a shipped run binds, through its macros."""
+  gin_parse.parse([gin_files.run_files()[run]], params)
+
+  def value(name):
+    found = gin.query_parameter(name)
+    return found.scoped_configurable_fn() if hasattr(found, "scoped_configurable_fn") else found
+
+  return value
+
+
+@pytest.mark.parametrize("run", ["maml_low", "maml_high", "sca", "pretrain_tune", "protonet_paper"])
+@pytest.mark.parametrize("params, decay", [
+    ([], 1e-4), (["WEIGHT_DECAY=%CODE_DECAY"], 1e-4), (["WEIGHT_DECAY=%TEXT_DECAY"], 1e-5)])
+def test_weight_decay_is_the_codes_and_the_papers_text_has_a_name(run, params, decay):
+  value = _bound(f"cfsl/omniglot_{run}", *params)
+  assert value("meta_schedules.MetaTraining.weight_decay") == decay
+
+
+def test_the_run_of_maml_plus_plus_is_its_papers():
+  value = _bound("cfsl/omniglot_maml_plus_plus")
+  # 100 epochs of 500 updates, as the cosine foresees; 8 tasks each in the published configuration.
+  assert value("cfsl.run.updates") == 100 * 500 and value("cfsl.run.tasks_per_update") == 8
+  assert value("meta_schedules.MetaTraining.epochs") == 100
+  assert value("cfsl.run.updates_per_event") == 500  # An epoch, after which the paper validates.
+  assert value("functional_conv4.Conv4.filters") == 64
+  # Section 5 there: 1150, 50 and 423 characters, and their turns as further classes.
+  assert value("cfsl_data.episodes.counts") == {"train": 1150, "validation": 50, "test": 423}
+  assert value("cfsl_data.episodes.turns") is True
+  assert _bound("cfsl/omniglot_maml_plus_plus", "TURNS=False")("cfsl_data.episodes.turns") is False
