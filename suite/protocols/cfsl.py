@@ -280,8 +280,8 @@ def _num_images(spec: episodes_lib.Episode) -> int:
 def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int,
            test_episodes: int) -> None:
   if test_episodes < 0:
-    raise ValueError(f"cfsl.run.test_episodes={test_episodes}; choose a number of episodes, or 0 to "
-                     "count the costs of a task alone.")
+    raise ValueError(f"cfsl.run.test_episodes={test_episodes}; choose a number of episodes, or 0 "
+                     "to count the costs of a task alone.")
   if updates_per_event < 1 or updates % updates_per_event:
     raise ValueError(
         f"cfsl.run.updates={updates} is not a multiple of updates_per_event={updates_per_event}. "

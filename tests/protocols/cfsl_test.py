@@ -311,7 +311,8 @@ def test_costs_are_counted_without_testing_an_episode(tmp_path, whole):
   summary = _run(tmp_path, updates=0, test_episodes=0)
   record, = _records(tmp_path)
   tested = _records(whole[0])[-1]
-  assert [record[k] for k in ("macs_per_task", "atm")] == [tested[k] for k in ("macs_per_task", "atm")]
+  for cost in ("macs_per_task", "atm"):
+    assert record[cost] == tested[cost]
   assert record["macs"] == record["examples"] == record["num_tasks"] == 0
   assert summary["accuracy"] is None and "predictions" not in record
 

@@ -113,7 +113,8 @@ def test_black_images_of_any_shape_suffice_for_a_task(task_type, sets, conventio
 def _split(side=3):
   """Two classes, 4 and 7, of two images each; no image is another one turned."""
   images = np.random.default_rng(0).integers(0, 256, [4, side, side, 1]).astype(np.uint8)
-  return cfsl_data.ClassSplit(images, np.array([4, 4, 7, 7]), np.array(list("abcd")), "x:1", "train")
+  labels, ids = np.array([4, 4, 7, 7]), np.array(list("abcd"))
+  return cfsl_data.ClassSplit(images, labels, ids, "x:1", "train")
 
 
 def test_a_class_and_its_three_turns_are_four_classes():
