@@ -93,7 +93,7 @@ def test_a_run_stopped_in_its_middle_goes_on_the_same(tmp_path, make, transducti
 
 
 def _memory_by_hand(num_sets):
-  """Across-task memory of MAML++ low-end and high-end, 64 x 64 x 3, type B, in floats and a step."""
+  """Across-task memory of MAML++ low-end and high-end on 64 x 64 x 3, type B: floats and a step."""
   outputs, images = 5 * num_sets, 5 * num_sets * 64 * 64 * 3
   low = 9 * 3 * 48 + 48 + 3 * (9 * 48 * 48 + 48) + (4 * 4 * 48 + 1) * outputs + 1
   gates, late_gates = 320 * 320 + 320, 48 * 48 + 48
