@@ -10,7 +10,7 @@ Events: meta-training in equal parts, each followed by validation episodes if th
 one Predict event of all test episodes. With validation episodes the answers are those of an
 ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
 
-"atm" is across-task memory (section 4 of the paper): the bytes of the state that `adapt` returns
+"atm" is across-task memory (section 3.3.2, equation 8): the bytes of the state that `adapt` returns
 after the last support set, over the bytes of all support images of the task as float32.
 """
 

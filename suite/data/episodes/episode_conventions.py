@@ -12,9 +12,10 @@ and paper_apr presumably its D columns, where one image has two labels; both hav
 way * num_support_sets output units without overwrite. They are for reproducing those numbers and
 are not comparable with spec.
 
-spec needs I * (shot + targets) images of each class (I = class_change_interval). Where a class has
-fewer, the sets of a block share one target set, and I * shot + targets are enough. A task then has
-targets for each block and class only: T = way * targets * num_support_sets / I.
+spec needs I * (shot + targets) images of each class (I = class_change_interval), as Algorithm 1 of
+the paper draws them. Where a class has fewer, the sets of a block share one target set, and
+I * shot + targets are enough. A task then has targets for each block and class only, as section 4
+words it: T = way * targets * num_support_sets / I.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The task settings of continual few-shot learning (Antoniou et al., 2020, section 3).
+"""The task settings of continual few-shot learning (Antoniou et al., 2020, section 3.2).
 
 A task is a sequence of S = num_support_sets support sets. Classes stay for a block of
 I = class_change_interval sets; the next block has other classes. With `overwrite` every set is
@@ -16,7 +16,7 @@ have other labels:
   A      n   n   True       more images of the same classes
   B      n   1   False      new classes with each set
   C      n   1   True       new classes under the old labels
-  D      n   2   False      new classes with every other set
+  D      n   i   False      new classes with every i-th set, 1 < i < n; 2 in the paper's Table 2
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class Setting:
       return FSL
     if self.overwrite:
       return {sets: A, 1: C}.get(interval, "other")
-    return {1: B, 2: D}.get(interval, "other")
+    if interval == 1:
+      return B
+    return D if interval < sets else "other"
 
 
 def named(type_name: str, num_support_sets: int = 1, *, way: int = 5, shot: int = 1,
@@ -95,5 +97,9 @@ def named(type_name: str, num_support_sets: int = 1, *, way: int = 5, shot: int 
   if type_name == FSL and n != 1:
     raise ValueError(f"Task type FSL has 1 support set, got num_support_sets={n}. Leave it out, or "
                      f"choose one of {', '.join(TYPES[1:])}.")
+  if type_name == D and n == 2:
+    raise ValueError("Task type D changes its classes, every 2 support sets here, and "
+                     "num_support_sets=2 never does. Choose num_support_sets=4 or another multiple "
+                     "of 2.")
   interval, overwrite = rules[type_name]
   return Setting(way, shot, targets, n, interval, overwrite)

@@ -21,8 +21,9 @@ def test_named_types_are_those_of_the_paper(name, n, interval, overwrite, num_bl
 
 
 @pytest.mark.parametrize("n, interval, overwrite, name", [
-    (1, 1, True, "FSL"), (2, 2, False, "D"), (2, 2, True, "A"), (4, 2, True, "other"),
-    (6, 3, False, "other"),
+    (1, 1, True, "FSL"), (2, 2, True, "A"), (4, 2, True, "other"),
+    # Type D is any 1 < I < S (equations 5 and 6); section 3.2 has 10 sets and I = 5.
+    (10, 5, False, "D"), (6, 3, False, "D"), (2, 2, False, "other"), (3, 3, False, "other"),
 ])
 def test_any_setting_has_a_type_name(n, interval, overwrite, name):
   assert task_types.Setting(2, 1, 1, n, interval, overwrite).type_name == name
@@ -48,6 +49,7 @@ def test_bad_settings_are_refused(values, message):
 @pytest.mark.parametrize("name, n, message", [
     ("E", 1, "Unknown task type 'E'; allowed are FSL, A, B, C, D"),
     ("FSL", 3, "FSL has 1 support set, got num_support_sets=3"),
+    ("D", 2, "num_support_sets=2 never does. Choose num_support_sets=4"),
     ("D", 3, "not a multiple of class_change_interval=2"),
     ("A", 0, "num_support_sets=0; allowed"),
 ])
