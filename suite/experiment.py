@@ -142,7 +142,7 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
              profile: bool, config_text: str) -> None:
   folder, summary_path = workdir / name, workdir / name / "summary.json"
-  if summary_path.exists():
+  if distribution.agreed(summary_path.exists()):
     logging.info("%s: finished before; nothing to do.", name)
     return
   trace = _Trace(workdir / "tensorboard" / name if profile else None)

@@ -5,18 +5,26 @@ The unit of training is the *global* batch: R replicas take B / R examples each,
 which one device would have taken them, so one seed gives the same images on any number of
 devices.
 
+Each replica has running statistics of its own, such as batch norm's, which `average` sets to their
+mean over the replicas before they are used. Reading them is local: TensorFlow would reduce over all
+processes, and wait for ever for one that does not read. What steers a run of several processes is
+decided once: `agreed` gives all of them the value of the chief.
+
 Parameter servers are not supported: their updates are asynchronous, so a run could not be
 repeated.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-from typing import Any, Callable
+from typing import Any, Callable, Iterator, Sequence
 
 import tensorflow as tf
 
 NAMES = ("one_device", "mirrored", "multi_worker", "tpu")
+_ON_READ = tf.VariableSynchronization.ON_READ
 
 
 class Distribution:
@@ -25,9 +33,11 @@ class Distribution:
   def __init__(self, strategy: tf.distribute.Strategy, name: str):
     self.strategy, self.name = strategy, name
 
-  def scope(self):
+  @contextlib.contextmanager
+  def scope(self) -> Iterator[None]:
     """Scope in which variables are created on every replica."""
-    return self.strategy.scope()
+    with self.strategy.scope(), tf.variable_creator_scope(_read_locally):
+      yield
 
   @property
   def num_replicas(self) -> int:
@@ -42,6 +52,11 @@ class Distribution:
   def is_single(self) -> bool:
     """True if one device does all the work, so a step is one plain graph."""
     return self.num_replicas == 1 and self.name == "one_device"
+
+  @property
+  def num_processes(self) -> int:
+    """Number of processes that run the same command."""
+    return 1 if self.name != "multi_worker" else self.num_replicas // self.num_local_replicas
 
   @property
   def is_chief(self) -> bool:
@@ -98,6 +113,37 @@ class Distribution:
 
   def sum(self, per_replica: Any) -> tf.Tensor:
     return self.strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+
+  def average(self, variables: Sequence[tf.Variable]) -> None:
+    """Sets those variables that differ between replicas to their mean over all replicas."""
+    own = [] if self.is_single else [v for v in variables if v.synchronization == _ON_READ]
+    if own:
+      values = self.run(lambda: [tf.identity(v) for v in own])
+      for variable, value in zip(own, values):
+        variable.assign(self.mean(value))
+
+  def agreed(self, value: Any) -> Any:
+    """Returns the chief's value in every process; all of them must call it at the same point.
+
+    Args:
+      value: plain JSON.
+    """
+    if self.num_processes == 1:
+      return value
+    text = list(json.dumps(value).encode()) if self.is_chief else []
+    # Half of a type's kernels are missing for bytes; float32 holds 0..255 exactly.
+    parts = self.strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(
+            [] if context.replica_id_in_sync_group else text, dtype=tf.float32))
+    return json.loads(self.strategy.gather(parts, axis=0).numpy().astype("uint8").tobytes())
+
+
+def _read_locally(make: Callable[..., tf.Variable], **arguments: Any) -> tf.Variable:
+  """Makes a variable of which every replica has its own value; outside replicas, the first's."""
+  if (arguments.get("synchronization") == _ON_READ
+      and arguments.get("aggregation") == tf.VariableAggregation.MEAN):
+    arguments["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
+  return make(**arguments)
 
 
 def build(name: str = "one_device", num_devices: int | None = None) -> Distribution:

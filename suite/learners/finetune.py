@@ -125,7 +125,8 @@ class Finetune(tf.Module):
           context=context, seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
           phase=phase, save_as=f"{_TRIAL}{trial}+{name}")
 
-    trials, best = self._search.run(train, context.seeds.integer("search"))
+    trials, best = self._search.run(
+        train, context.seeds.integer("search"), context.distribution.agreed)
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
     entry = context.store.own(name)
     context.journal.once(f"{name}/keep", lambda: context.store.copy(saved[best], entry))

@@ -80,11 +80,19 @@ class RunState:
     self._target = target
     self._snapshots = snapshots_lib.Snapshots(target / "state" / "events")
     self._progress = snapshots_lib.Snapshots(target / "state" / "progress")
-    if self._scratch is not None:
-      _copy_state(self.folder, target)
     self._learner: Optional[Any] = None
     self.delivery = ""
-    self._open()
+    if self._scratch is None:
+      self._open()
+    self.distribution.agreed("the chief has opened the folder")
+    if self._scratch is not None:
+      _copy_state(self.folder, target)
+      self._open()
+    chief = self.distribution.agreed(self.done)  # It writes nothing before all have copied.
+    if self.done != chief:
+      raise RuntimeError(
+          f"This process finds {self.done} finished events in {self.folder}, the chief {chief}. "
+          "Give all processes the same --workdir on a file system that they share.")
 
   def _open(self) -> None:
     self._snapshots.sweep()
@@ -111,7 +119,8 @@ class RunState:
         seeds=self.seeds.child("event", self.done),
         distribution=self.distribution,
         store=weight_store.WeightStore(self._target / "weights", self.done),
-        journal=journal_lib.Journal(self.done, self.ledger, self._progress),
+        journal=journal_lib.Journal(
+            self.done, self.ledger, self._progress, self.distribution.agreed),
         report=self._writer.report,
         phase=phase,
         delivery=self.delivery,
@@ -153,7 +162,8 @@ class RunState:
       entry["predictions"] = relative
     now = time.monotonic()
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
-    entry = plain(entry)
+    # Later events look at records, and those of all processes must do the same.
+    entry = self.distribution.agreed(plain(entry))
     self._started = now
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)

@@ -25,15 +25,24 @@ class Partial(NamedTuple):
 
 
 class Journal:
-  """The finished steps of one event, on disk (or only in memory, if snapshots is None)."""
+  """The finished steps of one event.
+
+  Args:
+    event: its number.
+    ledger: saved with the steps.
+    snapshots: where they are saved; None: only in memory.
+    agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
+  """
 
   def __init__(
       self,
       event: int,
       ledger: ledger_lib.Ledger,
       snapshots: Optional[snapshots_lib.Snapshots] = None,
+      agreed: Callable[[Any], Any] = lambda value: value,
   ):
     self._event, self._ledger, self._snapshots = event, ledger, snapshots
+    self._agreed = agreed
     self._done: Dict[str, Any] = {}
     self._partial_key: Optional[str] = None
     self._partial: Optional[Partial] = None
@@ -57,7 +66,7 @@ class Journal:
       self._partial = Partial(saved["partial"]["values"], arrays)
 
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
-    """Returns fn(), or its value from before the event was interrupted.
+    """Returns fn() of the chief, or its value from before the event was interrupted.
 
     Args:
       key: names the step within the event.
@@ -65,7 +74,7 @@ class Journal:
     """
     if key not in self._done:
       # Through JSON on the first run too: a resumed run must see the same value.
-      self._done[key] = json.loads(json.dumps(fn()))
+      self._done[key] = self._agreed(json.loads(json.dumps(fn())))
       self._partial_key = self._partial = None
       self._write()
     return self._done[key]

@@ -8,16 +8,23 @@ from typing import Any, Callable, Iterator
 import tensorflow as tf
 
 
+def nothing() -> None:
+  """Does nothing."""
+  return  # AutoGraph cannot read a function of nothing but a docstring.
+
+
 class BatchLoop:
   """Makes an update for each batch.
 
   Args:
     update: update(batch, step) makes an update and returns the mean loss [] of the global batch;
       step is its number, int64 []. It is called outside of replicas.
+    after: called outside of replicas after the last update of a call.
   """
 
-  def __init__(self, update: Callable[[Any, tf.Tensor], tf.Tensor]):
-    self._update = update
+  def __init__(self, update: Callable[[Any, tf.Tensor], tf.Tensor],
+               after: Callable[[], None] = nothing):
+    self._update, self._after = update, after
     self._run = tf.function(self._updates)
 
   def run(self, iterator: Iterator[Any], num: int, first: int = 0) -> float:
@@ -28,4 +35,5 @@ class BatchLoop:
     total = tf.constant(0.0)
     for step in tf.range(first, first + num):
       total += self._update(next(iterator), step)
+    self._after()
     return total

@@ -61,7 +61,7 @@ class GradientLoop:
         model, objective=cross_entropy.CrossEntropy(self._smoothing), optimizer=self._updates,
         kind=kind)
     self.step: Any = tf.function(self._step) if distribution.is_single else self._step
-    self._loop = batch_loop.BatchLoop(self._update)
+    self._loop = batch_loop.BatchLoop(self._update, after=self._average)
 
   def configure(
       self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float
@@ -85,6 +85,9 @@ class GradientLoop:
   def _update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
     del step  # The schedule has the optimizer's own count.
     return self.distribution.sum(self.distribution.run(self.step, args=(batch,)))
+
+  def _average(self) -> None:
+    self.distribution.average(self.model.variables)
 
   def run(self, iterator: Iterator[Any], num_steps: int) -> float:
     """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged)."""

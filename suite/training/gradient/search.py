@@ -44,6 +44,7 @@ class Search:
       raise ValueError(f"num_trials is {self.num_trials}; a search needs at least one trial.")
 
   def run(self, train: Callable[[int, Dict[str, float]], Mapping[str, Any]], seed: int,
+          agreed: Callable[[Any], Any] = lambda value: value,
           ) -> Tuple[List[Dict[str, Any]], int]:
     """Runs the trials.
 
@@ -51,6 +52,7 @@ class Search:
       train: train(trial index, {"learning_rate", "label_smoothing"}) returns plain values with
         "status" ("done" or "failed") and, if done, "validation_error".
       seed: of the oracle's draws.
+      agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
 
     Returns:
       The trials, each with its hyper-parameters, and the index of the best (the first of equals).
@@ -65,8 +67,8 @@ class Search:
         trial = oracle.create_trial("suite")
         if trial.status == "STOPPED":
           break
-        values = {name: float(trial.hyperparameters.get(name))
-                  for name in ("learning_rate", "label_smoothing")}
+        values = agreed({name: float(trial.hyperparameters.get(name))
+                         for name in ("learning_rate", "label_smoothing")})
         result = {"trial": len(trials), **values, **train(len(trials), values)}
         trials.append(result)
         _report(oracle, trial, result)

@@ -202,7 +202,9 @@ class _Run:
     outputs = self.network.score.run(
         self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
         ledger=self.context.ledger, phase="validate")
-    error = validation_error(self.experience.task.kind, outputs)
+    # One decision for all processes: each has computed the error by itself.
+    error = self.context.distribution.agreed(
+        validation_error(self.experience.task.kind, outputs))
     loss = self.loss_sum / self.loss_steps
     self.loss_sum, self.loss_steps = 0.0, 0
     self.curve.append([self.step, loss, error])

@@ -45,7 +45,7 @@ class PretextUpdates(tf.Module):
       self.optimizer = optimizers.KerasUpdates(
           sgd, pretext.variables_to_train, coupled_decay=weight_decay, decays=lambda _: True,
           num_replicas=distribution.num_replicas)
-    self._loop = batch_loop.BatchLoop(self.update)
+    self._loop = batch_loop.BatchLoop(self.update, after=self._average)
 
   def run(self, iterator: Iterator[Any], first: int, num: int, total: int) -> float:
     """Makes updates first ... first + num - 1 of total; returns the sum of their losses."""
@@ -67,6 +67,9 @@ class PretextUpdates(tf.Module):
     loss, result = self._distribution.run(self._in_replica, args=(batch, step))
     self._pretext.after_update(result)
     return self._distribution.sum(loss)
+
+  def _average(self) -> None:
+    self._distribution.average(self._pretext.variables)
 
   def _in_replica(self, batch: Any, step: tf.Tensor) -> Any:
     variables = self._pretext.variables_to_train
