@@ -87,10 +87,11 @@ def run(
   if distribution.is_chief:
     environment = _environment(seed, distribution, command)
     _claim(folder, config_text, {**environment, "learners": list(learners)})
-  for name, make_learner in learners.items():
-    _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
-    if distribution.is_chief:
-      _keep_operative_config(folder / "operative_config.gin")
+  with distribution.lost_processes():
+    for name, make_learner in learners.items():
+      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
+      if distribution.is_chief:
+        _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
     return ""
   if find_unused is not None:
@@ -141,7 +142,7 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
              profile: bool, config_text: str) -> None:
-  folder, summary_path = workdir / name, workdir / name / "summary.json"
+  folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(summary_path.exists()):
     logging.info("%s: finished before; nothing to do.", name)
     return
@@ -155,6 +156,11 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     trace.stop()
   if distribution.is_chief:
     snapshots.save_text(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
+
+
+def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
+  """The file whose presence says that the learner has finished."""
+  return workdir / name / "summary.json"
 
 
 def _keep_operative_config(path: pathlib.Path) -> None:
@@ -200,6 +206,8 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   if not environment_path.exists():
     snapshots.save_text(environment_path, json.dumps(environment, indent=1))
     return
+  if all(_summary(folder, name).exists() for name in environment["learners"]):
+    return  # Nothing is left to compute; the run is only reported.
   try:
     arithmetic.of_this_process().check(_stored_environment(folder).get("arithmetic", {}))
   except ValueError as error:

@@ -21,10 +21,19 @@ import json
 import os
 from typing import Any, Callable, Iterator, Sequence
 
+from absl import logging
+import numpy as np
 import tensorflow as tf
 
 NAMES = ("one_device", "mirrored", "multi_worker", "tpu")
+_LOST = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError,
+         tf.errors.DeadlineExceededError)
+_HEADER, _BLOCK = 8, 1 << 14  # Bytes that processes exchange at once: a length, a part of a text.
 _ON_READ = tf.VariableSynchronization.ON_READ
+
+
+class LostProcessError(RuntimeError):
+  """Another process of the run has ended, or cannot be reached any more."""
 
 
 class Distribution:
@@ -32,6 +41,7 @@ class Distribution:
 
   def __init__(self, strategy: tf.distribute.Strategy, name: str):
     self.strategy, self.name = strategy, name
+    self._total = tf.function(self.sum)
 
   @contextlib.contextmanager
   def scope(self) -> Iterator[None]:
@@ -122,6 +132,19 @@ class Distribution:
       for variable, value in zip(own, values):
         variable.assign(self.mean(value))
 
+  @contextlib.contextmanager
+  def lost_processes(self) -> Iterator[None]:
+    """Turns TensorFlow's error about another process into a `LostProcessError`."""
+    try:
+      yield
+    except _LOST as error:
+      if self.num_processes == 1:
+        raise
+      raise LostProcessError(
+          f"another of the {self.num_processes} processes of this run has ended or cannot be "
+          "reached any more (its last line says why), so this one ends, too; start all of them "
+          "again with the same commands to resume from the last saved state") from error
+
   def agreed(self, value: Any) -> Any:
     """Returns the chief's value in every process; all of them must call it at the same point.
 
@@ -130,12 +153,19 @@ class Distribution:
     """
     if self.num_processes == 1:
       return value
-    text = list(json.dumps(value).encode()) if self.is_chief else []
-    # Half of a type's kernels are missing for bytes; float32 holds 0..255 exactly.
-    parts = self.strategy.experimental_distribute_values_from_function(
-        lambda context: tf.constant(
-            [] if context.replica_id_in_sync_group else text, dtype=tf.float32))
-    return json.loads(self.strategy.gather(parts, axis=0).numpy().astype("uint8").tobytes())
+    text = json.dumps(value).encode() if self.is_chief else b""
+    header = self._from_chief(len(text).to_bytes(_HEADER, "big"), _HEADER)
+    size = int.from_bytes(header, "big")
+    blocks = [self._from_chief(text[i:i + _BLOCK], _BLOCK) for i in range(0, size, _BLOCK)]
+    return json.loads(b"".join(blocks)[:size])
+
+  def _from_chief(self, text: bytes, size: int) -> bytes:
+    """Returns the chief's text in every process, with zeros after it; one graph for each size."""
+    row = np.zeros([size], np.float32)  # The type of most kernels; it holds 0..255 exactly.
+    row[:len(text)] = np.frombuffer(text, np.uint8)
+    rows = self.strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(row if context.replica_id_in_sync_group == 0 else 0 * row))
+    return self._total(rows).numpy().astype(np.uint8).tobytes()
 
 
 def _read_locally(make: Callable[..., tf.Variable], **arguments: Any) -> tf.Variable:
@@ -218,6 +248,11 @@ _CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
 
 def _multi_worker() -> tf.distribute.Strategy:
   _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
+  resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+  hosts = [host for job in sorted(resolver.cluster_spec().jobs)
+           for host in resolver.cluster_spec().job_tasks(job)]
+  logging.info("This is %s %s; waiting until the processes of %s have started.",
+               resolver.task_type, resolver.task_id, ", ".join(hosts))
   # RING is fastest on CPU; AUTO chooses NCCL for GPUs.
   gpus = tf.config.list_physical_devices("GPU")
   implementation = (tf.distribute.experimental.CommunicationImplementation.AUTO if gpus

@@ -77,3 +77,8 @@ def of_episodic_learner(learner: learner_lib.EpisodicLearner | learner_lib.MetaL
 def keeps_predict(learner: learner_lib.Learner) -> bool:
   """Whether a compiled `predict` is still valid after `learn`."""
   return bool(getattr(learner, "predict_stays", False))
+
+
+def shares_updates(learner: object) -> bool:
+  """Whether several replicas share the learner's updates."""
+  return bool(getattr(learner, "shares_updates", hasattr(learner, "meta_loss")))

@@ -22,6 +22,8 @@ asks for them once (`capabilities`, `refusals`). Any learner may have these:
     kinds           the kinds of tasks that it can learn; missing: all of `tasks.KINDS`
     predict_stays   True if `predict` stays the same function after `learn`, so that its compiled
                     graph can be kept: only variables change
+    shares_updates  True if the replicas of `context.distribution` share its updates; missing: only
+                    a meta-learner's, and any other learns on one device, in every process alike
 """
 
 from __future__ import annotations

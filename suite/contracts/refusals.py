@@ -13,6 +13,7 @@ from typing import Callable, Iterable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import distribution as distribution_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
@@ -84,6 +85,15 @@ def check_learner(learner: object, delivery: str, *, also: Sequence[str] = ()) -
         f"{name} cannot be given {need.shown} ({need.protocols}); it accepts "
         f"{' and '.join(allowed)}. Run it there, or take another learner, for example "
         f"{need.example}.")
+
+
+def check_one_device(distribution: distribution_lib.Distribution, protocol: str, reason: str
+                     ) -> None:
+  """Refuses several devices for a protocol that cannot use them."""
+  if not distribution.is_single:
+    raise RefusedError(
+        f"{protocol} runs on one device, since {reason}; it was started on {distribution.name!r} "
+        f"with {distribution.num_replicas} replicas. Start it with --strategy one_device.")
 
 
 def check_method(method: object, names: Sequence[str], example: str) -> None:

@@ -41,6 +41,8 @@ class Finetune(tf.Module):
     static: compare past tasks on independently trained backbones (FT-s), not the learner's own.
   """
 
+  shares_updates = True
+
   def __init__(
       self,
       backbone: Callable[..., tf.keras.Model],

@@ -42,6 +42,7 @@ class Pretrainer(tf.Module):
   """
 
   deliveries = (deliveries_lib.PORTIONS,)
+  shares_updates = True
 
   def __init__(
       self,

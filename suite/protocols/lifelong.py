@@ -65,6 +65,7 @@ def run(
     budget: greatest number of answers that the method may ask for.
     min_models: test sets with fewer models are left out, and records name them.
   """
+  refusals.check_one_device(state.distribution, "lifelong", "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = load(predictions, min_models)
   fingerprint = _check_unchanged(tables, state)

@@ -23,6 +23,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
+from suite.contracts import capabilities
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
@@ -137,6 +138,11 @@ class RunState:
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
     self._learner, self.delivery = learner, delivery
+    if not (self.distribution.is_single or capabilities.shares_updates(learner)):
+      logging.warning(
+          "%s: %s learns on one device: the %d replicas of strategy %r do not share its updates.",
+          self.name, type(learner).__name__, self.distribution.num_replicas,
+          self.distribution.name)
     context = self.context() if begin else None
     for task in begin:
       learner.begin(task, context)
