@@ -8,6 +8,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -16,8 +17,8 @@ from suite.reporting import records as records_lib
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
-# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm: batch
-# norm's statistics are per replica by nature.
+# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm, where
+# several devices are compared with one: batch norm normalizes each replica's share by itself.
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment
@@ -77,6 +78,7 @@ def _finish(*processes):
       process.kill()  # A worker waits for ever for another one that failed.
   for process, output in zip(processes, outputs):
     assert process.returncode == 0, output[-3000:]
+  return outputs
 
 
 def _records(workdir):
@@ -127,14 +129,88 @@ def test_two_logical_devices_give_the_records_of_one(start, alone, tmp_path):
 
 
 def test_two_worker_processes_give_the_records_of_one(start, alone, tmp_path):
-  workers = [f"localhost:{port}" for port in _free_ports(2)]
-  processes = []
-  for index in (0, 1):
-    config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
-    processes.append(start(tmp_path, "--strategy", "multi_worker",
-                           environment={"TF_CONFIG": json.dumps(config)}))
-  _finish(*processes)
+  _finish(*_two_workers(start, tmp_path))
   _assert_same(_records(tmp_path), alone)
+
+
+def _two_workers(start, workdir, *flags):
+  return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config})
+          for config in _configs()]
+
+
+def _configs():
+  """TF_CONFIG of each of two processes."""
+  workers = [f"localhost:{port}" for port in _free_ports(2)]
+  return [json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})
+          for index in (0, 1)]
+
+
+BATCH_NORM = ("--gin_param", "conv4.conv4.norm='batch'")  # As the quickstart has it.
+
+
+@pytest.fixture(name="with_batch_norm", scope="module")
+def _with_batch_norm(start, tmp_path_factory):
+  workdir = tmp_path_factory.mktemp("batch_norm")
+  _finish(*_two_workers(start, workdir, *BATCH_NORM))
+  return _records(workdir)
+
+
+def test_batch_norm_in_two_worker_processes_is_that_of_two_devices(start, with_batch_norm, tmp_path
+                                                                   ):
+  _finish(start(tmp_path, "--strategy", "mirrored", "--devices", "2", *BATCH_NORM))
+  _assert_same(_records(tmp_path), with_batch_norm)
+
+
+def test_a_worker_that_is_killed_ends_the_other_and_both_go_on(start, with_batch_norm, tmp_path):
+  chief, second = _two_workers(start, tmp_path, *BATCH_NORM)
+  try:
+    deadline = time.monotonic() + 200
+    while not list(tmp_path.glob("ft_d/state/progress/0*/partial.npz")):  # In the first training.
+      assert chief.poll() is None and time.monotonic() < deadline
+      time.sleep(0.01)
+    second.kill()
+    output = chief.communicate(timeout=200)[0]
+  finally:
+    chief.kill()
+    second.kill()
+    second.communicate()
+  assert chief.returncode == 1 and "Traceback" not in output
+  assert output.splitlines()[-1].startswith(
+      "suite: another of the 2 processes of this run has ended or cannot be reached any more")
+  _finish(*_two_workers(start, tmp_path, *BATCH_NORM))
+  assert _records(tmp_path) == with_batch_norm
+
+
+# Every process has values of its own.
+SCRIPT = """
+import json
+import os
+from suite.compute import distribution
+import tensorflow as tf
+
+one = distribution.build("multi_worker")
+index = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+agreed = [one.agreed({"error": 0.1 + index, "chief": one.is_chief}), len(one.agreed("x" * 40000))]
+with one.scope():
+  norm = tf.keras.layers.BatchNormalization()
+  norm.build([None, 1])
+update = lambda: norm.moving_mean.assign([[1.0, 4.0][index]])
+tf.function(lambda: one.run(update))()
+before = float(norm.moving_mean.numpy()[0])  # Read in one process only, this would wait for ever.
+tf.function(lambda: one.average(norm.variables))()
+print("found", json.dumps([agreed, before, float(norm.moving_mean.numpy()[0])]))
+"""
+
+
+def test_processes_take_the_values_of_the_chief_and_the_mean_of_their_statistics():
+  processes = [subprocess.Popen(
+      [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+      env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT), "TF_CONFIG": config})
+               for config in _configs()]
+  outputs = _finish(*processes)
+  for output, own in zip(outputs, (1.0, 4.0)):
+    found = json.loads(output[output.index("found") + len("found"):].splitlines()[0])
+    assert found == [[{"error": 0.1, "chief": True}, 40000], own, 2.5]
 
 
 def _free_ports(count):

@@ -210,9 +210,12 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
   path.write_text(json.dumps(stored))
   asked = []
   monkeypatch.setattr(arithmetic, "limit_op_threads", asked.append)  # None: it has started.
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0  # It has finished, and only reports.
+  assert "ada" in capsys.readouterr().out and asked == [more]
+  pathlib.Path("w/bob/summary.json").unlink()
   assert cli.main(["run", "two.gin", "--workdir", "w"]) != 0
   said = capsys.readouterr().err
-  assert asked == [more] and "w holds a run that computed otherwise" in said
+  assert asked == [more, more] and "w holds a run that computed otherwise" in said
   assert f"op_threads was {more} and is {more - 1}" in said
   assert f"Set TF_NUM_INTRAOP_THREADS={more} and TF_ENABLE_ONEDNN_OPTS=" in said
   stored.pop("arithmetic")  # A run of an earlier version.

@@ -98,3 +98,30 @@ def test_sums_and_means_over_one_replica_are_the_value():
   one = distribution_lib.build()
   assert float(one.sum(one.run(lambda x: x * 2.0, args=(tf.constant(3.0),)))) == 6.0
   assert float(one.mean(tf.constant(3.0))) == 3.0
+
+
+def test_one_process_agrees_with_itself():
+  value = {"any": object()}
+  assert distribution_lib.build().agreed(value) is value
+  assert distribution_lib.build("mirrored", 1).agreed(value) is value
+
+
+def test_values_of_replicas_are_read_without_the_other_replicas():
+  one = distribution_lib.build("mirrored", 1)
+  own = dict(initial_value=2.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ)
+  with one.scope():
+    mean = tf.Variable(aggregation=tf.VariableAggregation.MEAN, **own)
+    total = tf.Variable(aggregation=tf.VariableAggregation.SUM, **own)
+    weight = tf.Variable(3.0)
+  assert mean.aggregation == tf.VariableAggregation.ONLY_FIRST_REPLICA
+  assert total.aggregation == tf.VariableAggregation.SUM
+  assert weight.aggregation == tf.VariableAggregation.NONE
+  one.run(lambda: mean.assign(5.0))
+  one.average([mean, weight])
+  assert (mean.numpy(), weight.numpy()) == (5.0, 3.0)
+
+
+def test_an_error_of_one_process_is_none_of_another():
+  one = distribution_lib.build()
+  with pytest.raises(tf.errors.UnavailableError, match="a disk"), one.lost_processes():
+    raise tf.errors.UnavailableError(None, None, "a disk")

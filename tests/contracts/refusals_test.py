@@ -22,6 +22,7 @@ from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import streams
 from suite.learners import embedded_maml
+from suite.learners import finetune
 from suite.learners import gradient
 from suite.learners import maml
 from suite.learners import meta_centroids
@@ -204,10 +205,10 @@ REFUSED = {
 }
 
 
-def state_in(folder):
+def state_in(folder, devices=()):
   return run_state.RunState(
       folder, run_writer.RunWriter(folder, None, progress.Progress("x")), name="x", seed=1,
-      distribution=distribution.build())
+      distribution=distribution.build(*devices))
 
 
 def test_every_pair_is_in_one_of_the_tables():
@@ -365,3 +366,19 @@ def test_a_pretext_of_two_views_needs_a_transform_that_has_them(tmp_path):
   with pytest.raises(ValueError, match=message):
     PROTOCOLS["pretrain"](learner, state_in(tmp_path))
   assert contrastive_views.AugPlus(8).view(1).shape == (8, 8, 3)
+
+
+@pytest.mark.parametrize("protocol, learner", [("fluid", "nearest_mean"),
+                                               ("lifelong", "order_search")])
+def test_what_runs_on_one_device_refuses_several(protocol, learner, tmp_path):
+  message = f"{protocol} runs on one device, since .* started on 'mirrored' with 1 replicas.*one_de"
+  with pytest.raises(refusals.RefusedError, match=message):
+    PROTOCOLS[protocol](LEARNERS[learner](), state_in(tmp_path, ("mirrored", 1)))
+
+
+@pytest.mark.parametrize("learner, told", [("nearest_mean", True), ("finetune", False),
+                                           ("protonet", False)])
+def test_a_learner_that_does_not_use_several_devices_says_so(learner, told, tmp_path, caplog):
+  made = (LEARNERS[learner]() if learner != "finetune" else finetune.Finetune(conv4.conv4))
+  state_in(tmp_path, ("mirrored", 1)).resume(made)
+  assert told == ("NearestMean learns on one device: the 1 replicas of" in caplog.text)

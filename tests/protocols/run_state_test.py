@@ -115,3 +115,39 @@ def test_a_learner_that_does_not_make_its_variables_again_is_caught(tmp_path):
   state = _state(tmp_path)
   with pytest.raises(AssertionError):
     state.resume(Counter(), begin=[])
+
+
+class Second(distribution.Distribution):
+  """Of a process that is not the chief and is told what `answers` holds."""
+
+  is_chief = False
+
+  def __init__(self, *answers):
+    super().__init__(distribution.build().strategy, "one_device")
+    self.answers, self.asked = list(answers), []
+
+  def agreed(self, value):
+    self.asked.append(value)
+    return self.answers.pop(0)
+
+
+def _second(folder, *answers):
+  return run_state.RunState(
+      folder, run_writer.Follower(folder), name="counter", seed=3, distribution=Second(*answers))
+
+
+def test_a_process_keeps_the_records_of_the_chief_and_writes_none(tmp_path):
+  _run(tmp_path, 1)
+  before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+  state = _second(tmp_path, "open", 1, {"event": 1, "kind": "train", "total": 7})
+  state.resume(Counter(), begin=[TASK])
+  state.commit({"kind": "train", "total": 8})
+  assert [r["total"] for r in state.records] == [1, 7]
+  assert state.distribution.asked[2]["total"] == 8
+  assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_a_process_that_finds_other_state_than_the_chief_stops(tmp_path):
+  _run(tmp_path, 1)
+  with pytest.raises(RuntimeError, match="finds 1 finished events in .*, the chief 3. Give all"):
+    _second(tmp_path, "open", 3)

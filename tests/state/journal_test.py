@@ -58,3 +58,10 @@ def test_what_another_event_left_is_dropped(tmp_path):
 def test_without_a_disk_it_only_remembers():
   journal = journal_lib.Journal(0, ledger_lib.Ledger())
   assert journal.once("a", lambda: 1) == journal.once("a", lambda: 2) == 1
+
+
+def test_a_step_has_the_result_of_the_chief():
+  journal = journal_lib.Journal(
+      0, ledger_lib.Ledger(), agreed=lambda value: {**value, "error": 0.5})
+  assert journal.once("a", lambda: {"error": 0.4, "k": 5}) == {"error": 0.5, "k": 5}
+  assert journal.once("a", lambda: pytest.fail("ran again")) == {"error": 0.5, "k": 5}

@@ -27,6 +27,12 @@ def test_the_same_seed_proposes_the_same():
   assert a == b != c
 
 
+def test_a_process_tries_what_the_chief_draws():
+  chosen = {"learning_rate": 0.02, "label_smoothing": 0.1}
+  trials, _ = search.Search(num_trials=2).run(_train(), seed=1, agreed=lambda drawn: chosen)
+  assert [{name: trial[name] for name in chosen} for trial in trials] == [chosen, chosen]
+
+
 def test_a_grid_visits_every_value_once():
   grid = search.Search("grid", 4, learning_rate=[1e-4, 1e-3, 1e-2, 1e-1], label_smoothing=0.15)
   trials, best = grid.run(_train(), seed=0)

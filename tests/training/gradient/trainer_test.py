@@ -134,6 +134,15 @@ def test_the_best_weights_are_kept_and_the_curve_says_why(tmp_path):
   }
 
 
+def test_the_errors_of_the_chief_decide_which_weights_are_the_best(tmp_path):
+  chief, context = {0.2: 0.3, 0.3: 0.2}, _context(tmp_path)
+  context.distribution.agreed = lambda error: chief[error]
+  network = Network({2: 0.2, 4: 0.3})
+  result = _fit(network, context, steps=4, validate_every=2, save_every=100)
+  assert (result["best_step"], result["validation_error"]) == (4, 0.2)
+  assert context.store.load(context.store.own("best")) == [np.array(4)]
+
+
 @pytest.mark.parametrize("steps, validate_every, save_every, expected", [
     (7, 2, 100, [2, 2, 2, 1]),
     (6, 2, 3, [2, 1, 1, 2]),
