@@ -68,7 +68,7 @@ def broken_stream(part):
   good, = digits.nevis_stream(max_train_images=32).entries[1:2]
   task = type(good.task)("pets", "single_label", 10)
   pets = streams.StreamEntry(task, 2030, "meta_test", lambda: streams.Splits(
-      **{name: load(name) for name in ("train", "validation", "test")}), "nevis/pets")
+      **{name: load(name) for name in streams.SPLITS}), "nevis/pets")
   return streams.Stream("pets", [good, pets])
 """
 
@@ -160,7 +160,7 @@ def test_a_setting_that_makes_no_sense_is_said_plainly(capsys, binding, message)
   assert not _records()
 
 
-@pytest.mark.parametrize("part, done", [("train", 2), ("validation", 2), ("test", 3)])
+@pytest.mark.parametrize("part, done", [("train", 2), ("dev", 2), ("test", 3)])
 def test_a_corrupt_image_names_its_data_set_and_itself(capsys, part, done):
   assert _run("nevis.run.stream=@small.broken_stream()", f"small.broken_stream.part='{part}'") == 1
   error = capsys.readouterr().err

@@ -1,8 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Building on Apache Beam (extra `beam`), for data sets that take days on one machine.
 
-  part of the source -> parse -> check images and labels -> split by the hash of the key
-                     -> of equal images the last split keeps one -> records
+  part of the source -> parse -> check images and labels -> divide into splits
+                     -> of equal images those of the last split are kept -> records
+
+The division needs the key, group and labels of all examples, but no image: one worker draws it, and
+the others look their examples up.
 
 A part is a file if the layout's files can be read alone (`Layout.separate_files`), else the whole
 source: then one worker parses it, and all share the rest. Records equal those of a build without
@@ -14,24 +17,33 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import apache_beam as beam
 import numpy as np
 
 from tfds_builders import completeness
 from tfds_builders import content
+from tfds_builders import division
 from tfds_builders import errors
 from tfds_builders import labels
-from tfds_builders import splits
 from tfds_builders import spool
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
 
 Part = Callable[[], Iterator[example.Example]]
-# Key, digest, split, labels, extra, image.
-Checked = tuple[str, int, str, list[example.Label], Mapping[str, Any], bytes]
+
+
+class Checked(NamedTuple):
+  """A checked example; `split` is that of the source until the examples are divided."""
+
+  key: str
+  digest: int
+  split: str
+  labels: list[example.Label]
+  extra: Mapping[str, Any]
+  image: bytes
 
 
 class Build:
@@ -67,14 +79,24 @@ class Build:
           | "batch" >> beam.BatchElements(min_batch_size=1, max_batch_size=256)
           | "check" >> beam.FlatMap(lambda batch: _checked(row, batch)).with_outputs(
               "seen", main="good"))
-      kept = (checked.good | "by image" >> beam.Map(lambda one: (one[1] if row.unique else one[0],
-                                                                  one))
-              | "copies" >> beam.GroupByKey()
-              | "keep" >> beam.FlatMap(lambda group: _kept(row, list(group[1]))))
+      split_of = (checked.seen | "members" >> beam.Map(lambda seen: seen[0])
+                  | "all members" >> beam.CombineGlobally(beam.combiners.ToListCombineFn())
+                  | "divide" >> beam.Map(lambda members: division.divide(row, members)))
+      copies = (checked.good
+                | "place" >> beam.Map(lambda one, found: one._replace(split=found[one.key]),
+                                      beam.pvalue.AsSingleton(split_of))
+                | "by image" >> beam.Map(lambda one: (one.digest if row.unique else one.key, one))
+                | "copies" >> beam.GroupByKey()
+                | "keep" >> beam.FlatMap(lambda group: _kept(row, list(group[1]))).with_outputs(
+                    "removed", main="kept"))
+      kept = copies.kept
+      removed = (copies.removed | "count removed" >> beam.combiners.Count.PerElement()
+                 | "gather removed" >> beam.combiners.ToDict())
       facts = (checked.seen | "count" >> beam.CombineGlobally(_Tally())
                | "verify" >> beam.Map(lambda tally: _facts(row, expected, tally))
-               | "write" >> beam.Map(lambda found: _write(path, found)))
-      digests = (kept | "digests" >> beam.Map(lambda one: (one[2], one[1]))
+               | "write" >> beam.Map(lambda found, numbers: _write(path, row, found, numbers),
+                                     beam.pvalue.AsSingleton(removed)))
+      digests = (kept | "digests" >> beam.Map(lambda one: (one.split, one.digest))
                  | "gather" >> beam.CombineGlobally(beam.combiners.ToListCombineFn()))
       _ = digests | "save digests" >> beam.Map(
           lambda found: _save(row, os.path.dirname(path), found))
@@ -93,7 +115,7 @@ class _Split(beam.PTransform):
     kept, facts = self._build.records(pipeline.pipeline)
     row, name, finish = self._build.row, self._name, self._finish
     # The facts are a side input: nothing is written if the source fails its checks.
-    return (kept | beam.Filter(lambda one: one[2] == name)
+    return (kept | beam.Filter(lambda one: one.split == name)
             | beam.Map(lambda one, found: finish(row, _record(row, one, found)),
                        beam.pvalue.AsSingleton(facts)))
 
@@ -105,36 +127,43 @@ def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any
       raise errors.DataError(f"{one.where} is of split {one.split!r}; the row of {row.name} has a "
                              f"rule for {sorted(row.splits)}.")
     found = labels.checked(row, one)
-    yield beam.pvalue.TaggedOutput("seen", (one.split, broken.get(index), tuple(
-        label for label in found if isinstance(label, str))))
+    member = division.Member(one.split, one.key, one.group or one.key, tuple(found))
+    yield beam.pvalue.TaggedOutput("seen", (member, broken.get(index)))
     if index not in broken:
-      split = splits.draw(row.base_name, one.group or one.key, row.splits[one.split])
-      yield one.key, content.digest(one.image), split, found, one.extra or {}, one.image
+      yield Checked(one.key, content.digest(one.image), one.split, found, one.extra or {},
+                    one.image)
 
 
-def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Checked]:
-  """Yields the copies of one image that are in the last of their splits."""
+def _kept(row: row_lib.Row, copies: list[Checked]) -> Iterator[Any]:
+  """Yields the copies of one image that are in the last of their splits, "removed": the others."""
   if not row.unique:
     if len(copies) > 1:
-      raise errors.DataError(f"{len(copies)} examples of {row.name} have the key {copies[0][0]!r}.")
+      raise errors.DataError(
+          f"{len(copies)} examples of {row.name} have the key {copies[0].key!r}.")
     yield from copies
     return
-  rank = {name: index for index, name in enumerate(row.split_names)}
-  last = max(rank[one[2]] for one in copies)
-  yield from (one for one in copies if rank[one[2]] == last)
+  last = max(row.split_names.index(one.split) for one in copies)
+  for one in copies:
+    if one.split == row.split_names[last]:
+      yield one
+    else:
+      yield beam.pvalue.TaggedOutput("removed", one.split)
 
 
 class _Tally(beam.CombineFn):
-  """Combines (counts by source split, unreadable images, class names)."""
+  """Combines (member, reason why it is unreadable or None) to facts of all examples.
+
+  They are counts by source split, unreadable images, and class names.
+  """
 
   def create_accumulator(self):
     return {}, [], set()
 
   def add_input(self, accumulator, element):
     counts, broken, names = accumulator
-    split, why, found = element
-    counts[split] = counts.get(split, 0) + 1
-    names.update(found)
+    member, why = element
+    counts[member.source] = counts.get(member.source, 0) + 1
+    names.update(label for label in member.labels if isinstance(label, str))
     return counts, broken + ([why] if why else []), names
 
   def merge_accumulators(self, accumulators):
@@ -159,8 +188,12 @@ def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> dict[st
           "class_names": list(row.class_names or sorted(names))}
 
 
-def _write(path: str, found: dict[str, Any]) -> dict[str, Any]:
+def _write(path: str, row: row_lib.Row, found: dict[str, Any], removed: Mapping[str, int]
+           ) -> dict[str, Any]:
+  """Writes the facts with the number of duplicates removed from each split."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  found = {**found, "duplicates_removed": {name: removed.get(name, 0) for name in row.split_names}
+           if row.unique else {}}
   with tf.io.gfile.GFile(path, "w") as file:
     file.write(json.dumps(found))
   return found
@@ -178,4 +211,4 @@ def _save(row: row_lib.Row, directory: str, found: Sequence[tuple[str, int]]) ->
 
 def _record(row: row_lib.Row, one: Checked, found: Mapping[str, Any]) -> spool.Record:
   ids = {name: index for index, name in enumerate(found["class_names"])}
-  return spool.Record(one[0], labels.in_record(row, one[3], ids), one[4], one[5])
+  return spool.Record(one.key, labels.in_record(row, one.labels, ids), one.extra, one.image)

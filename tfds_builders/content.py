@@ -24,7 +24,7 @@ def digest(image: bytes) -> int:
 class Digests:
   """Counts images by split; an image that occurs in several splits is kept in the last one.
 
-  Splits are ordered train, validation, test, so no test image is trained on.
+  Splits are ordered train, dev, validation, test, so no test image is trained on.
   """
 
   def __init__(self, split_names: Sequence[str]):
@@ -33,9 +33,9 @@ class Digests:
     self._removed: dict[str, int] = dict.fromkeys(split_names, 0)
     self._copies: dict[int, int] = {}  # Of images that occur more than once in their last split.
 
-  def add(self, image: bytes, split: str) -> None:
-    """Adds one image of a split."""
-    key, rank = digest(image), self._rank[split]
+  def add(self, key: int, split: str) -> None:
+    """Adds one image of a split, by its digest."""
+    rank = self._rank[split]
     last = self._last.get(key)
     if last is None:
       self._last[key] = rank
@@ -47,9 +47,9 @@ class Digests:
     else:
       self._copies[key] = self._copies.get(key, 1) + 1
 
-  def held_by_later(self, image: bytes, split: str) -> bool:
-    """Returns whether a later split holds this image."""
-    return self._last.get(digest(image), -1) > self._rank[split]
+  def held_by_later(self, key: int, split: str) -> bool:
+    """Returns whether a later split holds the image of this digest."""
+    return self._last.get(key, -1) > self._rank[split]
 
   @property
   def removed(self) -> dict[str, int]:

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The random splits of the NEVIS'22 reference.
 
-They depend on the position of an example in its archive, while our splits depend on a hash of its
-key (`splits.py`). They exist for comparison with published numbers.
+They depend on the position of an example in its archive, while our splits depend on hashes of keys
+(`division.py`). They exist for comparison with published numbers.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Mapping
 
-PREFIX = "paper_"
-NAMES = ("train", "dev", "dev_test", "test")
+from tfds_builders import splits
+
+# Part, as the reference names it (its draws go by the alphabet) -> our name of the split.
+SPLITS = {splits.TRAIN: splits.TRAIN, splits.DEV: splits.DEV, "dev_test": splits.VALIDATION,
+          splits.TEST: splits.TEST}
+NAMES = tuple(SPLITS)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -91,7 +91,7 @@ class RowBuilder(
     spool.fill(source.examples, source.num_examples)
     self._take_facts(spool.counts, spool.unreadable, spool.class_names or list(source.class_names),
                      spool.digests.removed if row.unique else {})
-    if row.holds_images and not row.drawn_as_in_paper:
+    if row.holds_images:
       spool.digests.save(self.data_dir, spool.split_names)
     return {split: self._generate_examples(spool, split) for split in spool.split_names}
 
@@ -103,7 +103,8 @@ class RowBuilder(
     path = pathlib.Path(self.data_dir) / _BEAM_FACTS
     facts = json.loads(path.read_text())
     path.unlink()
-    self._take_facts(facts["counts"], facts["unreadable"], facts["class_names"], {})
+    self._take_facts(facts["counts"], facts["unreadable"], facts["class_names"],
+                     facts["duplicates_removed"])
 
   def _take_facts(self, counts, unreadable, class_names, removed) -> None:
     """Writes the facts that are known after the source was read to the metadata and the log."""

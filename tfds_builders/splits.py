@@ -1,18 +1,18 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Splits by a stable hash of each example's key, independent of its position.
+"""The four splits of a task in NEVIS'22 (section 4.1), and rules that divide a source into them.
 
-A rule maps each split of the source to the parts it is divided into. The position of an example in
-an archive changes when the archive is repacked, and with it every draw by position; its key (its
-name in the source, or a digest of its pixels) does not, so all machines draw the same splits.
-The draw is not stratified.
+  train        D^tr, given to the learner: to learn from
+  dev          D^tr, too: to choose the hyper-parameters of the task with
+  validation   D^val, kept from the learner: predicted during meta-training
+  test         D^ts, kept from the learner: predicted in the final run
 
-The NEVIS'22 reference has four splits (train, dev, dev-test, test), this package three. The "Size"
-of a task in the paper (appendix L) counts train + dev, the examples that a learner may fit on,
-so `train` = train + dev, `validation` = dev-test and `test` = test:
+A rule maps each split of the source to the parts it is divided into; `division.py` draws them. The
+shares are those of the reference:
 
-  source has       reference                                     here
-  train and test   train .70, dev .15, dev-test .15              train .85, validation .15
-  one pool         train .56, dev .12, dev-test .12, test .20    train .68, validation .12, test .20
+  source has                    train   dev    validation   test
+  train and test                .70     .15    .15          the source's
+  one pool                      .56     .12    .12          .20
+  train, validation and test    .80     .20    the source's  the source's
 """
 
 from __future__ import annotations
@@ -21,17 +21,26 @@ import hashlib
 from typing import Mapping
 
 TRAIN = "train"
+DEV = "dev"
 VALIDATION = "validation"
 TEST = "test"
-NAMES = (TRAIN, VALIDATION, TEST)
+NAMES = (TRAIN, DEV, VALIDATION, TEST)
 
 POOL = "all"  # The only split of a source without splits.
 
 Rule = Mapping[str, Mapping[str, float]]
 
-TRAIN_TEST: Rule = {TRAIN: {TRAIN: 0.85, VALIDATION: 0.15}, TEST: {TEST: 1.0}}
-POOLED: Rule = {POOL: {TRAIN: 0.68, VALIDATION: 0.12, TEST: 0.20}}
-OFFICIAL: Rule = {name: {name: 1.0} for name in NAMES}  # The splits of the source.
+
+def whole(name: str) -> Mapping[str, float]:
+  """Returns the parts of a source split that is not divided."""
+  return {name: 1.0}
+
+
+TRAIN_TEST: Rule = {TRAIN: {TRAIN: 0.70, DEV: 0.15, VALIDATION: 0.15}, TEST: whole(TEST)}
+POOLED: Rule = {POOL: {TRAIN: 0.56, DEV: 0.12, VALIDATION: 0.12, TEST: 0.20}}
+OFFICIAL: Rule = {TRAIN: {TRAIN: 0.80, DEV: 0.20}, VALIDATION: whole(VALIDATION),
+                  TEST: whole(TEST)}
+GIVEN: Rule = {name: whole(name) for name in NAMES}  # The source has all four.
 
 
 def unit_hash(dataset: str, key: str) -> float:
@@ -41,19 +50,18 @@ def unit_hash(dataset: str, key: str) -> float:
   return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
-def draw(dataset: str, key: str, parts: Mapping[str, float]) -> str:
-  """Returns the part of `parts` (name -> proportion, in order) that the key falls into."""
-  position = unit_hash(dataset, key)
+def part_at(position: float, parts: Mapping[str, float]) -> str:
+  """Returns the part of `parts` (name -> share, in order) at a position in [0, 1)."""
   edge = 0.0
-  for name, proportion in parts.items():
-    edge += proportion
+  for name, share in parts.items():
+    edge += share
     if position < edge:
       return name
-  return name  # Proportions that sum to 1 may sum to a little less in floats.
+  return name  # Shares that sum to 1 may sum to a little less in floats.
 
 
 def check(rule: Rule) -> None:
-  """Raises ValueError unless all parts are known splits and their proportions sum to 1."""
+  """Raises ValueError unless all parts are known splits and their shares sum to 1."""
   for source, parts in rule.items():
     unknown = sorted(set(parts) - set(NAMES))
     if unknown:

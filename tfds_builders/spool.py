@@ -2,7 +2,8 @@
 """Reading a source in one pass and dividing it into splits.
 
 TFDS takes one generator per split, which would read an archive once for each. Here it is read once;
-its examples are kept in temporary files, in memory up to a limit and on disk beyond it.
+its examples are kept in temporary files, one per source split, in memory up to a limit and on disk
+beyond it. Their splits are known when all have been seen (`division.py`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple
 
 from tfds_builders import completeness
 from tfds_builders import content
+from tfds_builders import division
 from tfds_builders import errors
 from tfds_builders import inputs
 from tfds_builders import labels
-from tfds_builders import paper_draws
-from tfds_builders import splits
 from tfds_builders.parsers import example
 from tfds_builders.rows import row as row_lib
 
@@ -53,8 +53,9 @@ class Spool:
     self._files: dict[str, IO[bytes]] = {}
     self._keys: set[str] = set()
     self._found_names: set[str] = set()
-    self._order: dict[str, list[str]] = collections.defaultdict(list)
-    self._part: dict[str, str] = {}
+    self._members: list[division.Member] = []
+    self._digest: dict[str, int] = {}
+    self._split: dict[str, str] = {}  # Of the examples that are kept.
     self.counts: dict[str, int] = collections.Counter()
     self.unreadable: list[str] = []
     self.digests = content.Digests(list(row.split_names))
@@ -63,7 +64,7 @@ class Spool:
   def split_names(self) -> list[str]:
     """The splits of the data set; optional ones only if they have examples."""
     return [name for name in self._row.split_names
-            if name not in self._row.optional or name in self._files]
+            if name not in self._row.optional or name in self._split.values()]
 
   def fill(self, examples: Iterable[example.Example], expected: Mapping[str, int]) -> None:
     """Adds all examples; raises DataError if they do not match the row."""
@@ -75,8 +76,7 @@ class Spool:
         waiting = []
     self._add_readable(waiting)
     self._check_counts(expected)
-    if self._row.drawn_as_in_paper:
-      self._draw()
+    self._divide()
 
   @property
   def class_names(self) -> list[str]:
@@ -86,9 +86,7 @@ class Spool:
   def read(self, split: str) -> Iterator[Record]:
     """Yields the records of one split without the images that a later split holds, too."""
     ids = {name: index for index, name in enumerate(self.class_names)}
-    for place, file in self._files.items():
-      if not self._row.drawn_as_in_paper and place != split:
-        continue
+    for file in self._files.values():
       file.seek(0)
       while True:
         lengths = file.read(_LENGTHS.size)
@@ -96,57 +94,56 @@ class Spool:
           break
         head_length, image_length = _LENGTHS.unpack(lengths)
         key, found, extra = json.loads(file.read(head_length))
-        image = file.read(image_length)
-        if self._row.drawn_as_in_paper:
-          if self._part[key] != split:
-            continue
-        elif self._row.unique and self.digests.held_by_later(image, split):
-          continue
-        yield Record(key, labels.in_record(self._row, found, ids), extra, image)
+        if self._split.get(key) == split:
+          yield Record(key, labels.in_record(self._row, found, ids), extra,
+                       file.read(image_length))
+        else:
+          file.seek(image_length, os.SEEK_CUR)
 
   def _add_readable(self, waiting: list[example.Example]) -> None:
     broken = inputs.unreadable(self._row, waiting)
     for index, one in enumerate(waiting):
       if index in broken:
         self.unreadable.append(broken[index])
-        self.counts[one.split] += 1
-      else:
-        self._add(one)
+      self._add(one, readable=index not in broken)
 
-  def _add(self, one: example.Example) -> None:
+  def _add(self, one: example.Example, readable: bool) -> None:
     if one.split not in self._row.splits:
       raise errors.DataError(f"{one.where} is of split {one.split!r}; the row of {self._row.name} "
                              f"has a rule for {sorted(self._row.splits)}.")
     if one.key in self._keys:
       raise errors.DataError(f"{one.where} has the key {one.key!r} of another example.")
     found = labels.checked(self._row, one)
-    if self._row.class_names is None:
-      self._found_names.update(label for label in found if isinstance(label, str))
-    if self._row.drawn_as_in_paper:
-      place = one.split
-      self._order[one.split].append(one.key)
-    else:
-      place = splits.draw(self._row.base_name, one.group or one.key, self._row.splits[one.split])
-      self.digests.add(one.image, place)
-    self._write(place, json.dumps((one.key, found, one.extra or {})).encode("utf-8"), one.image)
     self._keys.add(one.key)
     self.counts[one.split] += 1
+    if readable or not self._row.drawn_as_in_paper:
+      self._members.append(division.Member(one.split, one.key, one.group or one.key, tuple(found)))
+    if not readable:
+      return
+    if self._row.class_names is None:
+      self._found_names.update(label for label in found if isinstance(label, str))
+    self._digest[one.key] = content.digest(one.image)
+    self._write(one.split, json.dumps((one.key, found, one.extra or {})).encode("utf-8"),
+                one.image)
 
-  def _write(self, place: str, head: bytes, image: bytes) -> None:
-    if place not in self._files:
-      self._files[place] = tempfile.SpooledTemporaryFile(  # noqa: SIM115
+  def _write(self, source: str, head: bytes, image: bytes) -> None:
+    if source not in self._files:
+      self._files[source] = tempfile.SpooledTemporaryFile(  # noqa: SIM115
           _MEMORY_BYTES, dir=self._directory)
-    file = self._files[place]
+    file = self._files[source]
     file.write(_LENGTHS.pack(len(head), len(image)))
     file.write(head)
     file.write(image)
 
-  def _draw(self) -> None:
-    """Draws the splits of the reference, by position."""
-    for split, keys in self._order.items():
-      keys = sorted(keys) if self._row.paper_order == row_lib.SORTED else keys
-      parts = self._row.paper[split].assign(len(keys))
-      self._part.update((key, paper_draws.PREFIX + part) for key, part in zip(keys, parts))
+  def _divide(self) -> None:
+    """Assigns the splits; images that a later split holds, too, are left out of `unique` rows."""
+    split_of = division.divide(self._row, self._members)
+    for key, digest in self._digest.items():
+      self.digests.add(digest, split_of[key])
+    self._split = {key: split_of[key] for key, digest in self._digest.items()
+                   if not (self._row.unique and self.digests.held_by_later(digest, split_of[key]))}
+    self._members.clear()
+    self._digest.clear()
 
   def _check_counts(self, expected: Mapping[str, int]) -> None:
     completeness.check(self._row, self.counts, expected, self.unreadable, self._found_names)

@@ -19,13 +19,13 @@ def write(row: row_lib.Row, layout: row_lib.Layout, directory: pathlib.Path,
 
   Returns:
     The row with this layout only, without the sums and counts of the real files; and the number of
-    examples by source split, about `num_examples` in all and at least one per class.
+    examples by source split, about `num_examples` in all and at least two per class.
   """
   directory.mkdir(parents=True, exist_ok=True)
   class_names = row.class_names or tuple(str(index) for index in range(row.num_classes))
   counts = layout.parser.write_fixture(
       directory, [file.name for file in layout.files], class_names,
-      per_class=max(1, num_examples // row.num_classes), **layout.args)
+      per_class=max(2, num_examples // row.num_classes), **layout.args)
   files = tuple(dataclasses.replace(file, url=None, checksums=(), content_checksums=(), size=None)
                 for file in layout.files)
   layout = dataclasses.replace(layout, files=files, num_examples=counts)

@@ -15,7 +15,9 @@ from typing import Any, Callable
 from suite.commands import data_build
 from suite.configs import gin_files
 
-NEVIS_STREAMS = {"nevis-full": "full", "nevis-short": "short", "nevis-tiny": "tiny"}
+# Name -> arguments of `streams.nevis`.
+NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits) for variant in ("full", "short", "tiny")
+                 for end, splits in (("", "ours"), ("-paper", "paper"))}
 
 # (error, label) -> its one line; says an error to the user as `suite` does.
 Say = Callable[..., int]
@@ -182,10 +184,11 @@ def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[st
   names: list[str] = []
   families = {name.split("/")[0] for name in base}
   for name in asked or base:
-    variant = NEVIS_STREAMS.get(name.replace("/", "-"))
-    if variant:
+    stream = NEVIS_STREAMS.get(name.replace("/", "-"))
+    if stream:
       from suite.data.streams import streams
-      names += sorted({entry.dataset for entry in streams.nevis(variant).entries})
+      variant, splits = stream
+      names += sorted({one.dataset for one in streams.nevis(variant, splits=splits).entries})
     elif name in known:
       names.append(name)
     elif name in families:

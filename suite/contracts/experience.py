@@ -16,32 +16,33 @@ class NotDeliveredError(LookupError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Experience:
-  """One task as it is delivered to a learner; the test split stays with the protocol.
+  """One task as it is delivered to a learner; what it is scored on stays with the protocol.
 
   Attributes:
     task: name, kind, number of classes.
     train: the examples to learn from.
-    validation: the examples to choose hyper-parameters with.
+    dev: the examples to stop early and to choose hyper-parameters with; a learner may train on
+      them, too.
     history: the experiences delivered before this one.
   """
 
   task: tasks.Task
   train: examples.ExampleSet
-  validation: examples.ExampleSet
+  dev: examples.ExampleSet
   history: History
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):  # copy and pickle look for these.
       raise AttributeError(name)
     raise AttributeError(
-        f"An experience has no {name!r}; it has task, train, validation and history. The test "
-        f"split and its labels stay with the protocol: task {self.task.key!r} is tested by its "
-        "Predict event.")
+        f"An experience has no {name!r}; it has task, train, dev and history. The validation and "
+        f"test splits and their labels stay with the protocol: task {self.task.key!r} is scored by "
+        "its Predict event. Choose hyper-parameters on dev.")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Delivered:
-  """A delivered task; `load` reads its (train, validation) sets when they are needed."""
+  """A delivered task; `load` reads its (train, dev) sets when they are needed."""
 
   task: tasks.Task
   load: Callable[[], tuple[examples.ExampleSet, examples.ExampleSet]]
@@ -81,9 +82,8 @@ class History:
 
   def __getitem__(self, key: int | str) -> Experience:
     place = self._place(key)
-    train, validation = self._delivered[place].load()
-    return Experience(self._delivered[place].task, train, validation,
-                      History(self._delivered[:place]))
+    train, dev = self._delivered[place].load()
+    return Experience(self._delivered[place].task, train, dev, History(self._delivered[:place]))
 
   def _place(self, key: int | str) -> int:
     if isinstance(key, str):

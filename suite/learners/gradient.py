@@ -21,8 +21,8 @@ It serves tasks (with the head `PerTask`: each task has its own, on shared layer
 task, and sequences: there `learn` is shown the base classes, and each offline phase trains on what
 is stored since the last one ("current") or from the start ("all").
 
-With an objective that observes examples, the last trained rows or the first validation split are
-shown to it after a phase. Validation splits are trained on otherwise: nothing is chosen on them.
+With an objective that observes examples, the last trained rows or the first dev split are shown to
+it after a phase. Dev splits are trained on otherwise: nothing is chosen on them.
 """
 
 from __future__ import annotations
@@ -200,14 +200,14 @@ class GradientLearner(tf.Module):
     watches = self.objective.observes == objective_lib.VALIDATION
     parts = [experience.train]
     if not (as_base or watches or self._holds_numbers):
-      parts.append(experience.validation)
+      parts.append(experience.dev)
     read = example_arrays.read(parts, task, self.transform)
     record: dict[str, Any] = {}
     if is_first and self.meta is not None:
       record = self.meta.train(read.images, read.labels, context)
     codes, cost = self._codes(read.images)
     if self.watched is not None and is_first:
-      cost += self._watch(self.watched, experience.validation, task)
+      cost += self._watch(self.watched, experience.dev, task)
     current = composed_net.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}

@@ -161,7 +161,7 @@ class MinimumDistance(tf.Module):
     """Learns the base classes of a sequence; then computes the threshold on their validation split.
     """
     record = self.learner.learn(experience, context)
-    outputs = scoring.extract(self.encode, experience.validation, transform=self.transform,
+    outputs = scoring.extract(self.encode, experience.dev, transform=self.transform,
                               batch_size=_BATCH, context=context)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
     return {**record, **self._fix(

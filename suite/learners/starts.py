@@ -115,7 +115,7 @@ class KnnErrors:
 
     self._network.set_backbone(self._load(entry))
     train = self._extract("train", settings.max_train)
-    validation = self._extract("validation", settings.max_validation)
+    validation = self._extract("dev", settings.max_validation)
     multi_label = self._experience.task.kind == tasks.MULTI_LABEL
     knn = neighbors.KNeighborsClassifier(
         n_neighbors=min(settings.k, len(train.ids)), algorithm="brute")

@@ -77,7 +77,7 @@ def run(
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
       checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
-      record = {"train_size": delivered.train.size, "validation_size": delivered.validation.size,
+      record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
                 **learner.learn(delivered, context)}
       if not capabilities.keeps_predict(learner):
         forward = None

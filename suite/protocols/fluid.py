@@ -149,7 +149,7 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
   split = base.split(validation_share, seed=state.seeds.integer("validation"))
   delivered = experience.Experience(task, *split, experience.History())
   state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": delivered.train.size,
-                "validation_size": delivered.validation.size, **learner.learn(delivered, context)})
+                "validation_size": delivered.dev.size, **learner.learn(delivered, context)})
 
 
 def _task(sequence: sequences.Sequence) -> tasks.Task:

@@ -1,10 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""NEVIS'22 (Bornschein et al., 2022): a chronological stream of tasks, each learned, then tested.
+"""NEVIS'22 (Bornschein et al., 2022): a chronological stream of tasks, each learned, then scored.
 
-For each task of the stream, in order: `Train` delivers its training and validation splits,
-`Predict` asks for its test split. The score is the mean test error over the *meta-test* tasks
-(2019-2021, the last 27 of 106) against the FLOPs of the *whole* stream, hyper-parameter search
-included. A learner may store all data it was given.
+For each task of the stream, in order: `Train` delivers its training set, divided into train and
+dev; `Predict` asks for a split that the learner never gets (Algorithm 1, section 4 of the paper):
+
+  meta-training   predict_on="validation": the meta-train tasks only. A developer may repeat it to
+                  choose nets, ranges of a search and the like by `mean_error_all`.
+  meta-testing    predict_on="test": the whole stream, once. The score is the mean test error over
+                  the *meta-test* tasks (2019-2021, the last 27 of 106) against the FLOPs of all
+                  tasks, hyper-parameter search included.
+
+A learner may store all data it was given.
 """
 
 from __future__ import annotations
@@ -31,10 +37,23 @@ def run(
     *,
     state: run_state.RunState,
     stream: streams.Stream,
+    predict_on: str = streams.TEST,
     eval_batch_size: int = 256,
 ) -> Dict[str, Any]:
-  """Runs the stream from `state.done` on; returns the summary (see `summarize`)."""
+  """Runs the stream from `state.done` on; returns the summary (see `summarize`).
+
+  Args:
+    learner: learns separate tasks.
+    state: of the run.
+    stream: the tasks.
+    predict_on: "test", or "validation" in development.
+    eval_batch_size: of Predict events.
+  """
   refusals.check_learner(learner, deliveries.TASKS)
+  if predict_on not in streams.HELD_OUT:
+    raise ValueError(f"predict_on={predict_on!r}; allowed are 'validation', in development, and "
+                     "'test', at the end.")
+  stream = stream.meta_train() if predict_on == streams.VALIDATION else stream
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
@@ -50,14 +69,16 @@ def run(
     if event.kind == event_kinds.TRAIN:
       experience = stream.deliver(event)
       checked = checked or refusals.check_predict(learner, task, experience.train)
-      record = {"train_size": experience.train.size, "validation_size": experience.validation.size,
+      record = {"train_size": experience.train.size, "dev_size": experience.dev.size,
                 "shared_images": dict(stream.shared(event)),
                 **learner.learn(experience, context)}
     else:
-      checked = checked or refusals.check_predict(learner, task, stream.test(event))
+      images = stream.held_out(event, predict_on)
+      checked = checked or refusals.check_predict(learner, task, images)
       record, predictions = evaluation.evaluate(
-          learner.predict, stream.test(event), transform=learner.transform, ledger=state.ledger,
+          learner.predict, images, transform=learner.transform, ledger=state.ledger,
           distribution=state.distribution, batch_size=eval_batch_size)
+      record = {"split": predict_on, **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)
 
@@ -80,8 +101,8 @@ def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]
 def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
   """The result that a paper prints, from records alone.
 
-  "mean_error" is the headline score. It is null while tasks of the stream are missing or if none of
-  them is a meta-test task; "headline" gives the reason.
+  "mean_error" is the headline score. It is null while tasks of the stream are missing, if none of
+  them is a meta-test task, or if they were predicted on validation; "headline" gives the reason.
   """
   tested = [r for r in records if r["kind"] == event_kinds.PREDICT]
   problem = _no_headline(tested, stream)
@@ -105,6 +126,8 @@ def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) ->
   missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
   if missing:
     return f"{len(missing)} tasks are missing: {', '.join(missing)}"
+  if any(r["split"] != streams.TEST for r in tested):
+    return "predicted on validation, for development: see mean_error_all"
   if not any(r["role"] == streams.META_TEST for r in tested):
     return "the stream has no meta-test task: see mean_error_all"
   return ""

@@ -16,7 +16,7 @@ TASKS = [tasks.Task("mnist", "single_label", 10), tasks.Task("voc", "multi_label
 
 def _history(num):
   return experience.History([
-      experience.Delivered(task, lambda key=task.key: (f"{key} train", f"{key} validation"))
+      experience.Delivered(task, lambda key=task.key: (f"{key} train", f"{key} dev"))
       for task in TASKS[:num]])
 
 
@@ -24,7 +24,7 @@ def test_the_past_can_be_asked_by_index_and_by_key():
   history = _history(3)
   assert len(history) == 3 and history.keys == ["mnist", "voc", "mnist@2"]
   assert history["mnist@2"].task == TASKS[2] and history[-1].train == "mnist@2 train"
-  assert history[1].validation == history["voc"].validation == "voc validation"
+  assert history[1].dev == history["voc"].dev == "voc dev"
   assert [past.task.key for past in history] == history.keys
   assert history.num_classes("voc") == history.num_classes(1) == 20
   assert history.tasks == TASKS
@@ -54,10 +54,10 @@ def test_data_of_the_past_is_read_only_when_it_is_asked_for():
     _ = history[0]
 
 
-@pytest.mark.parametrize("name", ["test", "stream", "labels"])
-def test_an_experience_has_no_test_split(name):
+@pytest.mark.parametrize("name", ["test", "validation", "stream", "labels"])
+def test_an_experience_has_no_split_that_is_scored(name):
   made = _history(3)[2]
-  with pytest.raises(AttributeError, match=f"no '{name}'; it has task, train, validation and hist"):
+  with pytest.raises(AttributeError, match=f"no '{name}'; it has task, train, dev and history"):
     getattr(made, name)
   with pytest.raises(AttributeError):
     made.test = 1

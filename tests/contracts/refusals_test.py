@@ -333,7 +333,7 @@ def test_a_task_of_one_class_is_refused(tmp_path):
   with pytest.raises(refusals.RefusedError, match=message):
     clear.run(learner(), state=state_in(tmp_path / "clear"), buckets=series)
   stream = streams.Stream("x", [streams.StreamEntry(
-      task, 2000, streams.META_TRAIN, lambda: streams.Splits(images, images, images), "one")])
+      task, 2000, streams.META_TRAIN, lambda: streams.Splits(*[images] * 4), "one")])
   with pytest.raises(refusals.RefusedError, match=message):
     nevis.run(learner(), state=state_in(tmp_path / "nevis"), stream=stream)
   sequence = sequences.Sequence(np.zeros([3, 8, 8, 3], np.uint8), [0, 0, 0], list("abc"), 0)

@@ -125,7 +125,7 @@ def test_all_trials_diverged_is_a_clear_error(stream, tmp_path):
 def test_a_new_process_predicts_what_the_old_one_did(stream, tmp_path):
   learner = _learner()
   _learn(learner, stream, 0, tmp_path)
-  test = stream.test(stream.events()[1])
+  test = stream.held_out(stream.events()[1], "test")
 
   def predict(one):
     return evaluation.evaluate(

@@ -110,8 +110,8 @@ def test_a_learner_is_given_its_bucket_and_nothing_else(tmp_path):
   learner = LastTwo()
   _run(tmp_path, learner, buckets=_buckets(3), validation_share=0.3)
   for i, delivered in enumerate(learner.delivered):
-    ids = sorted([*delivered.train.ids, *delivered.validation.ids])
-    assert ids == sorted(f"{i}/{n}" for n in range(10)) and delivered.validation.size == 3
+    ids = sorted([*delivered.train.ids, *delivered.dev.ids])
+    assert ids == sorted(f"{i}/{n}" for n in range(10)) and delivered.dev.size == 3
     assert len(delivered.history) == 0
     with pytest.raises(AttributeError, match="test split and its labels stay with the protocol"):
       delivered.test  # noqa: B018

@@ -66,7 +66,7 @@ def _stream(places=(1, 2, 7), left_out=()):
   return streams.Stream("few", [entries[place] for place in places], left_out=left_out)
 
 
-def _run(folder, learner=None, stream=None, after_commit=None):
+def _run(folder, learner=None, stream=None, after_commit=None, **options):
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
   state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
   commit = state.commit
@@ -80,7 +80,8 @@ def _run(folder, learner=None, stream=None, after_commit=None):
     return nevis.run(learner or Templates(),
                      state=state,
                      stream=stream or _stream(),
-                     eval_batch_size=128)
+                     eval_batch_size=128,
+                     **options)
   finally:
     writer.close()
 
@@ -119,7 +120,7 @@ def test_each_task_is_delivered_then_tested_and_its_record_says_so(whole):
                   ("digits_rotated@2", "meta_test", 2008, 2)) for kind in ("train", "predict")
   ]
   assert [r["past"] for r in found[::2]] == [[], ["digits_rotated"], ["digits_rotated", "digits"]]
-  assert all(r["train_size"] == 30 and r["validation_size"] > 200 for r in found[::2])
+  assert all(r["train_size"] == 30 and r["dev_size"] == 200 for r in found[::2])
   assert all(
       r["protocol"] == "nevis" and r["left_out"] == [] and r["num_classes"] == 10 for r in found)
 
@@ -130,10 +131,31 @@ def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
     if event.kind == event_kinds.TRAIN:
       continue
     saved = predictions.load(whole[0] / record["predictions"])
-    assert saved.id.tolist() == stream.test(event).ids.tolist()
+    assert saved.id.tolist() == stream.held_out(event, "test").ids.tolist()
     assert (record["seen"], record["correct"]) == (len(saved), int(np.sum(saved.correct)))
     assert record["error"] == (record["seen"] - record["correct"]) / record["seen"]
     assert 0.0 < record["error"] < 0.8  # Templates are better than guessing.
+
+
+def test_development_predicts_on_validation_and_meets_no_meta_test_task(whole, tmp_path):
+  summary = _run(tmp_path, predict_on="validation")
+  found = _records(tmp_path)
+  assert [(r["kind"], r["task_key"]) for r in found] == [
+      (kind, key) for key in ("digits_rotated", "digits") for kind in ("train", "predict")]
+  assert [r["split"] for r in found[1::2]] == ["validation"] * 2
+  assert [r["split"] for r in _records(whole[0])[1::2]] == ["test"] * 3
+  stream = _stream()
+  for place, record in zip((1, 3), found[1::2]):
+    saved = predictions.load(tmp_path / record["predictions"])
+    assert saved.id.tolist() == stream.held_out(stream.events()[place], "validation").ids.tolist()
+  assert summary["mean_error"] is None and summary["mean_error_all"] == np.mean(
+      [r["error"] for r in found[1::2]])
+  assert summary["headline"] == (
+      "no headline score, predicted on validation, for development: see mean_error_all")
+  # A learner gets the same, whatever it is scored on.
+  assert [r["dev_size"] for r in found[::2]] == [r["dev_size"] for r in _records(whole[0])[:4:2]]
+  with pytest.raises(ValueError, match="predict_on='dev'; allowed are 'validation', in develop"):
+    _run(tmp_path / "dev", predict_on="dev")
 
 
 def test_costs_add_up_over_the_whole_stream(whole):
@@ -151,7 +173,8 @@ def test_costs_add_up_over_the_whole_stream(whole):
 def _record(kind, task, occurrence, role, **values):
   key = task if occurrence == 1 else f"{task}@{occurrence}"
   return {
-      "kind": kind, "task": task, "task_key": key, "occurrence": occurrence, "role": role, **values
+      "kind": kind, "task": task, "task_key": key, "occurrence": occurrence, "role": role,
+      **({"split": "test"} if kind == "predict" else {}), **values
   }
 
 
@@ -269,9 +292,10 @@ def test_a_task_or_head_size_not_yet_delivered_cannot_be_read(tmp_path, look):
 
 
 @pytest.mark.parametrize("look",
-                         [lambda e: e.test, lambda e: e.test.labels, lambda e: e.history[0].test])
-def test_a_test_split_or_its_labels_cannot_be_read(tmp_path, look):
-  message = "no 'test'; it has task, train, validation and history. The test split and its labels"
+                         [lambda e: e.test, lambda e: e.test.labels, lambda e: e.history[0].test,
+                          lambda e: e.validation])
+def test_a_scored_split_or_its_labels_cannot_be_read(tmp_path, look):
+  message = "it has task, train, dev and history. The validation and test splits and their labels"
   with pytest.raises(AttributeError, match=message):
     _run(tmp_path, Curious(look))
 

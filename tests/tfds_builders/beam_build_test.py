@@ -9,6 +9,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from tfds_builders import content
+from tfds_builders import splits
 from tfds_builders import testing
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
@@ -21,13 +22,13 @@ pytest.importorskip("apache_beam", reason="needs the extra: pip install lifelong
 
 
 class _Parser:
-  """60 images a file; number 7 of each file is broken if asked for; the first is in all files."""
+  """60 images a file; number 7 of each is broken if asked for; the first ten are in all files."""
 
   @staticmethod
   def parse(paths, *, broken=False):
     for name in sorted(paths):
       for i in range(60):
-        image = images.png(fixtures.pixels((3, 3), 0 if i == 0 else i + 100 * ord(name)))
+        image = images.png(fixtures.pixels((3, 3), i if i < 10 else i + 100 * ord(name)))
         yield example.Example("all", f"{name}{i:02d}", f"c{i % 4}",
                               b"no image" if broken and i == 7 else image, f"{name} {i}")
 
@@ -67,7 +68,13 @@ def test_same_records_names_and_facts_as_without_beam(tmp_path):
   assert metadata["source_examples"] == {"all": 120} and metadata["origin"] == "mirror"
   with np.load(plain.data_path / content.FILE) as one, \
       np.load(again.data_path / content.FILE) as two:
-    assert all(np.array_equal(one[split], two[split]) for split in ("train", "validation", "test"))
+    assert all(np.array_equal(one[split], two[split]) for split in splits.NAMES)
+  removed = [json.loads((builder.data_path / "metadata.json").read_text())["duplicates_removed"]
+             for builder in (plain, again)]
+  assert removed[0] == removed[1] and set(removed[0]) == set(splits.NAMES)
+  assert sum(removed[0].values()) > 0 and removed[0]["test"] == 0
+  kept = sum(split.num_examples for split in again.info.splits.values())
+  assert kept + sum(removed[0].values()) == 120
 
 
 def test_a_source_that_fails_its_checks_leaves_nothing(tmp_path):

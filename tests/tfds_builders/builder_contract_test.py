@@ -13,6 +13,7 @@ import tensorflow_datasets as tfds
 
 import tfds_builders
 from tfds_builders import catalog
+from tfds_builders import division
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders import testing
@@ -27,6 +28,7 @@ _CASES = [(row, layout) for row in catalog.rows("nevis")
 class Built:
   row: row_lib.Row
   layout: row_lib.Layout
+  paths: Mapping[str, Any]
   counts: Mapping[str, int]
   data_dir: Any
   builder: Any
@@ -50,7 +52,8 @@ def _built(request, tmp_path_factory, read_splits):
     tfds_builders.build(f"nevis/{row.name}", data_dir)
   builder = tfds.builder(f"nevis/{row.name}", data_dir=data_dir)
   records = read_splits(builder, decoders={"image": tfds.decode.SkipDecoding()})
-  return Built(row, layout, counts, data_dir, builder, records)
+  paths = {file.name: mirror_dir / row.name / file.name for file in layout.files}
+  return Built(row, layout, paths, counts, data_dir, builder, records)
 
 
 def test_splits_share_no_example_and_lose_none(built):
@@ -86,20 +89,17 @@ def test_images_are_jpeg_or_png_and_decode(built):
     assert 0 not in image.shape
 
 
-def test_pooled_examples_lie_where_the_hash_of_their_key_says(built):
-  if set(built.counts) == {splits.POOL} and not built.row.drawn_as_in_paper and not _GROUPED(built):
-    for split, records in built.records.items():
-      for record in records:
-        assert splits.draw(built.row.base_name, record["id"].decode(),
-                           built.row.splits[splits.POOL]) == split
-
-
-def _GROUPED(built) -> bool:
-  """Whether the parser ties examples together, so that the key alone does not decide."""
-  return built.row.name in _ROWS_WITH_GROUPS
-
-
-_ROWS_WITH_GROUPS: set = set()
+def test_tfds_load_gives_the_four_splits_of_the_division(built):
+  assert set(built.builder.info.splits) == set(splits.NAMES)
+  found = list(built.layout.parser.parse(built.paths, **built.layout.args))
+  split_of = division.divide(built.row, [
+      division.Member(one.split, one.key, one.group or one.key, tuple(
+          one.label if isinstance(one.label, tuple) else [one.label])) for one in found])
+  for split, records in built.records.items():
+    assert {split_of[record["id"].decode()] for record in records} == {split}
+  if not built.row.drawn_as_in_paper:
+    groups = {(one.split, one.group, split_of[one.key]) for one in found if one.group}
+    assert len({group[:2] for group in groups}) == len(groups)
 
 
 def test_provenance_is_stored(built):

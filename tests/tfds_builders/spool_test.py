@@ -53,13 +53,14 @@ def test_a_paper_variant_is_drawn_by_position(tmp_path, order):
   assert (base, paper.name, paper.base_name) == (row, "toy_paper", "toy")
   examples = _examples(70)
   spool, found = _filled(paper, examples, tmp_path)
-  assert spool.split_names == ["paper_train", "paper_dev", "paper_dev_test", "paper_test"]
+  assert spool.split_names == ["train", "dev", "validation", "test"]
   keys = [one.key for one in examples]
   keys = sorted(keys) if order == row_lib.SORTED else keys
   drawn = dict(zip(keys, _reference(70)))
   assert sum(len(part) for part in found.values()) == 70
   for split, part in found.items():
-    assert part and {f"paper_{drawn[key]}" for key in part} == {split}
+    assert part and {drawn[key] for key in part} == {
+        "dev_test" if split == "validation" else split}
 
 
 def test_a_compat_variant_changes_what_it_says_and_shares_the_draw_of_its_row(tmp_path):
@@ -72,7 +73,8 @@ def test_a_compat_variant_changes_what_it_says_and_shares_the_draw_of_its_row(tm
 
 
 def test_an_image_of_two_splits_stays_in_the_later_one_only(tmp_path):
-  row = _row(splits={"train": {"train": 1.0}, "val": {"validation": 1.0}, "test": {"test": 1.0}})
+  row = _row(splits={name: splits.whole(split) for name, split in (
+      ("train", "train"), ("val", "validation"), ("test", "test"))})
   copies = [example.Example(split, key, 0, _image(seed), key) for split, key, seed in (
       ("train", "a", 1), ("train", "a again", 1), ("train", "b", 2), ("train", "c", 3),
       ("val", "b", 2), ("val", "d", 4), ("test", "a", 1), ("test", "e", 5))]

@@ -24,7 +24,7 @@ def _built(request, tmp_path_factory, read_splits):
   row = request.param
   data_dir = tmp_path_factory.mktemp("data")
   counts = tfds_copy.write_fixture(data_dir, row.tfds, num_classes=row.num_classes,
-                                   per_class=max(1, 80 // row.num_classes))
+                                   per_class=max(2, 80 // row.num_classes))
   small = dataclasses.replace(row, layouts=tuple(
       dataclasses.replace(layout, num_examples={}) for layout in row.layouts))
   with testing.installed(small):
@@ -35,7 +35,7 @@ def _built(request, tmp_path_factory, read_splits):
 
 def test_every_example_is_in_one_split(built):
   row, counts, builder, records = built
-  assert set(records) == set(row.split_names) == {"train", "validation", "test"}
+  assert set(records) == set(row.split_names) == {"train", "dev", "validation", "test"}
   assert all(records.values())
   ids = [record["id"] for part in records.values() for record in part]
   assert len(set(ids)) == len(ids)
@@ -93,7 +93,7 @@ def _many_files(monkeypatch):
 def _tiny_paper(row, tmp_path, num_examples=150):
   """(TFDS's own builder, the builder of the row as the reference draws it), on a tiny copy."""
   tfds_copy.write_fixture(tmp_path, row.tfds, num_classes=row.num_classes,
-                          per_class=max(1, num_examples // row.num_classes))
+                          per_class=max(2, num_examples // row.num_classes))
   paper = row_lib.variants(row)[1]
   assert paper.name == f"{row.name}_paper"
   with testing.installed(paper):
@@ -116,8 +116,8 @@ def test_the_reference_draws_ranges_of_the_store(name, tmp_path):
   num = original.info.splits["train"].num_examples
   first, second = int(num * 0.7), int(num * 0.7) + int(num * 0.15)
   for part, split in (("train", f"train[:{first}]"), ("dev", f"train[{first}:{second}]"),
-                      ("dev_test", f"train[{second}:]"), ("test", "test")):
-    assert _images(builder, f"paper_{part}") == _images(original, split)
+                      ("validation", f"train[{second}:]"), ("test", "test")):
+    assert _images(builder, part) == _images(original, split)
 
 
 @pytest.mark.usefixtures("many_files")
@@ -128,8 +128,8 @@ def test_the_reference_keeps_the_official_validation(name, tmp_path):
   assert row.paper == _SLICED_VALIDATED
   num = original.info.splits["train"].num_examples
   for part, split in (("train", f"train[:{int(num * 0.8)}]"), ("dev", f"train[{int(num * 0.8)}:]"),
-                      ("dev_test", "validation"), ("test", "test")):
-    assert _images(builder, f"paper_{part}") == _images(original, split)
+                      ("validation", "validation"), ("test", "test")):
+    assert _images(builder, part) == _images(original, split)
 
 
 def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(tmp_path):
@@ -140,23 +140,23 @@ def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(tmp_path):
     builder = tfds_builders.build("nevis/domainnet_paper_compat", tmp_path)
   domains = [tfds.builder(name, data_dir=tmp_path) for name in compat.tfds.names]
   for part, split, chosen in (("train", "train", domains[:5]), ("dev", "test", domains[:5]),
-                              ("dev_test", "train", domains[5:]), ("test", "test", domains[5:])):
+                              ("validation", "train", domains[5:]), ("test", "test", domains[5:])):
     expected = sorted(sum((_images(domain, split) for domain in chosen), []))
-    assert expected and _images(builder, f"paper_{part}") == expected
+    assert expected and _images(builder, part) == expected
   assert domains[5].builder_config.name == "sketch"
 
 
 @pytest.mark.parametrize("name, field, parts", [
     ("coil100", "angle_label", {"train": {70, 71, 0, 1, 2}, "dev": {16, 17, 18, 19, 20},
-                                "dev_test": {50, 51, 52, 53, 54}}),
-    ("smallnorb", "instance", {"train": {0, 1, 2, 3, 5, 7, 8, 9}, "dev": {4}, "dev_test": {6}})])
+                                "validation": {50, 51, 52, 53, 54}}),
+    ("smallnorb", "instance", {"train": {0, 1, 2, 3, 5, 7, 8, 9}, "dev": {4}, "validation": {6}})])
 def test_the_reference_splits_by_view_or_by_toy(name, field, parts, tmp_path):
   original, builder = _tiny_paper(catalog.find(f"nevis/{name}")[1], tmp_path, num_examples=200)
   decoders = {"image": tfds.decode.SkipDecoding()}
   records = list(tfds.as_numpy(original.as_dataset(split="train", decoders=decoders)))
   for part, values in parts.items():
     expected = sorted(record["image"] for record in records if int(record[field]) in values)
-    assert expected and _images(builder, f"paper_{part}") == expected
+    assert expected and _images(builder, part) == expected
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import pathlib
+import re
 from typing import Iterator, Mapping, Sequence, Union
 
 from tfds_builders import errors
@@ -19,7 +20,8 @@ Labels = Union[example.Label, tuple[example.Label, ...]]
 def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: str, image: str,
           flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
           joined: tuple[str, str] | None = None,
-          lists: Mapping[str, str] | None = None) -> Iterator[example.Example]:
+          lists: Mapping[str, str] | None = None,
+          group: str | None = None) -> Iterator[example.Example]:
   """Yields the images that the tables name, in the order of the archives.
 
   Args:
@@ -31,6 +33,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
     otherwise: the class of images without a flag.
     joined: (column, separator) of several class names in one cell, instead of flags.
     lists: end of the name of a list of images, one per line -> source split.
+    group: regular expression of the beginning of an image's name; its first group names a patient.
   """
   texts = listed_images.find_texts(paths, {**tables, **(lists or {})})
   split_of = _splits(texts, lists or {})
@@ -46,7 +49,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: 
       found[item] = listed_images.ListEntry(split_of.get(item, split), label)  # type: ignore[arg-type]
   pattern = listed_images.name_pattern(image, ["item"])
   packed = [path for name, path in paths.items() if name not in texts]
-  yield from listed_images.join(packed, pattern, found, unlisted=False)
+  for one in listed_images.join(packed, pattern, found, unlisted=False):
+    yield one._replace(group=_group(group, one)) if group else one
 
 
 def _rows(where: str, data: bytes, key: str, flags, joined) -> list[dict[str, str]]:
@@ -73,6 +77,14 @@ def _splits(texts, lists: Mapping[str, str]) -> dict[str, str]:
   return found
 
 
+def _group(pattern: str, one: example.Example) -> str:
+  match = re.match(pattern, one.key)
+  if match is None:
+    raise errors.DataError(f"{one.where}: the name {one.key!r} has no patient, as {pattern!r} "
+                           "expects. The archive is of another edition.")
+  return match[1]
+
+
 def _stem(name: str) -> str:
   return pathlib.PurePosixPath(name.strip()).stem if "." in name else name.strip()
 
@@ -88,8 +100,12 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
                   per_class: int, tables: Mapping[str, str], key: str, image: str,
                   flags: Sequence[tuple[str, str]] | None = None, otherwise: str = "",
                   joined: tuple[str, str] | None = None,
-                  lists: Mapping[str, str] | None = None) -> Mapping[str, int]:
-  """Writes tiny archives and tables of this layout; returns the examples by source split."""
+                  lists: Mapping[str, str] | None = None,
+                  group: str | None = None) -> Mapping[str, int]:
+  """Writes tiny archives and tables of this layout; returns the examples by source split.
+
+  With `group`, a patient has three images, named PATIENT_IMAGE.
+  """
   del otherwise
   texts: dict[str, list[str]] = {name: [] for name in (*tables, *(lists or {}))}
   columns = [key, *(column for column, _ in flags or ()), *((joined[0],) if joined else ())]
@@ -98,11 +114,12 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   pictures: dict[str, bytes] = {}
   counts: dict[str, int] = {}
   groups = list((lists or tables).items())
-  for name, split in groups:
+  for number, (name, split) in enumerate(groups):
     table = name if name in tables else next(iter(tables))
     for label in class_names:
       for _ in range(per_class):
-        item = f"{len(pictures):05d}"
+        place = counts.get(split, 0)
+        item = f"{number}{place // 3:04d}_{place % 3}" if group else f"{len(pictures):05d}"
         pictures[f"top/{image.format(item=item)}"] = fixtures.jpeg((6, 5, 3), len(pictures))
         cells = [str(float(of == label)) for _, of in flags or ()]
         if joined:  # Every other image has a second finding.
@@ -111,7 +128,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
         texts[table].append(",".join([item if flags else f"{item}.png", *cells]))
         if lists:
           texts[name].append(f"{item}.png")
-        counts[split] = counts.get(split, 0) + 1
+        counts[split] = place + 1
   _write(directory, file_names, pictures,
          {name: "\n".join([*lines, ""]).encode() for name, lines in texts.items()})
   return counts

@@ -90,8 +90,10 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
       break
   for place, file in enumerate(file_names):
     members = {}
-    # Each class in one of the training files, and a few in the test file.
-    chosen = np.arange(place, len(codes), 2) if place < 2 else np.arange(0, len(codes), 40)
+    # Each class in one of the training files, a few in both and in the test file.
+    chosen = np.arange(0, len(codes), 40)
+    if place < 2:
+      chosen = np.union1d(chosen, np.arange(place, len(codes), 2))
     for writer, part in enumerate(np.array_split(chosen, 3)):
       body = [_HEAD.pack(_HEAD.size + 12, codes[index], 3, 4) + rng.bytes(12) for index in part]
       members[f"{1001 + 10 * place + writer}-c.gnt"] = b"".join(body)

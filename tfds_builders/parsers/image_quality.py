@@ -33,7 +33,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int, scores: str,
 
   Args:
     paths: file name -> path of a rar, zip or tar.
-    num_bins: number of labels; the edges of the bins come from training scores.
+    num_bins: number of labels; the edges of the bins come from the scores of train and dev.
     scores: name of the table of scores, in any folder.
     held_out: source split -> the numbers of its reference images; the others are "train". {}: all
       images are one pool.
@@ -43,7 +43,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, num_bins: int, scores: str,
   for path in paths.values():
     table = _read_scores(path, scores.lower(), named)
     edges = _edges([score for key, score in table.items()
-                    if _split(key, held_out) in (splits.TRAIN, splits.POOL)], num_bins)
+                    if _split(key, held_out) in (splits.TRAIN, splits.DEV, splits.POOL)], num_bins)
     missing = set(table)
     for name, data in _members(path, lambda name: bool(_IMAGE.search(name))):
       match = _IMAGE.search(name)

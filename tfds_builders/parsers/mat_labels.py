@@ -104,7 +104,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   With `numbers` every class has all its images, because the numbers determine the classes.
   """
   sources = list((split_values or {}).values()) or list((numbers or {}).values())
-  per_class = max(per_class, len(sources)) if structures else images_per_class
+  per_class = max(per_class, 2 * len(sources)) if structures else images_per_class
   names: list[str] = []
   members = {"top/README": b"not an image"}
   rows, by_split = [], {split: [] for split in sources}  # type: ignore[var-annotated]

@@ -30,7 +30,7 @@ _OMNIGLOT_CITATION = """@article{lake2015omniglot,
 _OMNIGLOT_URL = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python"
 
 # Classes never change their split; within one, every image stays.
-BY_CLASS = {name: {name: 1.0} for name in splits.NAMES}
+BY_CLASS = {name: splits.whole(name) for name in (splits.TRAIN, splits.VALIDATION, splits.TEST)}
 
 OMNIGLOT_ROWS = (
     Row("images",

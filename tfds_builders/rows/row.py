@@ -200,14 +200,13 @@ class Row:
 
   @property
   def split_names(self) -> tuple[str, ...]:
-    """Its splits: train, validation, test, then others in the order in which the rule names them.
-
-    A variant that is drawn as in the paper has paper_train, paper_dev, paper_dev_test, paper_test.
+    """Its splits: those of `splits.NAMES`, then others in the order in which the rule names them.
     """
     if self.drawn_as_in_paper:
-      parts = {part for draw in self.paper.values() for part in draw.parts}
-      return tuple(paper_draws.PREFIX + name for name in paper_draws.NAMES if name in parts)
-    made = dict.fromkeys(name for parts in self.splits.values() for name in parts)
+      made = dict.fromkeys(paper_draws.SPLITS[part] for draw in self.paper.values()
+                           for part in draw.parts)
+    else:
+      made = dict.fromkeys(name for parts in self.splits.values() for name in parts)
     return tuple(sorted(made, key=lambda name: (splits.NAMES.index(name)
                                                 if name in splits.NAMES else len(splits.NAMES))))
 
@@ -220,14 +219,14 @@ class Row:
 def variants(row: Row) -> tuple[Row, ...]:
   """Returns the row and its variants NAME_paper and NAME_paper_compat, if it has them.
 
-  NAME_paper: the same data in the splits of the reference. NAME_paper_compat: with the defect of
-  the reference, in its splits if they can be reproduced.
+  NAME_paper: the same data in the splits of the reference, copies included. NAME_paper_compat: with
+  the defect of the reference, in its splits if they can be reproduced.
   """
   found = [row]
   if row.paper:
     found.append(dataclasses.replace(
         row, name=f"{row.name}_paper", title=f"{row.title}, split as in the NEVIS'22 reference",
-        base=row, compat=None))
+        unique=False, base=row, compat=None))
   if row.compat:
     compat = row.compat
     layouts = tuple(

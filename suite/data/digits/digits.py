@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits, 8 x 8 pixels.
 
-An image belongs to train (.55), validation (.15) or test (.30) by a hash of its number, the same in
-all tasks: no image is trained on in one task and tested on in another, in whatever form. Years are
-invented.
+An image belongs to train (.45), dev (.10), validation (.15) or test (.30) by a hash of its number,
+the same in all tasks: no image is trained on in one task and tested on in another, in whatever form.
+Benchmarks other than NEVIS'22 have train and dev as one split. Years are invented.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import streams
 
-_SPLITS = (("train", 0.55), ("validation", 0.15), ("test", 0.30))
+_SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
 _ALL = tuple(range(10))
-_MOSAICS = {"train": 600, "validation": 150, "test": 300}
+_MOSAICS = {"train": 500, "dev": 100, "validation": 150, "test": 300}
 
 
 def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[int] = None
@@ -97,7 +97,7 @@ def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, w
   setting = task_types.Setting(way, shot, targets, num_support_sets, class_change_interval,
                                overwrite)
   images, labels = digit_images.load()
-  chosen, data = _indices(split), "embedded/digits"
+  chosen, data = _with_dev(split), "embedded/digits"
   if classes is not None:
     chosen = chosen[np.isin(labels[chosen], classes)]
     data += f" of the classes {', '.join(map(str, sorted(classes)))}"
@@ -121,7 +121,7 @@ def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:
 def sequence_base() -> image_set.ImageSet:
   """The base classes' training images, to pretrain on before `sequence`: labels 0-3 of 10."""
   images, labels = digit_images.load()
-  chosen = _indices("train")
+  chosen = _with_dev("train")
   return _image_set("digits base", images, labels, chosen[labels[chosen] < 4])
 
 
@@ -136,7 +136,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
         for split, _ in _SPLITS}
     if max_train_images is not None:
       sets["train"] = sets["train"].take(max_train_images, seed=0)
-    return streams.Splits(sets["train"], sets["validation"], sets["test"])
+    return streams.Splits(**sets)
 
   return streams.StreamEntry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
                        f"embedded/{name}")
@@ -180,12 +180,18 @@ def _feature_set(name: str, images: np.ndarray, labels: np.ndarray, chosen: np.n
       ids=[str(i) for i in chosen])
 
 
+def _with_dev(split: str) -> np.ndarray:
+  """The numbers of the images of "train", dev included, "validation" or "test", ascending."""
+  parts = {"train": ("train", "dev"), "validation": ("validation",), "test": ("test",)}
+  if split not in parts:
+    raise ValueError(f"Unknown split {split!r} of the digits; allowed are {', '.join(parts)}.")
+  return np.sort(np.concatenate([_indices(part) for part in parts[split]]))
+
+
 @functools.cache
 def _indices(split: str) -> np.ndarray:
-  """The numbers of the images of a split, ascending."""
+  """The numbers of the images of one of _SPLITS, ascending."""
   names = [name for name, _ in _SPLITS]
-  if split not in names:
-    raise ValueError(f"Unknown split {split!r} of the digits; allowed are {', '.join(names)}.")
   edges: Tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
   places = [int(np.searchsorted(edges, _unit_hash("split", i), side="right"))
             for i in range(digit_images.NUM_IMAGES)]

@@ -31,10 +31,16 @@ def label_facts(name: str, *, data_dir: Optional[str] = None) -> LabelFacts:
   return _label_facts(name, _builder(name, data_dir).info.features)
 
 
+def is_known(name: str) -> bool:
+  """Whether there is a builder of this name, variants such as "nevis/mnist_paper" included."""
+  import tfds_builders  # pylint: disable=import-outside-toplevel
+  return name in tfds_builders.names(variants=True)
+
+
 def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]:
   """("", "") if the data set is prepared, else (the reason, the command that prepares it)."""
   import tfds_builders  # pylint: disable=import-outside-toplevel
-  if name not in tfds_builders.names():
+  if not is_known(name):
     return "no builder yet", ""
   found = tfds_builders.status.inspect(name, data_dir)
   return ("", "") if found.state == tfds_builders.status.PREPARED else (found.reason, found.command)

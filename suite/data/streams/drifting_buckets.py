@@ -52,7 +52,7 @@ class Series:
   """
 
   data: str = "nevis/cifar10"
-  splits: Tuple[str, ...] = ("train", "validation")
+  splits: Tuple[str, ...] = ("train", "dev", "validation")
   num_buckets: int = 10
   bucket_size: int = 3300
   pretrain_size: int = 16_000

@@ -5,6 +5,9 @@
   train   predict     train   predict
   event 0 event 1     event 2 event 3
 
+A task has four splits (section 4.1 of the paper). A Train event delivers train and dev; a Predict
+event asks for test, or during development for validation.
+
 A stream is built without reading data. Missing data is an error before the first event, unless the
 stream was built to leave it out; then `left_out` names it.
 """
@@ -14,7 +17,9 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from absl import logging
 
 from suite.contracts import event_kinds
 from suite.contracts import examples
@@ -28,6 +33,12 @@ from suite.data.streams import shared_images as shared_images_lib
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 ROLES = (META_TRAIN, META_TEST)
+
+VALIDATION = "validation"
+TEST = "test"
+HELD_OUT = (VALIDATION, TEST)
+SPLITS = ("train", "dev", *HELD_OUT)
+OURS, PAPER = "ours", "paper"
 
 # Data sets kept in memory: the current one, and an earlier one.
 _NUM_LOADED = 2
@@ -58,9 +69,10 @@ class StreamEvent:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Splits:
-  """The image sets of a task; `shared`: images left out because another task is tested on them."""
+  """The image sets of a task; `shared`: images left out since another task is scored on them."""
 
   train: examples.ExampleSet
+  dev: examples.ExampleSet
   validation: examples.ExampleSet
   test: examples.ExampleSet
   shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -119,6 +131,14 @@ class Stream:
     self._check()
     self._loaded: collections.OrderedDict[str, Splits] = collections.OrderedDict()
 
+  def meta_train(self) -> Stream:
+    """The meta-train tasks of this stream; development must not see the others."""
+    entries = [entry for entry in self.entries if entry.role == META_TRAIN]
+    if not entries:
+      raise ValueError(f"Stream {self.name!r} has no {META_TRAIN} task, and development looks at "
+                       f"no other. Take a stream that has one, or predict on {TEST!r}.")
+    return Stream(self.name, entries, left_out=self.left_out)
+
   def events(self) -> List[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
     missing = self.missing()
@@ -146,25 +166,26 @@ class Stream:
     delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
     return experience.History(delivered)[event.entry_index]
 
-  def test(self, event: StreamEvent) -> examples.ExampleSet:
-    """The test split, for the protocol only."""
-    return self._splits(event.entry_index).test
+  def held_out(self, event: StreamEvent, split: str) -> examples.ExampleSet:
+    """The task's split "validation" or "test", for the protocol only."""
+    splits = self._splits(event.entry_index)
+    return {VALIDATION: splits.validation, TEST: splits.test}[split]
 
   def shared(self, event: StreamEvent) -> Mapping[str, Any]:
-    """Images left out of the splits of this task because another is tested on them, by split."""
+    """Images left out of the splits of this task because another is scored on them, by split."""
     return self._splits(event.entry_index).shared
 
   def _delivered(self, place: int) -> experience.Delivered:
     def load() -> Tuple[examples.ExampleSet, examples.ExampleSet]:
       splits = self._splits(place)
-      return splits.train, splits.validation
+      return splits.train, splits.dev
     return experience.Delivered(self.entries[place].task, load)
 
   def _splits(self, place: int) -> Splits:
     entry = self.entries[place]
     if entry.key not in self._loaded:
       splits = entry.load()
-      for part in (splits.train, splits.validation, splits.test):
+      for part in (splits.train, splits.dev, splits.validation, splits.test):
         _check_fits(entry.task, part)
       self._loaded[entry.key] = splits
     self._loaded.move_to_end(entry.key)
@@ -190,31 +211,35 @@ class Stream:
 
 
 def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
-          on_missing: str = "stop", shared_images: str = "remove") -> Stream:
+          splits: str = OURS, on_missing: str = "stop", shared_images: str = "remove") -> Stream:
   """A NEVIS'22 stream over the data sets "nevis/...".
 
   Args:
     variant: "full" (106 tasks), "short" (29), "tiny" (6), or names such as ["mnist", "mnist@2"]:
       lines of the full stream, in its order.
     data_dir: where the data sets are prepared; TFDS's own folder if not given.
+    splits: "ours", or "paper": those that the reference draws ("nevis/NAME_paper"). Its draws of
+      some data sets cannot be reproduced; these have ours, and are logged.
     on_missing: "stop" before the first event, or "leave_out".
-    shared_images: "remove" from training and validation what another task of the stream is tested
-      on (see `shared_images`), or "keep".
+    shared_images: "remove" from a task's splits what another task of the stream is scored on (see
+      `shared_images`), or "keep".
 
   Returns:
     The stream. With "leave_out" its `left_out` names the missing tasks.
   """
   if on_missing not in ("stop", "leave_out"):
     raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
+  if splits not in (OURS, PAPER):
+    raise ValueError(f"splits={splits!r}; allowed are {OURS!r} and {PAPER!r}.")
   if shared_images not in ("remove", "keep"):
     raise ValueError(f"shared_images={shared_images!r}; allowed are 'remove' and 'keep'.")
   lines = nevis_table.select(variant)
   name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
   expected = collections.Counter(line.role for line in lines)
-  tested = shared_images_lib.TestImages(
-      [f"nevis/{line.name}" for line in lines] if shared_images == "remove" else [],
-      data_dir=data_dir)
-  entries = [_nevis_entry(line, data_dir, tested) for line in lines]
+  datasets = _datasets(lines, splits)
+  scored = shared_images_lib.ScoredImages(
+      datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
+  entries = [_nevis_entry(line, datasets[line.name], data_dir, scored) for line in lines]
   left_out: List[str] = []
   if on_missing == "leave_out":
     absent = {missing.dataset for missing in Stream(name, entries).missing()}
@@ -223,9 +248,21 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return Stream(name, entries, expected, left_out)
 
 
-def _nevis_entry(line: nevis_table.StreamLine, data_dir: Optional[str],
-                 tested: shared_images_lib.TestImages) -> StreamEntry:
-  dataset = f"nevis/{line.name}"
+def _datasets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str, str]:
+  """{name: data set that has the splits}."""
+  found = {line.name: f"nevis/{line.name}" for line in lines}
+  if splits == PAPER:
+    drawn = {name: f"{dataset}_paper" for name, dataset in found.items()
+             if tfds_source.is_known(f"{dataset}_paper")}
+    logging.warning("The reference's splits cannot be reproduced for %d of %d data sets, which "
+                    "have ours: %s", len(found) - len(drawn), len(found),
+                    ", ".join(sorted(set(found) - set(drawn))) or "none")
+    found.update(drawn)
+  return found
+
+
+def _nevis_entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
+                 scored: shared_images_lib.ScoredImages) -> StreamEntry:
 
   def task() -> tasks.Task:
     found = tfds_source.label_facts(dataset, data_dir=data_dir)
@@ -235,12 +272,12 @@ def _nevis_entry(line: nevis_table.StreamLine, data_dir: Optional[str],
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    read = {split: prepared_sets.read(dataset, split, data_dir=data_dir)
-            for split in ("train", "validation", "test")}
-    train, shared_train = tested.drop_from(read["train"], dataset, "train")
-    validation, shared_validation = tested.drop_from(read["validation"], dataset, "validation")
-    return Splits(train, validation, read["test"],
-                  {"train": shared_train, "validation": shared_validation})
+    sets, shared = {}, {}
+    for split in SPLITS:
+      sets[split] = prepared_sets.read(dataset, split, data_dir=data_dir)
+      if split != TEST:
+        sets[split], shared[split] = scored.drop_from(sets[split], dataset, split)
+    return Splits(**sets, shared=shared)
 
   def missing() -> Optional[Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)

@@ -40,7 +40,7 @@ class Trainer:
     warmup_epochs: linear warm-up, in epochs.
     momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
     eval_batch_size: of validation and prediction.
-    max_validation: images of the validation split that each validation looks at, the same ones for
+    max_validation: images of the dev split that each validation looks at, the same ones for
       all trials; None is all of them.
   """
 
@@ -82,7 +82,7 @@ class Trainer:
     """Trains `network` from `start`; the best weights go to the store under `save_as`.
 
     Args:
-      experience: has `train` and `validation` image sets and the `task`.
+      experience: has `train` and `dev` image sets and the `task`.
       hyper: "learning_rate" and "label_smoothing".
       key: names this run within the event, for the journal. phase: the ledger's.
 
@@ -117,8 +117,8 @@ class _Run:
   def run(self) -> Dict[str, Any]:
     self.batch_size = self.trainer.batch(self.experience.train.size)
     self.context.distribution.check_batch(self.batch_size)
-    limit = self.trainer.max_validation or self.experience.validation.size
-    self.validation = self.experience.validation.take(
+    limit = self.trainer.max_validation or self.experience.dev.size
+    self.validation = self.experience.dev.take(
         limit, seed=self.context.seeds.integer("validation images"))
     self._configure()
     self._begin()

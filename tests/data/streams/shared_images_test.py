@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""An image that one task is tested on is not trained on in another."""
+"""An image that one task is scored on is not trained on in another."""
 
 from __future__ import annotations
 
@@ -54,28 +54,34 @@ def _delivered(data_dir, **options):
   stream = streams.nevis(["mnist", "cifar10"], data_dir=data_dir, **options)
   event = next(e for e in stream.events() if (e.kind, e.task_key) == ("train", "cifar10"))
   experience = stream.deliver(event)
-  ids = {*experience.train.ids, *experience.validation.ids}
+  ids = {*experience.train.ids, *experience.dev.ids,
+         *stream.held_out(event, "validation").ids}
   return ids, stream.shared(event)
 
 
 def test_shared_images_leave_training_and_validation_and_are_counted(data_dir):
   ids, shared = _delivered(data_dir)
   assert ids == {f"train/{seed}" for seed in range(200, 240)}
-  assert shared["train"]["removed"] + shared["validation"]["removed"] == 5
+  assert sum(part["removed"] for part in shared.values()) == 5
 
 
 def test_they_can_be_kept(data_dir):
   ids, shared = _delivered(data_dir, shared_images="keep")
   assert len(ids) == 45
-  assert shared == {"train": {"removed": 0}, "validation": {"removed": 0}}
+  assert shared == {split: {"removed": 0} for split in ("train", "dev", "validation")}
   with pytest.raises(ValueError, match="shared_images='no'; allowed are 'remove' and 'keep'"):
     streams.nevis("tiny", shared_images="no")
 
 
 def test_a_repeated_data_set_does_not_lose_its_own_images(data_dir):
-  tested = shared_images.TestImages(["nevis/mnist", "nevis/mnist"], data_dir=data_dir)
-  assert tested.of_others("nevis/mnist").size == 0
-  assert tested.of_others("nevis/cifar10").size == 20
+  scored = shared_images.ScoredImages(["nevis/mnist", "nevis/mnist"], data_dir=data_dir)
+  assert scored.of_others("nevis/mnist", "train").size == 0
+  # 20 test images, and .15 of the 50 training images, 25 a class, are MNIST's validation.
+  assert scored.of_others("nevis/cifar10", "validation").size == 20
+  num_validation = shared_images.digests("nevis/mnist", "validation", data_dir=data_dir).size
+  assert 6 <= num_validation <= 8
+  for split in ("train", "dev"):
+    assert scored.of_others("nevis/cifar10", split).size == 20 + num_validation
 
 
 def test_digests_of_what_is_not_prepared_are_none(tmp_path):

@@ -10,6 +10,11 @@ from suite.contracts import experience
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import streams
+import tfds_builders
+from tfds_builders import catalog
+from tfds_builders import paper_draws
+from tfds_builders import testing
+from tfds_builders.rows import row as row_lib
 
 
 def _entry(name="a", year=2000, role="meta_train", *, num_classes=2, occurrence=1, load=None,
@@ -17,7 +22,7 @@ def _entry(name="a", year=2000, role="meta_train", *, num_classes=2, occurrence=
   def splits():
     return streams.Splits(*(image_set.ImageSet.from_arrays(
         f"{name} {split}", np.zeros([3, 2, 2, 1], np.uint8), [0, 1, 0], kind="single_label",
-        num_classes=2) for split in ("train", "validation", "test")))
+        num_classes=2) for split in streams.SPLITS))
   task = tasks.Task(name, "single_label", num_classes, occurrence)
   return streams.StreamEntry(task, year, role, load or splits, f"data/{name}",
                        missing=missing or (lambda: None))
@@ -45,11 +50,12 @@ def test_an_entry_knows_the_version_of_its_data():
 def test_an_experience_holds_its_task_and_the_past_only():
   stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("c")])
   made = stream.deliver(stream.events()[2])
-  assert (made.task.key, made.train.name, made.validation.name) == ("b", "b train", "b validation")
+  assert (made.task.key, made.train.name, made.dev.name) == ("b", "b train", "b dev")
   assert made.history.keys == ["a"] and made.history["a"].train.name == "a train"
   with pytest.raises(experience.NotDeliveredError, match="Delivered so far: a"):
     _ = made.history["c"]
-  assert stream.test(stream.events()[3]).name == "b test"
+  for split in ("validation", "test"):
+    assert stream.held_out(stream.events()[3], split).name == f"b {split}"
   with pytest.raises(ValueError, match="only 'train' events deliver data"):
     stream.deliver(stream.events()[3])
 
@@ -57,6 +63,17 @@ def test_an_experience_holds_its_task_and_the_past_only():
 def test_any_event_can_be_delivered_first():
   stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("c")])
   assert stream.deliver(stream.events()[4]).history.keys == ["a", "b"]
+
+
+def test_development_sees_the_meta_train_tasks_only():
+  gone = lambda: streams.Missing("data/b", "not there", "")
+  stream = streams.Stream("s", [_entry("a"), _entry("b", role="meta_test", missing=gone),
+                                _entry("c")], expected={"meta_train": 2, "meta_test": 1})
+  part = stream.meta_train()
+  assert [event.task_key for event in part.events()] == ["a", "a", "c", "c"]
+  assert part.deliver(part.events()[2]).history.keys == ["a"]  # Not "b", which stands before it.
+  with pytest.raises(ValueError, match="'s' has no meta_train task, and development looks at no"):
+    streams.Stream("s", [_entry(role="meta_test")]).meta_train()
 
 
 def test_data_is_loaded_late_and_only_a_little_is_kept():
@@ -71,7 +88,7 @@ def test_data_is_loaded_late_and_only_a_little_is_kept():
   events = stream.events()
   assert not loads
   for event in events:
-    stream.deliver(event) if event.kind == "train" else stream.test(event)
+    stream.deliver(event) if event.kind == "train" else stream.held_out(event, "test")
   assert loads == ["a", "b", "c"]
   _ = stream.deliver(events[4]).history["a"]
   assert loads == ["a", "b", "c", "a"]
@@ -134,6 +151,44 @@ def test_nevis_says_what_is_left_out(tmp_path):
   assert stream.left_out == ("semeion", "fashion_mnist") and not stream.events()
   with pytest.raises(ValueError, match="on_missing='skip'; allowed are 'stop' and 'leave_out'"):
     streams.nevis("tiny", on_missing="skip")
+
+
+def test_nevis_can_have_the_splits_of_the_reference(tmp_path, caplog):
+  stream = streams.nevis("tiny", splits="paper", data_dir=str(tmp_path))
+  assert [entry.dataset for entry in stream.entries] == [
+      "nevis/olivetti_face", "nevis/mnist", "nevis/mnist", "nevis/cifar10", "nevis/semeion_paper",
+      "nevis/tiny_imagenet_paper"]
+  assert [entry.key for entry in stream.entries][4:] == ["semeion", "tiny_imagenet"]
+  assert ("cannot be reproduced for 3 of 5 data sets, which have ours: cifar10, mnist, "
+          "olivetti_face") in caplog.text
+  assert stream.missing()[-1].command.startswith("suite data build nevis/tiny_imagenet_paper")
+  assert stream.entries[4].task.num_classes == 10
+  with pytest.raises(ValueError, match="splits='theirs'; allowed are 'ours' and 'paper'"):
+    streams.nevis("tiny", splits="theirs")
+
+
+def test_one_word_changes_the_splits_that_a_task_is_delivered_with(tmp_path):
+  row = catalog.find("nevis/semeion")[1]
+  for one in row_lib.variants(row):
+    small, _ = testing.write(one, one.layouts[0], tmp_path / "mirror" / one.name, 300)
+    with testing.installed(small, tmp_path / "mirror" / one.name):
+      tfds_builders.build(f"nevis/{one.name}", tmp_path / "data")
+  paths = {name.name: name for name in (tmp_path / "mirror" / "semeion").iterdir()}
+  layout = row.layouts[0]
+  keys = [one.key for one in layout.parser.parse(paths, **layout.args)]
+  drawn = paper_draws.POOLED.assign(len(keys))
+  found = {}
+  for word in ("ours", "paper"):
+    stream = streams.nevis(["semeion"], splits=word, data_dir=str(tmp_path / "data"))
+    train, predict = stream.events()
+    made = stream.deliver(train)
+    found[word] = {"train": made.train, "dev": made.dev, **{
+        name: stream.held_out(predict, name) for name in ("validation", "test")}}
+  for part, split in paper_draws.SPLITS.items():
+    ids = {key for key, name in zip(keys, drawn) if name == part}
+    assert set(found["paper"][split].ids) == ids != set(found["ours"][split].ids)
+  for sets in found.values():
+    assert sum(part.size for part in sets.values()) == len(keys)
 
 
 def test_nevis_tasks_know_their_classes_without_data(tmp_path):

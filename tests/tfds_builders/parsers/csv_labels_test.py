@@ -36,6 +36,20 @@ def test_joined_findings_and_lists_of_splits(tmp_path):
       "1_0": ("train", ("Mass", "Edema")), "2_0": ("test", ("No Finding",))}
 
 
+def test_the_images_of_a_patient_are_a_group(tmp_path):
+  names = ["00000013_000", "00000013_001", "00000002_000"]
+  texts = {"t.csv": "Image Index,Labels\n" + "".join(f"{name}.png,Mass\n" for name in names)}
+  fixtures.write_archive(tmp_path / "d.zip", {f"images/{name}.png": _IMAGE for name in names})
+  (tmp_path / "t.csv").write_text(texts["t.csv"])
+  paths = {name: tmp_path / name for name in ("d.zip", "t.csv")}
+  args = {**_JOINED, "lists": None}
+  found = {one.key: one.group for one in csv_labels.parse(paths, **args, group=r"(\d+)_")}
+  assert found == dict(zip(names, ("00000013", "00000013", "00000002")))
+  assert {one.group for one in csv_labels.parse(paths, **args)} == {None}
+  with pytest.raises(errors.DataError, match="the name '00000013_000' has no patient, as 'p"):
+    list(csv_labels.parse(paths, **args, group=r"p(\d+)"))
+
+
 @pytest.mark.parametrize("texts, names, args, message", [
     ({"t.csv": "id,m\nx1,1\n"}, ["x1.jpg"], _FLAGS, r"not \['k'\]: it is damaged"),
     ({"t.csv": "id,m,k\nx1,1\n"}, ["x1.jpg"], _FLAGS, "t.csv, line 2 is incomplete"),

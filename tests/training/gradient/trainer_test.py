@@ -86,7 +86,7 @@ def _set(num):
 
 
 EXPERIENCE = types.SimpleNamespace(
-    task=tasks.Task("t", tasks.SINGLE_LABEL, CLASSES), train=_set(20), validation=_set(10))
+    task=tasks.Task("t", tasks.SINGLE_LABEL, CLASSES), train=_set(20), dev=_set(10))
 
 
 def _context(folder, ledger=None, disk=None, reports=None, event=0):
@@ -211,7 +211,7 @@ def test_max_validation_draws_the_same_images_for_every_trial(tmp_path):
   assert len(seen) == 4 and len(set(map(tuple, seen))) == 1 and len(seen[0]) == 4
   network = Network({2: 0.1})
   _fit(network, _context(tmp_path), steps=2, validate_every=2, max_validation=50)
-  assert network.seen == [EXPERIENCE.validation.ids.tolist()]
+  assert network.seen == [EXPERIENCE.dev.ids.tolist()]
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):

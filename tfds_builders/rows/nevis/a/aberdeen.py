@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=468,
     num_classes=91,
     channels=3,
+    version="2.0.0",
     homepage="http://pics.stir.ac.uk/",
     notes="The label is the person's name, with which the file's begins; eight people have "
           "two names in the source and one here. The reference lists 92 people, of whom 91 "

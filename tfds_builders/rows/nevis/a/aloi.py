@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=1000,
     channels=3,
     class_names=tuple(str(number) for number in range(1, 1001)),
+    version="2.0.0",
     homepage="https://aloi.science.uva.nl/",
     notes="Trained on changes of color and view, tested on changes of illumination. The "
           "reference's draw needs the order of the archives, which is not recorded, so it is not "

@@ -25,6 +25,7 @@ ROW = Row(
     paper_size=1346,
     num_classes=20,
     channels=1,
+    version="2.0.0",
     homepage="https://sites.google.com/site/xiangbai/animaldataset",
     notes="Class ids of the reference follow the order of a Python set and change from run to "
           "run; here they follow the names. The reference's draw depends on the order of a "

@@ -30,6 +30,7 @@ ROW = Row(
     paper_size=12909,
     num_classes=352,
     channels=3,
+    version="2.0.0",
     homepage="https://fdmaproject.wordpress.com/author/fdmaproject/",
     notes="The label is the part of a name before the first underscore; the 352 labels include "
           "animal, uc, colo and monte. Reading the RAR archive needs bsdtar, unrar or 7z; the "

@@ -26,6 +26,7 @@ ROW = Row(
     kind=MULTI_LABEL,
     num_classes=85,
     channels=3,
+    version="2.0.0",
     homepage="https://cvml.ist.ac.at/AwA2",
     license="licenses of the single images, which all allow research",
     notes="A zero-shot task: the ten test classes are not among the forty training classes, and "

@@ -33,6 +33,7 @@ ROW = Row(
     num_classes=62,
     channels=3,
     class_names=tuple(f"{number:05d}" for number in range(62)),
+    version="2.0.0",
     homepage="https://btsd.ethz.ch/shareddata/",
     notes="Classes are the five-digit folders.",
     citation="""@article{timofte2014multi,

@@ -26,19 +26,19 @@ ROW = Row(
                     ("md5:59d49d96e5719f248f6d66f8ff205569",)),),
         args={"num_bins": 5, "subjects": _BIWI_SUBJECTS, "bins_from": ("train", "dev")},
         notes=notes.KAGGLE_REPACKED),),
-    splits={"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
-            "dev_test": {splits.VALIDATION: 1.0}, "test": {splits.TEST: 1.0}},
-    paper={name: paper_draws.whole(name) for name in paper_draws.NAMES},
+    splits={part: splits.whole(split) for part, split in paper_draws.SPLITS.items()},
+    paper={part: paper_draws.whole(part) for part in paper_draws.SPLITS},
     paper_size=11325,
     kind=MULTI_LABEL,
     num_classes=15,
     channels=3,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/kmader/biwi-kinect-head-pose-database",
     license="research use",
     notes="Three angles with five bins each; exactly one bin an angle. The angles are the "
           "reference's, whose names for them do not fit this camera. Bins hold equally many frames "
-          "of the training subjects; in the reference of all, test subjects included. "
-          "Subjects of a split are those of the reference (train is its train and dev).",
+          "of the subjects of train and dev; in the reference of all, test subjects included. "
+          "Subjects of a split are those of the reference.",
     compat=Compat("Bins end where those of the reference do: at quantiles of all frames, test "
                   "subjects included. (Its stored labels are off by one at the upper edge and put "
                   "right when they are read; here they are right from the beginning.)",

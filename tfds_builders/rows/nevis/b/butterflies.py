@@ -39,6 +39,7 @@ ROW = Row(
     num_classes=7,
     channels=3,
     class_names=tuple(_TEST_BUTTERFLIES),
+    version="2.0.0",
     homepage="https://web.archive.org/web/20070829035029/http://www-cvr.ai.uiuc.edu/ponce_grp/data/",
     notes="Ten listed images of each class are the test split. Class ids of the reference "
           "follow the order of a Python set; here they follow the names.",

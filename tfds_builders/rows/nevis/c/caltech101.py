@@ -19,6 +19,7 @@ ROW = Row(
     paper_size=2601,
     num_classes=102,
     channels=3,
+    version="2.0.0",
     homepage="https://doi.org/10.22002/D1.20086",
     notes="101 objects and background. TFDS's split: 30 training images a class.",
     citation="""@inproceedings{feifei2004learning,

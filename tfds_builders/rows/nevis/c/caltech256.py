@@ -26,6 +26,7 @@ ROW = Row(
     paper_size=20696,
     num_classes=257,
     channels=3,
+    version="2.0.0",
     homepage="https://data.caltech.edu/records/nyy15-4j048",
     notes="256 objects and clutter.",
     citation="""@techreport{griffin2007caltech,

@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=5094,
     num_classes=200,
     channels=3,
+    version="2.0.0",
     homepage="http://www.vision.caltech.edu/datasets/cub_200_2011/",
     citation="""@techreport{wah2011caltech,
   title={The Caltech-UCSD Birds-200-2011 dataset},

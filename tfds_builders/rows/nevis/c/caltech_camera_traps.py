@@ -32,6 +32,7 @@ ROW = Row(
     class_names=("bobcat", "opossum", "empty", "coyote", "raccoon", "bird", "dog", "cat",
                  "squirrel", "rabbit", "skunk", "rodent", "badger", "deer", "car", "fox"),
     channels=3,
+    version="2.0.0",
     homepage="https://lila.science/datasets/caltech-camera-traps",
     license="CDLA-Permissive-1.0",
     notes="Cameras of the test set (trans) are in no other; an image has the class of its last "

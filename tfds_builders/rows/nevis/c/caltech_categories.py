@@ -33,6 +33,7 @@ ROW = Row(
     num_classes=2,
     class_names=("car", "motorcycle"),
     channels=3,
+    version="2.0.0",
     homepage="https://data.caltech.edu/",
     notes="Cars of 1999 and 2001, and motorbikes of 2001. The reference downloads an archive of "
           "faces too and does not use it. Its draw depends on the order within the archives, "

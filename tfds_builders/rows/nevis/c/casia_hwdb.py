@@ -29,6 +29,7 @@ ROW = Row(
     paper_size=797600,
     num_classes=3926,
     channels=1,
+    version="2.0.0",
     homepage="http://www.nlpr.ia.ac.cn/databases/handwriting/Home.html",
     license="academic research",
     notes="Class ids are the places of the characters in sorted order; in the reference they "

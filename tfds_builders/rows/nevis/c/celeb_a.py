@@ -32,6 +32,7 @@ ROW = Row(
     channels=3,
     kind=MULTI_LABEL,
     class_names=_CELEB_A,
+    version="2.0.0",
     homepage="http://mmlab.ie.cuhk.edu.hk/projects/CelebA.html",
     notes="Single-label in the paper's table, multi-label in its code and score: multi-label here.",
     citation="""@inproceedings{liu2015faceattributes,

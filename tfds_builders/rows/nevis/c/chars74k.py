@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=62,
     class_names=tuple(string.digits + string.ascii_uppercase + string.ascii_lowercase),
     channels=3,
+    version="2.0.0",
     homepage="http://www.ee.surrey.ac.uk/CVSSP/demos/chars74k",
     license="research use",
     notes="Characters of photographs, of a tablet and of fonts in one pool. The reference reads "

@@ -48,5 +48,6 @@ ROW = Row(
                  "dog", "frog", "horse", "ship", "truck"),
     channels=3,
     tfds=TfdsSet(("cifar10:3.*.*",), tfds_splits.TRAIN_TEST),
+    version="2.0.0",
     homepage=cifar.HOMEPAGE,
     citation=cifar.CITATION)

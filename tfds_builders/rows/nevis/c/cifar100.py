@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=42500,
     num_classes=100,
     channels=3,
+    version="2.0.0",
     homepage=cifar.HOMEPAGE,
     notes="The 100 fine classes.",
     citation=cifar.CITATION)

@@ -26,6 +26,7 @@ ROW = Row(
     num_classes=13,
     channels=1,
     class_names=tuple("ABCDEFGHIJKLM"),
+    version="2.0.0",
     homepage="http://chenlab.ece.cornell.edu/projects/FaceAuthentication/Default.html",
     notes="13 people, 75 images each; the label is the person, not the expression. The "
           "reference draws within each class, from a list of positions; here a hash of the "

@@ -33,6 +33,7 @@ ROW = Row(
     paper_size=82783,
     num_classes=90,
     channels=3,
+    version="2.0.0",
     homepage="https://cocodataset.org",
     license="annotations CC BY 4.0; images under Flickr's terms",
     notes="A crop for each annotated object, with sides rounded to whole pixels; boxes "

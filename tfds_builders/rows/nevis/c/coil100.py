@@ -8,8 +8,8 @@ from tfds_builders import splits
 from tfds_builders.rows.row import Row
 from tfds_builders.rows.row import TfdsSet
 
-_COIL = {"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
-         "validation": {splits.VALIDATION: 1.0}, "rest": {splits.TEST: 1.0}}
+_COIL = {splits.TRAIN: splits.whole(splits.TRAIN), splits.DEV: splits.whole(splits.DEV),
+         splits.VALIDATION: splits.whole(splits.VALIDATION), "rest": splits.whole(splits.TEST)}
 
 ROW = Row(
     "coil100",
@@ -25,9 +25,10 @@ ROW = Row(
     paper_size=6120,
     num_classes=100,
     channels=3,
+    version="2.0.0",
     homepage="http://www.cs.columbia.edu/CAVE/software/softlib/coil-100.php",
-    notes="Split by angle of view (72 views, 5 degrees apart): ten views are train, five "
-          "validation, 57 test. The paper's size is 6,120, but its code uses 1,000 images.",
+    notes="Split by angle of view (72 views, 5 degrees apart): five views are train, five dev, "
+          "five validation, 57 test. The paper's size is 6,120, but its code uses 1,000 images.",
     citation="""@techreport{nene1996columbia,
   title={Columbia object image library (COIL-100)},
   author={Nene, Sameer A and Nayar, Shree K and Murase, Hiroshi},

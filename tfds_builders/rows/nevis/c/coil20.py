@@ -29,6 +29,7 @@ ROW = Row(
     num_classes=20,
     channels=3,
     class_names=tuple(str(number) for number in range(1, 21)),
+    version="2.0.0",
     homepage="http://www.cs.columbia.edu/CAVE/software/softlib/coil-20.php",
     notes="Views of one object, five degrees apart, fall into all splits, as in the "
           "reference.",

@@ -26,6 +26,7 @@ ROW = Row(
     num_classes=4,
     channels=1,
     class_names=_FINDINGS,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/tawsifurrahman/covid19-radiography-database",
     notes="Newer editions hold the images in a subfolder, with masks beside them, which is "
           "another layout. Kaggle repacks its archives from time to time, which changes their "

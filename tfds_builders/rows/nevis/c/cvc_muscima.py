@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=50,
     class_names=tuple(f"w-{writer:02d}" for writer in range(1, 51)),
     channels=1,
+    version="2.0.0",
     homepage="http://www.cvc.uab.es/cvcmuscima/",
     license="CC BY-NC-SA 4.0",
     notes="The gray pages, by partition 01 of the published set 2 ('independent'). All 50 writers "

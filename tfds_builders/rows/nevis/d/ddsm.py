@@ -32,6 +32,7 @@ ROW = Row(
     num_classes=3,
     class_names=("BENIGN", "MALIGNANT", "BENIGN_WITHOUT_CALLBACK"),
     channels=1,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/awsaf49/cbis-ddsm-breast-cancer-image-dataset",
     license="CC BY 3.0 (the collection at TCIA)",
     notes="Full mammograms of some 5,000 x 3,000 pixels; the official splits of masses and of "

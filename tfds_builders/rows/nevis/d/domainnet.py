@@ -19,16 +19,18 @@ ROW = Row(
     paper_size=102770,
     num_classes=345,
     channels=3,
+    version="2.0.0",
     homepage="http://ai.bu.edu/M3SDA/",
     compat=Compat(
         tfds=TfdsSet(
             tuple(f"domainnet/{domain}:1.*.*" for domain in (
                 "real", "painting", "clipart", "quickdraw", "infograph", "sketch")),
-            {"train": splits.TRAIN, "test": "dev"},
-            sources={"domainnet/sketch": {splits.TRAIN: "validation", "dev": splits.TEST}}),
-        splits={**splits.OFFICIAL, "dev": {splits.TRAIN: 1.0}},
-        paper={splits.TRAIN: paper_draws.whole("train"), "dev": paper_draws.whole("dev"),
-               "validation": paper_draws.whole("dev_test"),
+            {"train": splits.TRAIN, "test": splits.DEV},
+            sources={"domainnet/sketch": {splits.TRAIN: splits.VALIDATION,
+                                          splits.DEV: splits.TEST}}),
+        splits=splits.GIVEN,
+        paper={splits.TRAIN: paper_draws.whole("train"), splits.DEV: paper_draws.whole("dev"),
+               splits.VALIDATION: paper_draws.whole("dev_test"),
                splits.TEST: paper_draws.whole("test")},
         notes="What the code of the reference does: it trains on real, painting, clipart, "
               "quickdraw and infograph, and tests on sketch."),

@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=1880,
     num_classes=47,
     channels=3,
+    version="2.0.0",
     homepage="https://www.robots.ox.ac.uk/~vgg/data/dtd/",
     citation="""@inproceedings{cimpoi2014describing,
   title={Describing textures in the wild},

@@ -19,6 +19,7 @@ ROW = Row(
     paper_size=95880,
     num_classes=47,
     channels=1,
+    version="2.0.0",
     homepage="https://www.nist.gov/itl/products-and-services/emnist-dataset",
     notes="Images lie on their side and mirrored, as published.",
     citation="""@inproceedings{cohen2017emnist,

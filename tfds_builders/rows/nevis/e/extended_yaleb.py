@@ -11,9 +11,6 @@ from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
 
-_BY_POSE = {"train": {splits.TRAIN: 1.0}, "dev": {splits.TRAIN: 1.0},
-            "dev_test": {splits.VALIDATION: 1.0}, "test": {splits.TEST: 1.0}}
-
 ROW = Row(
     "extended_yaleb",
     title="Extended Yale B faces",
@@ -27,14 +24,14 @@ ROW = Row(
               "split_folders": {"P00": "train", "P02": "train", "P03": "train", "P04": "train",
                                 "P07": "train", "P05": "dev", "P01": "dev_test", "P06": "test",
                                 "P08": "test"}}),),
-    splits=_BY_POSE,
-    paper={"train": paper_draws.whole("train"), "dev": paper_draws.whole("dev"),
-           "dev_test": paper_draws.whole("dev_test"), "test": paper_draws.whole("test")},
+    splits={part: splits.whole(split) for part, split in paper_draws.SPLITS.items()},
+    paper={part: paper_draws.whole(part) for part in paper_draws.SPLITS},
     paper_size=10688,
     num_classes=28,
     channels=1,
+    version="2.0.0",
     homepage="http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html",
-    notes="28 people. Split by pose, as in the reference: 0, 2, 3, 4, 5 and 7 are train, 1 "
+    notes="28 people. Split by pose, as in the reference: 0, 2, 3, 4 and 7 are train, 5 dev, 1 "
           "validation, 6 and 8 test. " + notes.KAGGLE_REPACKED,
     citation="""@article{georghiades2001few,
   title={From few to many: illumination cone models for face recognition},

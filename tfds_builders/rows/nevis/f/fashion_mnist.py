@@ -19,6 +19,7 @@ ROW = Row(
     paper_size=51000,
     num_classes=10,
     channels=1,
+    version="2.0.0",
     homepage="https://github.com/zalandoresearch/fashion-mnist",
     citation="""@article{xiao2017fashion,
   title={Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms},

@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=5683,
     num_classes=70,
     channels=3,
+    version="2.0.0",
     homepage="https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/",
     license="non-commercial research",
     notes="The strip with the photographer's name, the last 20 lines of each image, is left in, as "

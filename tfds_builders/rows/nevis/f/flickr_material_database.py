@@ -29,6 +29,7 @@ ROW = Row(
     channels=3,
     class_names=("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone",
                  "water", "wood"),
+    version="2.0.0",
     homepage="https://people.csail.mit.edu/celiu/CVPR2010/FMD/",
     notes="Masks and files of the authors' programs are not read.",
     citation="""@article{sharan2014flickr,

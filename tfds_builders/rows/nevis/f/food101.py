@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=75750,
     num_classes=101,
     channels=3,
+    version="2.0.0",
     homepage="https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/",
     license="scientific fair use; the images are foodspotting.com's",
     notes="The training images were never cleaned; the test images were. The size that the paper "

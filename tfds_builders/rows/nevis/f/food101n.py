@@ -33,6 +33,7 @@ ROW = Row(
     paper_size=45032,
     num_classes=101,
     channels=3,
+    version="2.0.0",
     homepage="https://kuanghuei.github.io/Food-101N/",
     notes="Only images that were verified (verified_train.tsv; verified_val.tsv is test) and "
           "found to show their dish; the reference ignores the result. The 250,000 images that "

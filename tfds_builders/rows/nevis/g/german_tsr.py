@@ -33,6 +33,7 @@ ROW = Row(
     paper_size=33392,
     num_classes=43,
     channels=3,
+    version="2.0.0",
     homepage="https://benchmark.ini.rub.de",
     notes="The 30 frames of one sign that was passed by are not divided between train and "
           "validation here; the reference draws frame by frame, so its dev sets hold near copies "

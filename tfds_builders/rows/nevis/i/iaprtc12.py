@@ -42,6 +42,7 @@ ROW = Row(
               "and the official training and validation sets are divided again; the test set is "
               "not used."),
     paper_order=SORTED,
+    version="2.0.0",
     homepage="https://www.imageclef.org/SIAPRdata",
     notes="The labels of all regions of an image, in the official splits of its segmentation "
           "(SAIAPR TC-12). A label is the line of its word in wlist.txt, from 0; some have no "

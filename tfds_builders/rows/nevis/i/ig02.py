@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=3,
     class_names=("bikes", "cars", "people"),
     channels=3,
+    version="2.0.0",
     homepage="http://lear.inrialpes.fr/people/marszalek/data/ig02",
     notes="The official test lists are the test split; the reference intends this but pools all "
           "images because of a typing error.",

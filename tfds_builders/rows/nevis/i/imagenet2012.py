@@ -17,14 +17,15 @@ ROW = Row(
                  manual="ILSVRC2012_img_train.tar and ILSVRC2012_img_val.tar from "
                         "https://image-net.org/download-images (an account is needed), put into "
                         "DATA_DIR/downloads/manual"),
-    splits={splits.TRAIN: {splits.TRAIN: 0.95, splits.VALIDATION: 0.05},
-            splits.TEST: {splits.TEST: 1.0}},
+    splits={splits.TRAIN: {splits.TRAIN: 0.90, splits.DEV: 0.05, splits.VALIDATION: 0.05},
+            splits.TEST: splits.whole(splits.TEST)},
     paper={splits.TRAIN: paper_draws.slices({"train": 0.90, "dev": 0.05, "dev_test": 0.05}),
            splits.TEST: paper_draws.whole("test")},
     paper_size=1281167,
     num_classes=1000,
     channels=3,
     license="non-commercial research",
+    version="2.0.0",
     homepage="https://image-net.org/",
     citation="""@article{russakovsky2015imagenet,
   title={ImageNet large scale visual recognition challenge},

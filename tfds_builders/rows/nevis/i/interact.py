@@ -29,10 +29,11 @@ ROW = Row(
         args={"sets": {f"{_PHOTOS}_images.zip": (f"{_PHOTOS}_annotations.zip", "photos"),
                        f"{_DRAWN}_images.zip": (f"{_DRAWN}_annotations.zip", "illustrations")},
               "num_classes": 60}),),
-    splits={"photos": splits.POOLED[splits.POOL], "illustrations": {splits.TRAIN: 1.0}},
+    splits={"photos": splits.POOLED[splits.POOL], "illustrations": splits.whole(splits.TRAIN)},
     paper_size=2090,
     num_classes=60,
     channels=3,
+    version="2.0.0",
     homepage="https://computing.ece.vt.edu/~santol/projects/zsl_via_visual_abstraction",
     notes="All illustrations are training images; the reference adds them to its train, and not "
           "to its train and dev together. It shuffles photographs class by class; that draw is "

@@ -25,6 +25,7 @@ ROW = Row(
     paper_size=554,
     num_classes=10,
     channels=3,
+    version="2.0.0",
     homepage="https://www.csc.kth.se/cvap/databases/kth-tips/",
     notes="The reference declares a random crop but does not apply it.",
     citation="""@inproceedings{hayman2004significance,

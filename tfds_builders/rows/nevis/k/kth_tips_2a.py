@@ -24,6 +24,7 @@ ROW = Row(
     paper_size=3097,
     num_classes=11,
     channels=3,
+    version="2.0.0",
     homepage="https://www.csc.kth.se/cvap/databases/kth-tips/",
     notes="Images of one sample of a material fall into all splits, as in the reference.",
     citation="""@inproceedings{caputo2005class2a,

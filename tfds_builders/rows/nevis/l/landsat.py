@@ -31,6 +31,7 @@ ROW = Row(
                  "soil with vegetation stubble", "mixture class", "very damp grey soil"),
     channels=3,
     license="CC BY 4.0",
+    version="2.0.0",
     homepage="https://archive.ics.uci.edu/dataset/146/statlog+landsat+satellite",
     notes="3 x 3 pixels; the first three of four spectral bands are stored as red, green and blue. "
           "No image is of the mixture class.",

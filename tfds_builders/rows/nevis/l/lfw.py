@@ -17,11 +17,13 @@ ROW = Row(
         files=(File("lfw.tgz",
                     "http://vis-www.cs.umass.edu/lfw/lfw.tgz",
                     ("md5:a17d05bd522c52d84eca14327a23d494",)),),
-        args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1))}),),
-    splits=splits.OFFICIAL,
+        args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1),
+                                       (splits.DEV, 1))}),),
+    splits=splits.GIVEN,
     paper_size=11248,
     num_classes=423,
     channels=3,
+    version="2.0.0",
     homepage="http://vis-www.cs.umass.edu/lfw/",
     notes="The 423 people with five images or more (5,985 images); the last two of each person "
           "by name are test, the one before them validation. The paper's size, 11,248, is .85 of "

@@ -18,11 +18,13 @@ ROW = Row(
                     "https://drive.google.com/u/0/uc?id=1p1wjaqpTh_5RHfJu4vUh8JJCdKwYMHCp&e"
                    "xport=download&confirm=y",
                     ("md5:96313a4780499f939bc4a06d5bebaf7d",)),),
-        args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1))}),),
-    splits=splits.OFFICIAL,
+        args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1),
+                                       (splits.DEV, 1))}),),
+    splits=splits.GIVEN,
     paper_size=4716,
     num_classes=423,
     channels=3,
+    version="2.0.0",
     homepage="https://talhassner.github.io/home/projects/lfwa/",
     notes="The 423 people with five images or more (5,985 images); the last two of each person "
           "by name are test, the one before them validation.",

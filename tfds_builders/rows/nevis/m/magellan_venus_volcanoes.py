@@ -27,6 +27,7 @@ ROW = Row(
     class_names=("no volcano", "volcano"),
     channels=1,
     license="CC BY 4.0",
+    version="2.0.0",
     homepage="https://archive.ics.uci.edu/dataset/103/volcanoes+on+venus+jartool+experiment",
     notes="Whole images of 1024 x 1024 pixels; of class 1 are those with a volcano that the "
           "experts are sure of (53 of 134).",

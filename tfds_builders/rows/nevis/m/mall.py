@@ -34,6 +34,7 @@ ROW = Row(
     paper_size=680,
     num_classes=10,
     channels=3,
+    version="2.0.0",
     homepage="https://personal.ie.cuhk.edu.hk/~ccloy/downloads_mall_dataset.html",
     notes="Labels are ten bins of the number of people, about equally frequent in training. The "
           "images are frames of one film: validation frames are drawn among the first 800, as in "

@@ -44,6 +44,7 @@ ROW = Row(
     num_classes=3,
     class_names=("melanoma", "seborrheic keratosis", "benign nevus"),
     channels=3,
+    version="2.0.0",
     homepage="https://challenge.isic-archive.com/data/",
     license="CC0",
     notes="The official splits. The reference divides the training images further by a permutation "

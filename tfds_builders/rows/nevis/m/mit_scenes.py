@@ -39,6 +39,7 @@ ROW = Row(
     paper_size=4554,
     num_classes=67,
     channels=3,
+    version="2.0.0",
     homepage="http://web.mit.edu/torralba/www/indoor.html",
     notes="Only the 6,700 images of the published lists are used, of 15,620. The reference draws "
           "its splits in the order of the lists, which is not reproduced.",

@@ -43,6 +43,7 @@ ROW = Row(
     class_names=digits.CLASS_NAMES,
     channels=1,
     tfds=TfdsSet(("mnist:3.*.*",), tfds_splits.TRAIN_TEST),
+    version="2.0.0",
     homepage="http://yann.lecun.com/exdb/mnist/",
     citation="""@article{lecun1998gradient,
   title={Gradient-based learning applied to document recognition},

@@ -35,6 +35,7 @@ ROW = Row(
     num_classes=10,
     class_names=digits.CLASS_NAMES,
     channels=3,
+    version="2.0.0",
     homepage="http://yaroslav.ganin.net/",
     notes="Its training and test images are one pool, as in the reference, whose draw goes by the "
           "position among images without a copy and is offered in the variant alone.",

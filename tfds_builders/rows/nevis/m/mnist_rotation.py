@@ -30,6 +30,7 @@ ROW = Row(
     num_classes=10,
     class_names=digits.CLASS_NAMES,
     channels=1,
+    version="2.0.0",
     homepage="http://yann.lecun.com/exdb/mnist/",
     notes="Each digit is rotated by whole degrees, given by a hash of its pixels.",
     citation="""@article{murugan2019so2,

@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=943,
     num_classes=70,
     channels=1,
+    version="2.0.0",
     homepage="https://dabi.temple.edu/external/shape/MPEG7/",
     notes="GIF images become PNG.",
     citation="""@inproceedings{latecki2000shape,

@@ -21,7 +21,7 @@ ROW = Row(
         files=(File("data.zip", "kaggle:nih-chest-xrays/data",
                     ("md5:ddd3acbfa23adf60ac08312b3c4040e2",)),),
         args={"tables": {"Data_Entry_2017.csv": "all"}, "key": "Image Index",
-              "image": "images/{item}.png", "joined": ("Finding Labels", "|"),
+              "image": "images/{item}.png", "group": r"(\d+)_", "joined": ("Finding Labels", "|"),
               "lists": {"train_val_list.txt": "train", "test_list.txt": "test"}}),),
     splits=splits.TRAIN_TEST,
     paper=paper_rules.TRAIN_TEST,
@@ -33,8 +33,10 @@ ROW = Row(
                  "Emphysema", "Fibrosis", "Effusion", "Pneumonia", "Pleural_Thickening",
                  "Cardiomegaly", "Nodule", "Mass", "Hernia", "No Finding"),
     channels=1,
+    version="2.0.0",
     homepage="https://nihcc.app.box.com/v/ChestXray-NIHCC",
-    notes="14 findings and \"No Finding\"; 112,120 images of about 45 GB. " + notes.KAGGLE_REPACKED,
+    notes="14 findings and \"No Finding\"; 112,120 images of about 45 GB. The images of one "
+          "patient are in one split; the reference divides image by image. " + notes.KAGGLE_REPACKED,
     citation="""@inproceedings{wang2017chestx,
   title={{ChestX-ray8}: hospital-scale chest X-ray database and benchmarks},
   author={Wang, Xiaosong and Peng, Yifan and Lu, Le and Lu, Zhiyong and Bagheri, Mohammadhadi and

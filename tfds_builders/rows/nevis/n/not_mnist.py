@@ -35,6 +35,7 @@ ROW = Row(
     num_classes=10,
     class_names=tuple("ABCDEFGHIJ"),
     channels=1,
+    version="2.0.0",
     homepage="http://yaroslavvb.blogspot.com/2011/09/notmnist-dataset.html",
     notes="The smaller, cleaner part. Two files are known to be damaged, and are left out. Many "
           "letters occur several times, some under two labels; the reference drops copies within a "

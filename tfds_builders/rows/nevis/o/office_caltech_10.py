@@ -49,6 +49,7 @@ ROW = Row(
     num_classes=10,
     class_names=tuple(_OFFICE_CLASSES.values()),
     channels=3,
+    version="2.0.0",
     homepage="https://faculty.cc.gatech.edu/~judy/domainadapt/",
     notes="Trains on Office-31 (Amazon, DSLR and webcam) and tests on Caltech-256.",
     citation="""@inproceedings{gong2012geodesic,

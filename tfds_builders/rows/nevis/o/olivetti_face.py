@@ -25,6 +25,7 @@ ROW = Row(
     num_classes=40,
     class_names=tuple(f"s{subject}" for subject in range(1, 41)),
     channels=1,
+    version="2.0.0",
     homepage="https://cam-orl.co.uk/facedatabase.html",
     notes="The reference reads a Kaggle copy with 41 labels, resized to 80 x 70; these are the 40 "
           "subjects of the publisher, 10 images each, 112 x 92. The published archive has no known "

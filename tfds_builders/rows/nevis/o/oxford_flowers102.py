@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=1020,
     num_classes=102,
     channels=3,
+    version="2.0.0",
     homepage="https://www.robots.ox.ac.uk/~vgg/data/flowers/102/",
     citation="""@inproceedings{nilsback2008automated,
   title={Automated flower classification over a large number of classes},

@@ -33,6 +33,7 @@ ROW = Row(
                  "tigerlily", "tulip", "fritillary", "sunflower", "daisy", "coltsfoot",
                  "dandelion", "cowslip", "buttercup", "windflower", "pansy"),
     channels=3,
+    version="2.0.0",
     homepage="https://www.robots.ox.ac.uk/~vgg/data/flowers/17/",
     notes="The first of the three published splits. The archive numbers its images and does not "
           "name the classes; their names are those of the publisher's page, in its order.",

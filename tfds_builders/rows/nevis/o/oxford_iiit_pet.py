@@ -19,6 +19,7 @@ ROW = Row(
     paper_size=3128,
     num_classes=37,
     channels=3,
+    version="2.0.0",
     homepage="https://www.robots.ox.ac.uk/~vgg/data/pets/",
     notes=notes.NEW_TFDS_VERSION,
     citation="""@inproceedings{parkhi2012cats,

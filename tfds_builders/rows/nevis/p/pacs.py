@@ -51,6 +51,7 @@ ROW = Row(
     num_classes=7,
     class_names=_PACS_CLASSES,
     channels=3,
+    version="2.0.0",
     homepage="https://dali-dl.github.io/project_iccv2017.html",
     notes="Tests on sketches. Copies within a domain are left out, as in the reference, whose "
           "draw depends on the order of a folder listing and is not reproduced.",

@@ -47,6 +47,7 @@ ROW = Row(
     num_classes=4,
     class_names=("bike", "car", "motorbike", "person"),
     channels=3,
+    version="2.0.0",
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2005/",
     notes="Labels are those of the folders that the reference chose, not those of the challenge's "
           "own lists: train is of the first database, test of the second. Its draw goes from class "

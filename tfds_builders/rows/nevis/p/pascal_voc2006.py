@@ -36,6 +36,7 @@ ROW = Row(
     class_names=("bicycle", "bus", "car", "cat", "cow", "dog", "horse", "motorbike", "person",
                  "sheep"),
     channels=3,
+    version="2.0.0",
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2006/",
     notes="The images of the challenge show one or more classes each; the stream has one label "
           "per image. Images of several classes are left out here. The paper's size counts them.",

@@ -21,6 +21,7 @@ ROW = Row(
     num_classes=2,
     channels=3,
     license="CC0",
+    version="2.0.0",
     homepage="https://patchcamelyon.grand-challenge.org/",
     citation="""@inproceedings{veeling2018rotation,
   title={Rotation equivariant CNNs for digital pathology},

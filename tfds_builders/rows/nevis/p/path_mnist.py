@@ -29,6 +29,7 @@ ROW = Row(
     class_names=("tumor", "stroma", "complex", "lympho", "debris", "mucosa", "adipose", "empty"),
     channels=3,
     license="CC BY 4.0",
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/kmader/colorectal-histology-mnist",
     notes="Names of the classes are those of the original folders, in their order.",
     citation="""@article{kather2016multi,

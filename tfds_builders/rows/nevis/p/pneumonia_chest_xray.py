@@ -29,6 +29,7 @@ ROW = Row(
     num_classes=2,
     class_names=("NORMAL", "PNEUMONIA"),
     channels=1,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/paultimothymooney/chest-xray-pneumonia",
     license="CC BY 4.0",
     notes="The published splits: `validation` has only 16 images, too few for model selection. "

@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=2023,
     num_classes=24,
     channels=3,
+    version="2.0.0",
     homepage="https://ai.stanford.edu/~bangpeng/ppmi.html",
     notes="A class is an instrument and whether it is played or only held: 12 x 2. Class ids are "
           "those of the sorted names; the reference's changed with Python's hash seed.",

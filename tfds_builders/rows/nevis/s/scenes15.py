@@ -31,6 +31,7 @@ ROW = Row(
                  "MITmountain", "MITopencountry", "MITstreet", "MITtallbuilding", "PARoffice",
                  "bedroom", "industrial", "kitchen", "livingroom", "store"),
     channels=1,
+    version="2.0.0",
     homepage="https://web.archive.org/web/20070829035029/http://www-cvr.ai.uiuc.edu/ponce_grp/"
              "data/index.html",
     notes="Eight of the classes hold the photographs of scenes8, here in gray.",

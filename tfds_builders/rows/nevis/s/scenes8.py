@@ -31,6 +31,7 @@ ROW = Row(
     class_names=("coast", "forest", "highway", "insidecity", "mountain", "opencountry", "street",
                  "tallbuilding"),
     channels=3,
+    version="2.0.0",
     homepage="https://people.csail.mit.edu/torralba/code/spatialenvelope/",
     citation="""@article{oliva2001modeling,
   title={Modeling the shape of the scene: A holistic representation of the spatial envelope},

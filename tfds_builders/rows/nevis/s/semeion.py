@@ -32,6 +32,7 @@ ROW = Row(
     num_classes=10,
     class_names=digits.CLASS_NAMES,
     channels=1,
+    version="2.0.0",
     homepage="https://archive.ics.uci.edu/dataset/178/semeion+handwritten+digit",
     notes="Pixels are 0 or 1 in the source, 0 or 255 here.",
     citation="""@misc{semeion1994,

@@ -37,6 +37,7 @@ ROW = Row(
     paper_size=595,
     num_classes=10,
     channels=3,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/tthien/shanghaitech",
     notes="Parts A and B in one. Labels are ten bins of the number of heads, about equally "
           "frequent in training. The reference draws in the order of Kaggle's archive, which is "

@@ -28,6 +28,7 @@ ROW = Row(
     paper_size=13536,
     num_classes=250,
     channels=1,
+    version="2.0.0",
     homepage="https://cybertron.cg.tu-berlin.de/eitz/projects/classifysketch/",
     license="CC BY 4.0",
     citation="""@article{eitz2012humans,

@@ -107,6 +107,7 @@ ROW = Row(
     num_classes=196,
     class_names=_CARS,
     channels=3,
+    version="2.0.0",
     homepage="http://ai.stanford.edu/~jkrause/cars/car_dataset.html",
     license="non-commercial research",
     notes="The publisher's links have been dead since 2023: a mirror with the original files is "

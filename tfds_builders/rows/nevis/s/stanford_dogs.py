@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=10200,
     num_classes=120,
     channels=3,
+    version="2.0.0",
     homepage="http://vision.stanford.edu/aditya86/ImageNetDogs/",
     notes="Cut from ImageNet: its images are among those of imagenet2012.",
     citation="""@inproceedings{khosla2011novel,

@@ -19,6 +19,7 @@ ROW = Row(
     paper_size=4250,
     num_classes=10,
     channels=3,
+    version="2.0.0",
     homepage="https://cs.stanford.edu/~acoates/stl10/",
     notes="The labeled images only.",
     citation="""@inproceedings{coates2011analysis,

@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=76128,
     num_classes=397,
     channels=3,
+    version="2.0.0",
     homepage="https://vision.princeton.edu/projects/2010/SUN/",
     notes="Multi-label in the paper's table, single-label in its code and here.",
     citation="""@inproceedings{xiao2010sun,

@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=102,
     channels=3,
     kind=MULTI_LABEL,
+    version="2.0.0",
     homepage="https://cs.brown.edu/~gmpatter/sunattributes.html",
     notes="An attribute is a label where at least one of three annotators saw it, as in the "
           "reference; it is more usual to ask for two.",

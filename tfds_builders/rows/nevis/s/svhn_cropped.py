@@ -20,6 +20,7 @@ ROW = Row(
     num_classes=10,
     channels=3,
     license="non-commercial use",
+    version="2.0.0",
     homepage="http://ufldl.stanford.edu/housenumbers/",
     citation="""@inproceedings{netzer2011reading,
   title={Reading digits in natural images with unsupervised feature learning},

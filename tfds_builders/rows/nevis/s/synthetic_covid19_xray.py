@@ -29,6 +29,7 @@ ROW = Row(
     num_classes=2,
     class_names=("Normal", "Pneumonia"),
     channels=3,
+    version="2.0.0",
     homepage="https://github.com/hasibzunair/synthetic-covid-cxr-dataset",
     notes="Images made by a generative network from normal lungs (G_NC.zip) and from lungs with "
           "pneumonia (G_PC.zip). The reference's draw depends on the order of a folder listing "

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 from tfds_builders import splits
 
-# One half of the test domain is validation.
-NEW_DOMAIN = {splits.TRAIN: {splits.TRAIN: 1.0},
+# The learner's dev is of the training domain; one half of the test domain is validation.
+NEW_DOMAIN = {splits.TRAIN: splits.OFFICIAL[splits.TRAIN],
               splits.TEST: {splits.VALIDATION: 0.5, splits.TEST: 0.5}}

@@ -6,12 +6,13 @@ from __future__ import annotations
 from tfds_builders import splits
 from tfds_builders.rows.row import Compat
 
-# Both sets distort the same 25 images, which are divided alike: 17, 3 and 5 of them, which is .68,
-# .12 and .20.
+# Both sets distort the same 25 images, which are divided alike: 14, 3, 3 and 5 of them, which is
+# .56, .12, .12 and .20.
 ARGS = {"num_bins": 5, "scores": "mos_with_names.txt",
-        "held_out": {splits.VALIDATION: (6, 14, 22), splits.TEST: (3, 8, 13, 18, 23)}}
+        "held_out": {splits.DEV: (4, 12, 20), splits.VALIDATION: (6, 14, 22),
+                     splits.TEST: (3, 8, 13, 18, 23)}}
 NOTES = ("Labels are five bins of the mean score that people gave (0: the worst), equally "
-         "frequent in training. Copies of one reference image are in one split, the same in "
+         "frequent in train and dev. Copies of one reference image are in one split, the same in "
          "TID2008 and TID2013. The reference's draw depends on the order of a folder listing and "
          "is not reproduced.")
 COMPAT = Compat(

@@ -10,7 +10,8 @@ from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
 
-_TID2008_COUNTS = {splits.TRAIN: 1156, splits.VALIDATION: 204, splits.TEST: 340}
+_TID2008_COUNTS = {splits.TRAIN: 952, splits.DEV: 204, splits.VALIDATION: 204,
+                   splits.TEST: 340}
 
 ROW = Row(
     "tid2008",
@@ -22,11 +23,12 @@ ROW = Row(
                args=tid.ARGS, num_examples=_TID2008_COUNTS),
         Layout(image_quality, files=(File("tid2008.zip"),), args=tid.ARGS,
                num_examples=_TID2008_COUNTS, notes=tid.REPACKED)),
-    splits=splits.OFFICIAL,
+    splits=splits.GIVEN,
     compat=tid.COMPAT,
     paper_size=1149,
     num_classes=5,
     channels=3,
+    version="2.0.0",
     homepage="https://ponomarenko.info/tid2008.htm",
     notes=tid.NOTES,
     citation="""@article{ponomarenko2009tid2008,

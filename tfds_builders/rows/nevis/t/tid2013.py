@@ -10,7 +10,8 @@ from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
 
-_TID2013_COUNTS = {splits.TRAIN: 2040, splits.VALIDATION: 360, splits.TEST: 600}
+_TID2013_COUNTS = {splits.TRAIN: 1680, splits.DEV: 360, splits.VALIDATION: 360,
+                   splits.TEST: 600}
 
 ROW = Row(
     "tid2013",
@@ -22,11 +23,12 @@ ROW = Row(
                args=tid.ARGS, num_examples=_TID2013_COUNTS),
         Layout(image_quality, files=(File("tid2013.zip"),), args=tid.ARGS,
                num_examples=_TID2013_COUNTS, notes=tid.REPACKED)),
-    splits=splits.OFFICIAL,
+    splits=splits.GIVEN,
     compat=tid.COMPAT,
     paper_size=1973,
     num_classes=5,
     channels=3,
+    version="2.0.0",
     homepage="https://ponomarenko.info/tid2013.htm",
     notes=tid.NOTES,
     citation="""@article{ponomarenko2015image,

@@ -35,6 +35,7 @@ ROW = Row(
     paper_size=85099,
     num_classes=200,
     channels=3,
+    version="2.0.0",
     homepage="http://cs231n.stanford.edu/",
     notes="The labeled validation images are `test`, as in the reference; the test images have no "
           "public labels. Some images are gray; they decode to three equal channels.",

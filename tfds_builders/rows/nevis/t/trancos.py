@@ -12,8 +12,8 @@ from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
 
-_OFFICIAL = {"training": {splits.TRAIN: 1.0}, "validation": {splits.VALIDATION: 1.0},
-             "test": {splits.TEST: 1.0}}
+_OFFICIAL = {"training": splits.OFFICIAL[splits.TRAIN],
+             "validation": splits.whole(splits.VALIDATION), "test": splits.whole(splits.TEST)}
 
 ROW = Row(
     "trancos",
@@ -37,6 +37,7 @@ ROW = Row(
     paper_size=403,
     num_classes=10,
     channels=3,
+    version="2.0.0",
     homepage="https://gram.web.uah.es/data/datasets/trancos/index.html",
     notes="Labels are ten bins of the number of vehicles, about equally frequent in training.",
     citation="""@inproceedings{guerrero2015extremely,

@@ -30,6 +30,7 @@ ROW = Row(
     num_classes=2,
     class_names=("Normal", "Tuberculosis"),
     channels=3,
+    version="2.0.0",
     homepage="https://www.kaggle.com/datasets/tawsifurrahman/tuberculosis-tb-chest-xray-dataset",
     notes="The misspelled name is that of the paper and of the reference. The images of the two "
           "classes come from different collections, which may differ in more than the disease.",

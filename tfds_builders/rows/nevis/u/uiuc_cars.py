@@ -33,6 +33,7 @@ ROW = Row(
     num_classes=2,
     class_names=("neg", "pos"),
     channels=1,
+    version="2.0.0",
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/databases.html#UIUC",
     notes="The 1,050 training patches only (550 with a car). The paper's size counts 170 street "
           "scenes too, which the reference takes for images without a car.",

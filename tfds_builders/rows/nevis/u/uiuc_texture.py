@@ -34,6 +34,7 @@ ROW = Row(
     paper_size=676,
     num_classes=25,
     channels=1,
+    version="2.0.0",
     homepage="https://web.archive.org/web/20070829035029/http://www-cvr.ai.uiuc.edu/ponce_grp/"
              "data/index.html",
     notes=notes.FOLDER_ORDER,

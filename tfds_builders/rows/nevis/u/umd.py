@@ -28,6 +28,7 @@ ROW = Row(
     num_classes=25,
     class_names=tuple(str(number) for number in range(1, 26)),
     channels=1,
+    version="2.0.0",
     homepage="http://users.umiacs.umd.edu/~fer/website-texture/texture.htm",
     notes="Classes have numbers only, from 1. " + notes.FOLDER_ORDER,
     citation="""@article{xu2009viewpoint,

@@ -25,6 +25,7 @@ ROW = Row(
     num_classes=20,
     class_names=tuple(f"1{letter}" for letter in "abcdefghijklmnopqrst"),
     channels=1,
+    version="2.0.0",
     homepage="http://eprints.lincoln.ac.uk/id/eprint/16081",
     notes="Each person turns from profile to front: neighboring frames are much alike, and the "
           "random splits, as in the reference, put them on both sides.",

@@ -31,6 +31,7 @@ ROW = Row(
     num_classes=10,
     class_names=digits.CLASS_NAMES,
     channels=1,
+    version="2.0.0",
     homepage="https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass.html#usps",
     notes="Values from -1 to 1 become the nearest of 256 grays; the reference rounds them down.",
     citation="""@article{hull1994database,

@@ -20,6 +20,7 @@ ROW = Row(
     paper_size=125,
     num_classes=19,
     channels=3,
+    version="2.0.0",
     homepage="https://vismod.media.mit.edu/vismod/imagery/VisionTexture/vistex.html",
     license="free for research",
     notes="Some classes have very few images and may be missing in a split. The reference takes "

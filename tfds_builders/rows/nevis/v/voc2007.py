@@ -23,6 +23,7 @@ ROW = Row(
     channels=3,
     kind=MULTI_LABEL,
     class_names=pascal.CLASS_NAMES,
+    version="2.0.0",
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2007/",
     notes="Classes that occur in the image, difficult objects included. " + notes.NEW_TFDS_VERSION,
     citation=pascal.CITATION)

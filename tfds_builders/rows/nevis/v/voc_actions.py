@@ -34,6 +34,7 @@ ROW = Row(
         args={"by_photo": False},
         notes="With a defect of the reference: people of one photograph fall into different "
               "splits."),
+    version="2.0.0",
     homepage="http://host.robots.ox.ac.uk/pascal/VOC/voc2012/",
     notes="A crop of each annotated person of the official training and validation photographs; "
           "the test annotations are not public. People in one photograph are in the same split. "

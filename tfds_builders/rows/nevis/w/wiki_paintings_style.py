@@ -28,6 +28,7 @@ ROW = Row(
     num_classes=27,
     class_names=tuple(str(number) for number in range(27)),
     channels=3,
+    version="2.0.0",
     homepage="https://github.com/cs-chan/ArtGAN/tree/master/WikiArt%20Dataset",
     notes="Styles have the numbers that the lists give them. About 25 GB; both links are reported "
           "dead and one published zip has damaged members: they are left out and counted. The "
