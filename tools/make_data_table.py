@@ -39,12 +39,17 @@ built; *small* means that only a small archive of the documented layout was, wit
 folders, tables and formats and a few small pictures. A *small* row may not fit the real archive in
 some detail; the build then stops with a message that names the file.
 
-**Train**: expected size of our `train` split (the published count times its share by the rule of
-splits); **paper**: "Size" in appendix L of the NEVIS'22 paper. A dash: unknown before the archive
-is read.
+**Train + dev**: expected size of our splits `train` and `dev` together, which a learner gets (the
+published count times their shares by the rule of splits); **paper**: "Size" in appendix L of the
+NEVIS'22 paper, which counts both, too. A dash: unknown before the archive is read.
+
+Data sets of NEVIS'22 have the splits `train`, `dev`, `validation` and `test` of section 4.1 of the
+paper. A learner gets `train` and `dev`; runs predict `validation` during development, `test` at the
+end. `tfds_builders/splits.py` has their shares; NAME_paper (variant *paper*) has the reference's
+own draw.
 """
 
-_COLUMNS = ("name", "years", "classes", "train", "paper", "source", "credentials", "license",
+_COLUMNS = ("name", "years", "classes", "train + dev", "paper", "source", "credentials", "license",
             "variants", "tried on")
 
 
@@ -74,12 +79,12 @@ def _table(rows: Sequence[dict[str, str]]) -> str:
 
 def _cells(family: str, row: row_lib.Row) -> dict[str, str]:
   variants = [one.name[len(row.name) + 1:] for one in row_lib.variants(row)[1:]]
-  train = _promised(row, splits.TRAIN)
+  train = _promised(row, (splits.TRAIN, splits.DEV))
   return {
       "name": row.name,
       "years": ", ".join(_years(row.name)) if family == "nevis" else "-",
       "classes": f"{row.num_classes}{' (multi-label)' if row.kind == row_lib.MULTI_LABEL else ''}",
-      "train": f"{train:,}" if train else "-",
+      "train + dev": f"{train:,}" if train else "-",
       "paper": f"{row.paper_size:,}" if row.paper_size else "-",
       "source": access.kind(row),
       "credentials": access.credentials(row) or "-",
@@ -92,12 +97,13 @@ def _years(name: str) -> list[str]:
   return [str(line.year) for line in nevis_table.full() if line.name == name]
 
 
-def _promised(row: row_lib.Row, split: str) -> int | None:
-  """Expected number of examples of a split: published counts times shares."""
+def _promised(row: row_lib.Row, names: Sequence[str]) -> int | None:
+  """Expected number of examples of some splits: published counts times shares."""
   counts: Any = next((layout.num_examples for layout in row.layouts if layout.num_examples), None)
   if not counts:
     return None
-  return round(sum(count * row.splits[source].get(split, 0.0) for source, count in counts.items()))
+  return round(sum(count * row.splits[source].get(split, 0.0) for source, count in counts.items()
+                   for split in names))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

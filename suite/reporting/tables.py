@@ -49,8 +49,9 @@ def build(runs: Sequence[runs_lib.Run]) -> list[text_table.TextTable]:
 
 
 def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
-  """Builds NEVIS's table: a row per task with each run's test error, then totals of the stream."""
+  """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
   about, errors = _tested(runs)
+  split = next(iter(about.values()), {}).get("split", "test")
   rows = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
        str(r.get("metric", "error")), *(quantities.score(by_run.get(key)) for by_run in errors)]
@@ -69,7 +70,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
   ]
   return text_table.TextTable(
-      title=f"{_title(runs[0])}: test error by task",
+      title=f"{_title(runs[0])}: {split} error by task",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 

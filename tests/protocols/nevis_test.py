@@ -150,6 +150,7 @@ def test_development_predicts_on_validation_and_meets_no_meta_test_task(whole, t
     assert saved.id.tolist() == stream.held_out(stream.events()[place], "validation").ids.tolist()
   assert summary["mean_error"] is None and summary["mean_error_all"] == np.mean(
       [r["error"] for r in found[1::2]])
+  assert summary["stream"] == "few, meta-train tasks"  # Another table than that of the test runs.
   assert summary["headline"] == (
       "no headline score, predicted on validation, for development: see mean_error_all")
   # A learner gets the same, whatever it is scored on.

@@ -57,6 +57,12 @@ time                                                                      30 s  
 """
 
 
+def test_errors_of_a_development_run_are_those_of_validation(tmp_path):
+  _make(tmp_path / "ft", [{**_predict(1, "digits", 1, 1998, "meta_train", 0.5),
+                           "split": "validation"}], {"protocol": "nevis", "stream": "tiny"})
+  assert tables.report([tmp_path]).startswith("nevis (tiny): validation error by task")
+
+
 def test_nevis_in_markdown_with_the_best_of_a_row_bold(workdir):
   lines = tables.markdown([workdir]).splitlines()
   assert lines[:6] == [

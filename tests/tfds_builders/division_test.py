@@ -28,18 +28,18 @@ def test_four_images_of_a_class_worked_by_hand():
   # printf 'toy/a' | sha256sum | cut -c1-4, and so on: the order is d, a, c, b.
   heads = {key: int(splits.unit_hash("toy", key) * 2**16) for key in "abcd"}
   assert heads == {"a": 0x834e, "b": 0xece0, "c": 0xde0a, "d": 0x51e5}
-  # printf 'toy/start/d' | sha256sum: u = 0x5172 / 2**16 = .318, and (r + u) / 4 is .08, .33, .58, .83.
+  # printf 'toy/start/d' | sha256sum: u = 0x5172 / 2**16 = .318; (r + u) / 4 is .08, .33, .58, .83.
   found = division.divide(_row({"all": {"train": 0.5, "dev": 0.25, "test": 0.25}}),
                           [_member(key, 0) for key in "abcd"])
   assert found == {"d": "train", "a": "train", "c": "dev", "b": "test"}
 
 
 def _shares(rule, members):
-  """{class: {split: number of its units}}."""
+  """{classes of an image: {split: number of images}}."""
   found = division.divide(_row({"all": rule}), members)
   counts = collections.defaultdict(collections.Counter)
-  for label, unit, split in {(m.labels, m.unit, found[m.key]) for m in members}:
-    counts[label][split] += 1
+  for member in members:
+    counts[member.labels][found[member.key]] += 1
   return counts
 
 

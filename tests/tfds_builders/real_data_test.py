@@ -16,14 +16,15 @@ _DATA = pathlib.Path(os.environ.get("LIFELONG_DATA", "../shared/data"))
 _slow = pytest.mark.skipif(os.environ.get("LIFELONG_SLOW") != "1",
                            reason="takes a minute; set LIFELONG_SLOW=1")
 
-# Train, validation, test. Train is near the "Size" of the paper's appendix L: 288 (of a copy with
-# 410 images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, of 100,000 and not 40,000.
+# Train, dev, validation, test. Train and dev are near the "Size" of the paper's appendix L: 288 (of a
+# copy with 410 images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, of 100,000 and not
+# 40,000.
 _SIZES = {
-    "olivetti_face": (265, 42, 93),
-    "semeion": (1082, 177, 334),
-    "mnist": (50925, 9075, 10000),
-    "cifar10": (42557, 7443, 10000),
-    "tiny_imagenet": (34080, 5916, 10000),  # Four images are in a later split, too.
+    "olivetti_face": (231, 46, 43, 80),
+    "semeion": (891, 193, 191, 318),
+    "mnist": (41999, 9001, 9000, 10000),
+    "cifar10": (35000, 7500, 7500, 10000),
+    "tiny_imagenet": (27995, 6000, 5999, 10000),  # Six images are in a later split, too.
 }
 _LARGE = ("mnist", "cifar10", "tiny_imagenet")
 

@@ -73,7 +73,7 @@ def test_a_missing_mirror_is_not_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("spoil, reason", [
-    (lambda folder: next(folder.glob("*record-*")).unlink(), "it has 2 of 3 record files"),
+    (lambda folder: next(folder.glob("*record-*")).unlink(), "it has 3 of 4 record files"),
     (lambda folder: (folder / "dataset_info.json").write_text("{"), "dataset_info.json cannot be"),
     (lambda folder: (folder / "dataset_info.json").unlink(), "it has no dataset_info.json"),
 ])
@@ -82,7 +82,7 @@ def test_a_damaged_copy_is_not_prepared(tmp_path, spoil, reason):
   with testing.installed(row, tmp_path / "mirror"):
     tfds_builders.build("nevis/semeion", tmp_path)
     assert status.inspect("nevis/semeion", tmp_path).state == status.PREPARED
-    spoil(tmp_path / "nevis" / "semeion" / "1.0.0")
+    spoil(tmp_path / "nevis" / "semeion" / semeion.ROW.version)
     found = status.inspect("nevis/semeion", tmp_path)
   assert found.state == status.MIRRORED and reason in found.reason and "delete it" in found.reason
 

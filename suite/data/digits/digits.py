@@ -2,8 +2,8 @@
 """Small real benchmarks without a download: scikit-learn's 1,797 handwritten digits, 8 x 8 pixels.
 
 An image belongs to train (.45), dev (.10), validation (.15) or test (.30) by a hash of its number,
-the same in all tasks: no image is trained on in one task and tested on in another, in whatever form.
-Benchmarks other than NEVIS'22 have train and dev as one split. Years are invented.
+the same in all tasks: no image is trained on in one task and tested on in another, in whatever
+form. Benchmarks other than NEVIS'22 have train and dev as one split. Years are invented.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
         for split, _ in _SPLITS}
     if max_train_images is not None:
       sets["train"] = sets["train"].take(max_train_images, seed=0)
-    return streams.Splits(**sets)
+    return streams.Splits(sets["train"], sets["dev"], sets["validation"], sets["test"])
 
   return streams.StreamEntry(tasks.Task(name, kind, len(classes), occurrence), year, role, load,
                        f"embedded/{name}")

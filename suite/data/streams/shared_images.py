@@ -4,7 +4,8 @@
 Data sets of one stream overlap: Office-Caltech is cut from Caltech-256, Stanford Dogs from
 ImageNet. A learner that stores its training images could have test images before their test. So the
 validation and test images of a task are removed from train and dev of all others, and its test
-images from their validation, too (the paper removes duplicates to make splits and tasks disjoint). Builders write digests of the stored bytes beside the records
+images from their validation, too (the paper removes duplicates to make splits and tasks disjoint).
+Builders write digests of the stored bytes beside the records
 (`tfds_builders/content.py`): copies of one file are found, images that were encoded again are not.
 """
 

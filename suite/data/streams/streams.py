@@ -137,7 +137,7 @@ class Stream:
     if not entries:
       raise ValueError(f"Stream {self.name!r} has no {META_TRAIN} task, and development looks at "
                        f"no other. Take a stream that has one, or predict on {TEST!r}.")
-    return Stream(self.name, entries, left_out=self.left_out)
+    return Stream(f"{self.name}, meta-train tasks", entries, left_out=self.left_out)
 
   def events(self) -> List[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
@@ -235,6 +235,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
     raise ValueError(f"shared_images={shared_images!r}; allowed are 'remove' and 'keep'.")
   lines = nevis_table.select(variant)
   name = f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"
+  name += ", splits of the paper" if splits == PAPER else ""
   expected = collections.Counter(line.role for line in lines)
   datasets = _datasets(lines, splits)
   scored = shared_images_lib.ScoredImages(
@@ -272,12 +273,13 @@ def _nevis_entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
   def load() -> Splits:
-    sets, shared = {}, {}
+    sets: Dict[str, examples.ExampleSet] = {}
+    shared: Dict[str, Any] = {}
     for split in SPLITS:
       sets[split] = prepared_sets.read(dataset, split, data_dir=data_dir)
       if split != TEST:
         sets[split], shared[split] = scored.drop_from(sets[split], dataset, split)
-    return Splits(**sets, shared=shared)
+    return Splits(sets["train"], sets["dev"], sets[VALIDATION], sets[TEST], shared)
 
   def missing() -> Optional[Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)

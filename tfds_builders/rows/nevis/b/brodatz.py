@@ -134,7 +134,8 @@ ROW = Row(
         files=tuple(File(f"D{number}.gif", f"http://www.ux.uis.no/~tranden/brodatz/D{number}.gif",
                          (f"md5:{md5}",)) for number, md5 in _SUM_OF.items()),
         args={"dataset": "brodatz", "side": 3,
-              "parts": ((splits.TRAIN, 5), (splits.DEV, 1), (splits.VALIDATION, 1), (splits.TEST, 2))},
+              "parts": ((splits.TRAIN, 5), (splits.DEV, 1), (splits.VALIDATION, 1),
+                        (splits.TEST, 2))},
         num_examples={splits.TRAIN: 555, splits.DEV: 111, splits.VALIDATION: 111,
                       splits.TEST: 222}),),
     splits=splits.GIVEN,
@@ -146,8 +147,8 @@ ROW = Row(
     version="2.0.0",
     homepage="http://www.ux.uis.no/~tranden/brodatz.html",
     notes="Each picture is cut into 3 x 3 patches: five are train, one dev, one validation, two "
-          "test. A hash assigns them; the reference's draw depends on the order of the listed files and "
-          "is not reproduced. The paper's size, 672, is 6 x 112; there are 111 pictures.",
+          "test. A hash assigns them; the reference's draw depends on the order of the listed "
+          "files and is not reproduced. The paper's size, 672, is 6 x 112; there are 111 pictures.",
     citation="""@book{brodatz1966textures,
   title={Textures: a photographic album for artists and designers},
   author={Brodatz, Phil},

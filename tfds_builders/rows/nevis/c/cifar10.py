@@ -40,7 +40,7 @@ ROW = Row(
             num_examples={splits.TRAIN: 50000, splits.TEST: 10000},
             built_from_real=True,
             notes="JPEG copies: slightly lossy, and named by class, so that the keys, and with "
-                  "them the division into train and validation, are not those of the original.")),
+                  "them the division into splits, are not those of the original.")),
     splits=splits.TRAIN_TEST,
     paper_size=42500,
     num_classes=10,

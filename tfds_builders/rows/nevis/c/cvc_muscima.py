@@ -35,8 +35,8 @@ ROW = Row(
     homepage="http://www.cvc.uab.es/cvcmuscima/",
     license="CC BY-NC-SA 4.0",
     notes="The gray pages, by partition 01 of the published set 2 ('independent'). All 50 writers "
-          "copied the same 20 pages; train and validation are not kept apart by page, as in the "
-          "reference.",
+          "copied the same 20 pages; train, dev and validation are not kept apart by page, as in "
+          "the reference.",
     citation="""@article{fornes2012cvc,
   title={{CVC-MUSCIMA}: A ground truth of handwritten music score images for writer identification
          and staff removal},

@@ -37,8 +37,8 @@ ROW = Row(
     license="CC BY 3.0 (the collection at TCIA)",
     notes="Full mammograms of some 5,000 x 3,000 pixels; the official splits of masses and of "
           "calcifications, put together. An image with several abnormalities has the label of "
-          "the first, as in the reference. Here images of one patient are not divided between "
-          "train and validation; the reference draws image by image. A patient whose masses are "
+          "the first, as in the reference. Here the training images of one patient are in one "
+          "split; the reference draws image by image. A patient whose masses are "
           "in one official split may have calcifications in the other.",
     citation="""@article{lee2017curated,
   title={A curated mammography data set for use in computer-aided detection and diagnosis research},

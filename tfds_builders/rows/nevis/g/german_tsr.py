@@ -35,9 +35,8 @@ ROW = Row(
     channels=3,
     version="2.0.0",
     homepage="https://benchmark.ini.rub.de",
-    notes="The 30 frames of one sign that was passed by are not divided between train and "
-          "validation here; the reference draws frame by frame, so its dev sets hold near copies "
-          "of training images.",
+    notes="The 30 frames of one sign that was passed by are in one split here; the reference draws "
+          "frame by frame, so its dev sets hold near copies of training images.",
     citation="""@inproceedings{stallkamp2011gtsrb,
   title={The {German Traffic Sign Recognition Benchmark}: A multi-class classification competition},
   author={Stallkamp, Johannes and Schlipsing, Marc and Salmen, Jan and Igel, Christian},

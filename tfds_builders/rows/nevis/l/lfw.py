@@ -26,9 +26,9 @@ ROW = Row(
     version="2.0.0",
     homepage="http://vis-www.cs.umass.edu/lfw/",
     notes="The 423 people with five images or more (5,985 images); the last two of each person "
-          "by name are test, the one before them validation. The paper's size, 11,248, is .85 of "
-          "all 13,233 images, which its code does not use. The publisher's link is reported "
-          "dead: look for a copy of lfw.tgz.",
+          "by name are test, the one before them validation, the one before dev. The paper's "
+          "size, 11,248, is .85 of all 13,233 images, which its code does not use. The "
+          "publisher's link is reported dead: look for a copy of lfw.tgz.",
     citation="""@techreport{huang2007labeled,
   title={Labeled faces in the wild: a database for studying face recognition},
   author={Huang, Gary B and Ramesh, Manu and Berg, Tamara and Learned-Miller, Erik},

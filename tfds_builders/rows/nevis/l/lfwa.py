@@ -27,7 +27,7 @@ ROW = Row(
     version="2.0.0",
     homepage="https://talhassner.github.io/home/projects/lfwa/",
     notes="The 423 people with five images or more (5,985 images); the last two of each person "
-          "by name are test, the one before them validation.",
+          "by name are test, the one before them validation, the one before dev.",
     citation="""@article{wolf2011effective,
   title={Effective unconstrained face recognition by combining multiple descriptors},
   author={Wolf, Lior and Hassner, Tal and Taigman, Yaniv},

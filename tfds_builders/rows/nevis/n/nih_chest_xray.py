@@ -36,7 +36,8 @@ ROW = Row(
     version="2.0.0",
     homepage="https://nihcc.app.box.com/v/ChestXray-NIHCC",
     notes="14 findings and \"No Finding\"; 112,120 images of about 45 GB. The images of one "
-          "patient are in one split; the reference divides image by image. " + notes.KAGGLE_REPACKED,
+          "patient are in one split; the reference divides image by image. "
+          + notes.KAGGLE_REPACKED,
     citation="""@inproceedings{wang2017chestx,
   title={{ChestX-ray8}: hospital-scale chest X-ray database and benchmarks},
   author={Wang, Xiaosong and Peng, Yifan and Lu, Le and Lu, Zhiyong and Bagheri, Mohammadhadi and

@@ -32,9 +32,8 @@ ROW = Row(
     version="2.0.0",
     homepage="https://www.kaggle.com/datasets/paultimothymooney/chest-xray-pneumonia",
     license="CC BY 4.0",
-    notes="The published splits: `validation` has only 16 images, too few for model selection. "
-          "The reference also divides train into train and dev (.80, .20); that draw is not "
-          "reproduced.",
+    notes="The published splits: `validation` has only 16 images, too few to develop on. The "
+          "reference's draw of dev from the training images is not reproduced.",
     citation="""@article{kermany2018identifying,
   title={Identifying medical diagnoses and treatable diseases by image-based deep learning},
   author={Kermany, Daniel S and Goldbaum, Michael and Cai, Wenjia and others},
