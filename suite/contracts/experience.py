@@ -21,8 +21,8 @@ class Experience:
   Attributes:
     task: name, kind, number of classes.
     train: the examples to learn from.
-    dev: the examples to stop early and to choose hyper-parameters with; a learner may train on
-      them, too.
+    dev: the examples to stop early and to choose hyper-parameters with (the validation share of
+      CLEAR's buckets and FLUID's base classes); a learner may train on them, too.
     history: the experiences delivered before this one.
   """
 

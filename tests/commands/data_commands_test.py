@@ -79,7 +79,7 @@ def test_a_family_stands_for_its_data_sets(data_sets, capsys):
 def test_doctor_takes_a_stream(data_sets, capsys, monkeypatch):
   entries = [types.SimpleNamespace(dataset=name) for name in ("x", "w", "x")]
   fake = types.ModuleType("suite.data.streams.streams")
-  fake.nevis = lambda variant: {"short": types.SimpleNamespace(entries=entries)}[variant]
+  fake.nevis = lambda variant, splits: {"short": types.SimpleNamespace(entries=entries)}[variant]
   monkeypatch.setitem(sys.modules, "suite.data.streams.streams", fake)
   monkeypatch.setattr("suite.data.streams.streams", fake, raising=False)
   assert cli.main(["data", "doctor", "nevis-short"]) == 0

@@ -113,7 +113,7 @@ def test_a_learner_is_given_its_bucket_and_nothing_else(tmp_path):
     ids = sorted([*delivered.train.ids, *delivered.dev.ids])
     assert ids == sorted(f"{i}/{n}" for n in range(10)) and delivered.dev.size == 3
     assert len(delivered.history) == 0
-    with pytest.raises(AttributeError, match="test split and its labels stay with the protocol"):
+    with pytest.raises(AttributeError, match="test splits and their labels stay with"):
       delivered.test  # noqa: B018
 
 

@@ -16,9 +16,9 @@ _DATA = pathlib.Path(os.environ.get("LIFELONG_DATA", "../shared/data"))
 _slow = pytest.mark.skipif(os.environ.get("LIFELONG_SLOW") != "1",
                            reason="takes a minute; set LIFELONG_SLOW=1")
 
-# Train, dev, validation, test. Train and dev are near the "Size" of the paper's appendix L: 288 (of a
-# copy with 410 images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, of 100,000 and not
-# 40,000.
+# Train, dev, validation, test. Train and dev are near the "Size" of the paper's appendix L: 288 (of
+# a copy with 410 images), 1,074, 51,000 and 42,500; Tiny ImageNet has 85,099 there, of 100,000 and
+# not 40,000.
 _SIZES = {
     "olivetti_face": (231, 46, 43, 80),
     "semeion": (891, 193, 191, 318),

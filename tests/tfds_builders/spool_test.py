@@ -88,10 +88,14 @@ def test_an_image_of_two_splits_stays_in_the_later_one_only(tmp_path):
 
 def test_a_few_broken_images_are_left_out_and_named(tmp_path):
   examples = _examples(400)
+  _, whole = _filled(_row(), examples, tmp_path)
   examples[7] = examples[7]._replace(image=b"broken")
   examples[300] = examples[300]._replace(image=examples[300].image[:40])
   spool, found = _filled(_row(), examples, tmp_path)
   assert sum(len(part) for part in found.values()) == 398 and spool.counts == {"all": 400}
+  # The others stay in their splits: another decoder does not change the data.
+  assert found == {split: [key for key in part if key not in ("k992", "k699")]
+                   for split, part in whole.items()}
   assert len(spool.unreadable) == 2
   assert spool.unreadable[0].startswith("image 7 is not a JPEG or PNG image")
   assert spool.unreadable[1].startswith("image 300 cannot be decoded")
