@@ -22,7 +22,6 @@ import pathlib
 import statistics
 import sys
 import time
-import types
 from typing import Any, Callable, NamedTuple
 import warnings
 
@@ -61,36 +60,19 @@ def _cases() -> dict[str, Case]:
 CASES = _cases()
 
 
-def stand_ins() -> list[str]:
-  """Installs stand-ins for missing imports that the timed code does not use; returns the names."""
-  missing = {}
-  for name, parts in (("tqdm", ["tqdm"]), ("PIL", ["Image", "ImageFile"]),
-                      ("torchvision", ["transforms"])):
-    try:
-      __import__(name)
-    except ImportError:
-      missing[name] = parts
-  for name, parts in missing.items():  # After the imports: torchvision fails with a stand-in.
-    sys.modules[name] = types.ModuleType(name)
-    vars(sys.modules[name]).update({part: types.SimpleNamespace() for part in parts})
-  return list(missing)
-
-
 def load(case: Case, checkout: pathlib.Path) -> tuple[Any, Any, Any]:
   """Builds their model, arguments and data set over noise."""
   import numpy as np
 
   sys.path.insert(0, str(checkout))
-  made = stand_ins()
   sys.argv = ["public", "--name_of_args_json_file",
               str(checkout / "experiment_config" / case.config)]
-  from utils import parser_utils
-  args, _ = parser_utils.get_args()
-  args.batch_size = case.batch_size
-  import data
-  import few_shot_learning_system
-  for name in made:  # PyTorch must not find them.
-    del sys.modules[name]
+  with public_code.stand_ins("tqdm", "PIL", "torchvision"):
+    from utils import parser_utils
+    args, _ = parser_utils.get_args()
+    args.batch_size = case.batch_size
+    import data
+    import few_shot_learning_system
   kinds = {"maml++_high-end": "EmbeddingMAMLFewShotClassifier",
            "maml++_low-end": "VGGMAMLFewShotClassifier",
            "vgg-matching_network": "MatchingNetworkFewShotClassifier"}
