@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import pathlib
 import subprocess
@@ -15,19 +14,20 @@ import numpy as np
 _HERE = pathlib.Path(__file__).resolve().parent
 
 
-@dataclasses.dataclass
 class Authors:
   """A checkout of the authors' code and the Python that runs it.
 
-  Attributes:
+  Args:
     code: the checkout.
     python: an interpreter with the authors' dependencies.
+
+  Attributes:
     versions: by package, those that answered so far.
   """
 
-  code: pathlib.Path
-  python: str
-  versions: dict[str, str] = dataclasses.field(default_factory=dict)
+  def __init__(self, code: pathlib.Path, python: str):
+    self.code, self.python = code, python
+    self.versions: dict[str, str] = {}
 
   def ask(self, program: str, arrays: dict[str, np.ndarray], **settings: Any
           ) -> dict[str, np.ndarray]:

@@ -1,15 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """MAML++: the suite's loss, logits and meta-gradient beside the authors' code, all in float64.
 
-CFSL's own code (FewShotContinualLearning) and the code of MAML++ (HowToTrainYourMAMLPytorch), by
-the same authors, are served by the same program: the checkout decides. Weights, learned rates and
-the norms' rows are random numbers, equal on both sides, so that every row of them counts. Images are
-noise, which has no ties in max pooling; with --data_dir also real Omniglot episodes.
+CFSL's own code (FewShotContinualLearning) and the code of MAML++ (HowToTrainYourMAMLPytorch) have
+the same authors. Weights, learned rates and the norms' rows are random numbers, equal on both
+sides, so that every row of them counts. Images are noise, which has no ties in max pooling; with
+--data_dir also real Omniglot episodes.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator, Sequence
 import pathlib
 import tempfile
 from typing import Any, NamedTuple
@@ -35,18 +35,16 @@ from suite.state import weight_store
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 
-TITLE = "Continual few-shot learning and MAML++"
-REPOSITORY = "github.com/AntreasAntoniou/"
 SIZE, WAY, STEPS, EPISODES, UPDATES = 28, 5, 5, 2, 500
 ROUNDING = 1e-11
 # Our values of two constants, which the authors' nets are given. Epsilon is the smallest that
 # TensorFlow's fused kernel takes; the slope of its leaky ReLU is a float32, in float64 nets, too.
 CONSTANTS = {"epsilon": norms.EPSILON, "slope": float(np.float32(functional_conv4.LEAK))}
 PUBLISHED = {"epsilon": None, "slope": None}
-_CONSTANTS = ("Batch norm's epsilon is 1e-5 there and 1.001e-5 here, the smallest that TensorFlow's "
-              "fused kernel takes, and the slope of its leaky ReLU is 0.01 as a float32. With the "
-              "same constants both sides agree (rows above). A step of a net with max pooling can "
-              "turn so small a change into a larger one, where another pixel becomes the maximum.")
+_CONSTANTS = ("Batch norm's epsilon is 1e-5 there and 1.001e-5 here, the smallest that the fused "
+              "kernel of TensorFlow takes, and the slope of its leaky ReLU is 0.01 as a float32. "
+              "With the same constants both sides agree (rows above). The effect is larger where "
+              "so small a change makes another pixel the maximum of a pooling window.")
 Row = parity_rows.Row
 
 
@@ -190,30 +188,38 @@ def rows_of(case: Case, inputs: str, said: dict[str, np.ndarray], mine: dict[str
   return [
       Row(f"{what}: loss", inputs, f"{said['loss']:.12f}", f"{mine['loss']:.12f}",
           float(abs(mine["loss"] / said["loss"] - 1)), "relative difference", ROUNDING, reason),
-      Row(f"{what}: logits of the targets", inputs, f"{said['logits'].size:,} numbers", "the same",
+      Row(f"{what}: {said['logits'].size:,} logits of the targets", inputs,
+          *(f"norm {np.linalg.norm(found['logits']):.9f}" for found in (said, mine)),
           float(logits), "largest difference, relative to the largest logit", ROUNDING,
           reason),
-      Row(f"{what}: meta-gradient", inputs, f"{len(reference):,} numbers, norm {size:.6f}",
-          f"norm {np.linalg.norm(whole):.6f}", float(np.linalg.norm(whole - reference) / size),
+      Row(f"{what}: meta-gradient, {len(reference):,} numbers", inputs, f"norm {size:.9f}",
+          f"norm {np.linalg.norm(whole):.9f}", float(np.linalg.norm(whole - reference) / size),
           "norm of the difference, relative", ROUNDING, reason)]
 
 
-def compare(authors: authors_lib.Authors, data_dir: str | None) -> list[Row]:
-  """All rows of the checkout; about two minutes."""
-  cases = PLUS_PLUS if (authors.code / "inner_loop_optimizers.py").exists() else CFSL
-  found = []
+def compare_cfsl(authors: authors_lib.Authors, data_dir: str | None) -> Iterator[Row]:
+  """All rows of CFSL's repository, in about two minutes."""
+  return _compare(authors, CFSL, data_dir)
+
+
+def compare_plus_plus(authors: authors_lib.Authors, data_dir: str | None) -> Iterator[Row]:
+  """All rows of MAML++'s repository, in about two minutes."""
+  return _compare(authors, PLUS_PLUS, data_dir)
+
+
+def _compare(authors: authors_lib.Authors, cases: Sequence[Case], data_dir: str | None
+             ) -> Iterator[Row]:
   for case in cases:
     with tempfile.TemporaryDirectory() as folder:
       learner = learner_of(case, pathlib.Path(folder))
     sources = [(f"{EPISODES} episodes of noise", [noise(case, e) for e in range(EPISODES)])]
     if data_dir:
       sources.append((f"{EPISODES} episodes of Omniglot",
-                      [omniglot(case, e, os.fspath(data_dir)) for e in range(EPISODES)]))
+                      [omniglot(case, e, data_dir) for e in range(EPISODES)]))
     for inputs, episodes in sources:
       mine = ours(learner, episodes)
-      said = theirs(authors, case, learner, episodes, CONSTANTS)
-      found += rows_of(case, inputs, said, mine)
+      yield from rows_of(case, inputs, theirs(authors, case, learner, episodes, CONSTANTS), mine)
       if case is cases[0] and inputs.endswith("noise"):
-        found += rows_of(case, inputs, theirs(authors, case, learner, episodes, PUBLISHED), mine,
-                         name=", constants as published", reason=_CONSTANTS)
-  return found
+        said = theirs(authors, case, learner, episodes, PUBLISHED)
+        yield from rows_of(case, inputs, said, mine, name=", constants as published",
+                           reason=_CONSTANTS)

@@ -8,19 +8,17 @@ the date; `tools/make_parity_page.py` makes docs/parity.md of these files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 import json
 import math
 import pathlib
 import statistics
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results" / "parity"
 EQUAL, AGREES, KNOWN, DIFFERS = "equal", "agrees", "differs, explained", "DIFFERS"
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
   """One comparison on the same inputs.
 
   Attributes:
@@ -65,26 +63,26 @@ class Row:
 
 
 def within_seeds(what: str, inputs: str, theirs: Sequence[float], ours: Sequence[float], *,
-                 least: float = 0.002) -> Row:
+                 least: float = 0.002, reason: str = "") -> Row:
   """A row that compares means over seeds, which agree within three standard errors.
 
   Args:
     what, inputs: as of a row.
     theirs, ours: one value a seed, 2 at least.
     least: smallest allowed difference, where the seeds hardly differ.
+    reason: as of a row.
   """
   error = math.sqrt(sum(statistics.variance(values) / len(values) for values in (theirs, ours)))
   return Row(what, f"{inputs}; {len(theirs)} and {len(ours)} seeds", _spread(theirs), _spread(ours),
              abs(statistics.mean(theirs) - statistics.mean(ours)), "difference of the means",
-             max(least, 3 * error))
+             max(least, 3 * error), reason)
 
 
 def _spread(values: Sequence[float]) -> str:
   return f"{statistics.mean(values):.4f} ± {statistics.stdev(values):.4f}"
 
 
-@dataclasses.dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
   """All rows of a benchmark, and how they were made.
 
   Attributes:
@@ -92,7 +90,7 @@ class Result:
     command: with CODE for the checkout and PYTHON for the environment of the authors' code.
     code: the repository's address and commit.
     date: of the run.
-    versions: by package, of the suite's side and of theirs.
+    versions: by side ("here", "there") and package.
     rows: the comparisons.
   """
 
@@ -100,7 +98,7 @@ class Result:
   command: str
   code: str
   date: str
-  versions: dict[str, str]
+  versions: dict[str, dict[str, str]]
   rows: tuple[Row, ...]
 
   def failed(self) -> list[Row]:
@@ -109,9 +107,8 @@ class Result:
 
 def store(result: Result, path: pathlib.Path) -> None:
   """Writes a result as JSON, with the verdicts for readers of the file."""
-  found: dict[str, Any] = dataclasses.asdict(result)
-  for row, values in zip(result.rows, found["rows"]):
-    values["verdict"] = row.verdict
+  rows = [{**row._asdict(), "verdict": row.verdict} for row in result.rows]
+  found: dict[str, Any] = {**result._asdict(), "rows": rows}
   path.parent.mkdir(parents=True, exist_ok=True)
   path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

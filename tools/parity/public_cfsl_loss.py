@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Loss, logits and meta-gradient of MAML++ by its authors' code in float64, for `tools/parity cfsl`.
+"""Loss, logits and meta-gradient of MAML++ in float64 by its authors' code, for `tools/parity`.
 
 Serves two repositories: HowToTrainYourMAMLPytorch (MAML++) and FewShotContinualLearning (the same
 in CFSL, over several support sets). Their model runs unmodified; its parameters are replaced by
@@ -16,7 +16,6 @@ import os
 import pathlib
 import re
 import sys
-import types
 from typing import Any
 
 import public_code

@@ -8,8 +8,9 @@ Such a program runs in an environment with the authors' dependencies. It either 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -39,33 +40,56 @@ def _limit(threads: int) -> None:
                     MKL_NUM_THREADS=str(threads))
 
 
+class _Anything(type):
+  """A class whose attributes are classes like it, for annotations, base classes and calls."""
+
+  def __getattr__(cls, name: str) -> Any:
+    if name.startswith("__"):
+      raise AttributeError(name)
+    return _anything(name)
+
+
+def _anything(name: str) -> _Anything:
+  return _Anything(name, (), {"__init__": lambda self, *args, **kwargs: None})
+
+
 class _Missing(types.ModuleType):
-  """A module whose every attribute is a new class, so that it can be imported from and derived."""
+  """A module whose every attribute is an `_Anything`."""
+
+  __path__: list[str] = []  # Its submodules are looked for in sys.modules alone.
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):
       raise AttributeError(name)
-    return type(name, (), {})
+    return _anything(name)
 
 
 @contextlib.contextmanager
-def stand_ins(*names: str) -> Iterator[list[str]]:
-  """Replaces missing imports that the code in question does not use; yields their names.
+def stand_ins(*names: str, without: Sequence[str] = ()) -> Iterator[None]:
+  """Replaces missing imports that the code in question does not use, until the end of the block.
 
-  They are removed at the end, since PyTorch must not find them.
+  PyTorch must not find them later.
+
+  Args:
+    names: modules, a package before its submodules; one that can be imported is left as it is.
+    without: packages whose `__init__` is left out, and their parents, relative to sys.path.
   """
+  for name in without:
+    package = types.ModuleType(name)
+    package.__path__ = [str(pathlib.Path(sys.path[0], *name.split(".")))]
+    sys.modules[name] = package
   missing = []
   for name in names:
     try:
-      __import__(name)
+      importlib.import_module(name)
     except ImportError:
       missing.append(name)
   for name in missing:  # After the imports: torchvision fails with a stand-in.
     sys.modules[name] = _Missing(name)
   try:
-    yield missing
+    yield
   finally:
-    for name in missing:
+    for name in [*missing, *without]:
       sys.modules.pop(name, None)
 
 

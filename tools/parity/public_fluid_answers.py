@@ -7,8 +7,8 @@ sample 0 comes first: theirs count from -1, and their sequence begins with its l
 are read by the process itself instead of by eight others, which changes no batch.
 
 Settings: `kind` (ncm, cosine, hybrid, finetune), `interval` (samples between updates), and of
-fine-tuning `epochs`, `batch`, `rate`, `momentum`, `seed` and `masked`: logits of the classes without
-a sample so far are -1e9, which their code does not do.
+fine-tuning `epochs`, `batch`, `rate`, `momentum`, `seed` and `masked`: logits of classes without a
+sample so far are -1e9, which their code does not do.
 """
 
 from __future__ import annotations

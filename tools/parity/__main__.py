@@ -1,0 +1,85 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Runs the authors' code and the suite on the same inputs and prints where they agree.
+
+  python tools/parity fluid --code CODE --python PYTHON       answers of NCM, fine-tuning, ET
+  python tools/parity cfsl --code CODE --python PYTHON        MAML++ in CFSL: loss, meta-gradient
+  python tools/parity maml_plus_plus --code CODE ...          the same in MAML++'s own repository
+  python tools/parity clear --code CODE --python PYTHON       nine methods beside Avalanche's
+  python tools/parity lifelong --code CODE                    Sort & Search: orders, cuts, errors
+  python tools/parity nevis --code CODE --python PYTHON       streams, splits, metrics
+
+CODE is a checkout of the authors' repository, which the suite neither contains nor fetches;
+docs/parity.md names the repositories and the commits that were compared. PYTHON has the authors'
+dependencies: torch for fluid, cfsl and maml_plus_plus; torch and the packages of Avalanche, without
+torchvision, for clear; jax, chex, optax and scikit-learn for nevis.
+`--data_dir` adds real data: a TFDS folder with cfsl_omniglot for cfsl and maml_plus_plus, a folder
+with `cifar10_matrix.npz` for lifelong.
+
+`--store` writes the rows to docs/results/parity, of which tools/make_parity_page.py makes
+docs/parity.md. The exit status is 1 if a difference has no explanation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import os
+import pathlib
+import platform
+import sys
+
+# Lets the tool run from a checkout without an installation.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import authors as authors_lib
+import numpy as np
+import parity_benchmarks
+import parity_rows
+
+
+def _versions() -> dict[str, str]:
+  import tensorflow as tf
+  return {"Python": platform.python_version(), "tensorflow": tf.__version__,
+          "numpy": np.__version__}
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("what", choices=parity_benchmarks.BENCHMARKS)
+  parser.add_argument("--code", type=pathlib.Path, required=True, metavar="CODE")
+  parser.add_argument("--python", default=sys.executable, metavar="PYTHON")
+  parser.add_argument("--data_dir", metavar="DIR")
+  parser.add_argument("--store", action="store_true")
+  args = parser.parse_args()
+  benchmark = parity_benchmarks.BENCHMARKS[args.what]
+  if not args.code.is_dir():
+    parser.error(f"--code {args.code} is no folder; clone {benchmark.repository} and give its path")
+  authors = authors_lib.Authors(args.code.resolve(), args.python)
+  compare = getattr(importlib.import_module(benchmark.module), benchmark.function)
+  rows = []
+  for row in compare(authors, args.data_dir):
+    print(row.line(), flush=True)
+    rows.append(row)
+  result = parity_rows.Result(
+      benchmark.title, _command(args), f"{benchmark.repository} at {authors.revision()}",
+      datetime.date.today().isoformat(), {"here": _versions(), "there": authors.versions},
+      tuple(rows))
+  if args.store:
+    parity_rows.store(result, parity_rows.FOLDER / f"{args.what}.json")
+  failed = result.failed()
+  print(f"{len(rows)} rows, {len(failed)} with an unexplained difference")
+  return int(bool(failed))
+
+
+def _command(args: argparse.Namespace) -> str:
+  parts = [f"python tools/parity {args.what} --code CODE"]
+  parts += ["--python PYTHON"] * (args.python != sys.executable)
+  parts += ["--data_dir DIR"] * bool(args.data_dir)
+  return " ".join(parts)
+
+
+if __name__ == "__main__":
+  sys.exit(main())
