@@ -63,10 +63,11 @@ class Stream(NamedTuple):
 
 
 class Answers(NamedTuple):
-  """The closed answer at each step, -1 for none, and its logit."""
+  """The closed answer at each step, -1 for none, its logit, and the suite's scores of them."""
 
   answers: np.ndarray
   logits: np.ndarray
+  scores: dict[str, Any] | None = None
 
 
 def synthetic(num: int = 3000, num_classes: int = 200, width: int = 64) -> Stream:
@@ -102,9 +103,9 @@ def ours(learner: Any, stream: Stream, interval: int = 0, seed: int = 0) -> Answ
     sequence = sequences.Sequence(stream.features, stream.labels,
                                   [f"s{i}" for i in range(len(stream.labels))], 0)
     update = update_strategies.Every(interval) if interval else update_strategies.Never()
-    fluid.run(learner, state=state, sequence=sequence, update=update)
+    summary = fluid.run(learner, state=state, sequence=sequence, update=update)
     log = sequence_log.from_records([r for r in state.records if "first_step" in r])
-  return Answers(log.closed_answers, log.max_logits)
+  return Answers(log.closed_answers, log.max_logits, summary["closed"])
 
 
 def masked(logits: np.ndarray, labels: np.ndarray) -> Answers:
@@ -192,13 +193,27 @@ def _logits_row(what: str, stream: Stream, theirs: Answers, mine: Answers) -> Ro
              "largest difference, relative to the largest", 1e-5)
 
 
+def _score_rows(authors: authors_lib.Authors, name: str, stream: Stream, mine: Answers
+                ) -> list[Row]:
+  """Our scores of our answers beside those of their tracker."""
+  said = authors.ask("public_fluid_answers", {"answers": mine.answers, "labels": stream.labels},
+                     kind="metrics")
+  of_classes = said["by_class"][np.bincount(stream.labels) > 0]
+  pairs = (("accuracy", said["overall"], "overall"),
+           ("mean accuracy of classes", of_classes.mean(), "mean_per_class"))
+  return [Row(f"{name}: {what} of the same answers", stream.name, f"{theirs:.6f}",
+              f"{mine.scores[key]:.6f}", float(abs(theirs - mine.scores[key])), "difference", 1e-12)
+          for what, theirs, key in pairs]
+
+
 def _means_rows(authors: authors_lib.Authors, stream: Stream) -> list[Row]:
   found, given = [], {"features": stream.features, "labels": stream.labels}
   for kind, name in (("ncm", "NCM, squared distance"), ("cosine", "NCM, cosine")):
     said = authors.ask("public_fluid_answers", given, kind=kind, interval=1)
     theirs = masked(said["logits"], stream.labels)
     mine = ours(_means(stream, "euclidean" if kind == "ncm" else kind), stream)
-    found += [_answers_row(name, stream, theirs, mine), _logits_row(name, stream, theirs, mine)]
+    found += [_answers_row(name, stream, theirs, mine), _logits_row(name, stream, theirs, mine),
+              *_score_rows(authors, name, stream, mine)]
     found.append(_answers_row(
         f"{name}, all 1,000 slots as published", stream,
         Answers(said["published"], theirs.logits), mine,

@@ -6,9 +6,10 @@ shaped as an image of 1x1 pixels; the backbone returns it unchanged. The data se
 sample 0 comes first: theirs count from -1, and their sequence begins with its last sample. Batches
 are read by the process itself instead of by eight others, which changes no batch.
 
-Settings: `kind` (ncm, cosine, hybrid, finetune), `interval` (samples between updates), and of
-fine-tuning `epochs`, `batch`, `rate`, `momentum`, `seed` and `masked`: logits of classes without a
-sample so far are -1e9, which their code does not do.
+Settings: `kind` (ncm, cosine, hybrid, finetune, or metrics: the scores of given answers),
+`interval` (samples between updates), and of fine-tuning `epochs`, `batch`, `rate`, `momentum`,
+`seed` and `masked`: logits of classes without a sample so far are -1e9, which their code does not
+do.
 """
 
 from __future__ import annotations
@@ -103,6 +104,23 @@ def _nets(width: int) -> tuple[Any, Any]:
   return Flatten(), Linear()
 
 
+def scores(answers: Any, labels: Any) -> public_code.Arrays:
+  """Accuracies of `answers` [T], -1 for none, by their tracker: "overall" and "by_class" [C]."""
+  import metrics
+  import numpy as np
+  import torch
+  counts = np.bincount(labels)
+  num_classes = len(counts)  # One more class stands for no answer.
+  tracker = metrics.OnlineMetricTracker("run", np.append(counts, 1), num_classes + 1)
+  for given, label in zip(answers, labels):
+    logits = torch.zeros(1, num_classes + 1)
+    logits[0, given if given >= 0 else num_classes] = 1.0
+    tracker.track(logits, torch.tensor([label]), True)
+  by_class = tracker.per_class_acc / tracker.imgs_per_class
+  return {"overall": np.array(tracker.current_accuracy(len(labels), len(labels))),
+          "by_class": by_class[:num_classes]}
+
+
 def answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]
            ) -> public_code.Arrays:
   """Returns logits [T, C] of `features` [T, D] whose `labels` [T] are of C classes."""
@@ -110,6 +128,8 @@ def answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[st
   import torch
   torch.set_num_threads(1)
   public = public_fluid.load(checkout)
+  if settings["kind"] == "metrics":
+    return scores(arrays["answers"], arrays["labels"])
   import models
   import trainer as trainers
   import utils
