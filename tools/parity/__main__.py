@@ -57,7 +57,9 @@ def main() -> int:
   benchmark = parity_benchmarks.BENCHMARKS[args.what]
   if not args.code.is_dir():
     parser.error(f"--code {args.code} is no folder; clone {benchmark.repository} and give its path")
-  authors = authors_lib.Authors(args.code.resolve(), args.python)
+  # Programs there run in another folder; a link of a virtual environment must not be followed.
+  python = os.path.abspath(args.python) if os.sep in args.python else args.python
+  authors = authors_lib.Authors(args.code.resolve(), python)
   compare = getattr(importlib.import_module(benchmark.module), benchmark.function)
   rows = []
   for row in compare(authors, args.data_dir):
