@@ -123,6 +123,11 @@ def _provenance(runs: Sequence[runs_lib.Run]) -> str:
   packages = environment.get("packages") or {}
   if packages:
     lines.append(f"- versions: {_versions(packages)}")
+  # In full, unlike the table's totals: a page that is older than what it shows is found by them.
+  spent = [f"{run.label} {run.records[0]['flops']:,}" for run in runs
+           if run.records and isinstance(run.records[0].get("flops"), int)]
+  if spent:
+    lines.append(f"- FLOPs of the first event: {', '.join(spent)}")
   return "\n".join(lines) + "\n"
 
 

@@ -25,7 +25,8 @@ def _tool(load_tool):
 def _make(folder, summary, environment=None):
   folder.mkdir(parents=True)
   (folder / "records.jsonl").write_text(
-      '{"event": 0, "kind": "predict", "task": "digits", "task_key": "digits", "error": 0.25}\n')
+      '{"event": 0, "kind": "predict", "task": "digits", "task_key": "digits", "error": 0.25, '
+      '"flops": 1234567}\n')
   (folder / "summary.json").write_text(json.dumps(summary))
   if environment is not None:
     (folder.parent / "environment.json").write_text(json.dumps(environment))
@@ -57,6 +58,7 @@ def test_a_page_has_table_figure_and_provenance(tool, workdir, tmp_path):
 - platform: `Linux`
 - git revision: `unknown`
 - versions: tensorflow 2.15.1, keras-cv absent
+- FLOPs of the first event: ft 1,234,567, indep 1,234,567
 """)
 
 
