@@ -324,6 +324,20 @@ def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
   assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
 
 
+@pytest.mark.parametrize("name", ["cfsl/table2", "cfsl/table2_slimagenet64"])
+def test_decay_and_length_are_set_for_the_whole_table_of_cfsl(name):
+  from suite.configs import gin_parse
+  gin_parse.parse([gin_files.run_files()[name]], ["WEIGHT_DECAY=%TEXT_DECAY", "UPDATES=125000"])
+  runs = gin_parse.gin.get_bindings(table.run)["runs"]
+  paper = {"WEIGHT_DECAY": 1e-5, "UPDATES": 125000}
+  settings = {row.split("_", 1)[1]: run[1] if isinstance(run, tuple) else {}
+              for row, run in runs.items()}
+  for row, found in settings.items():
+    # Init + Tune is not meta-trained, and ProtoNets' schedule has its own length.
+    expected = {} if row in ("init_tune", "protonet") else paper
+    assert {key: found[key] for key in paper if key in found} == expected
+
+
 def test_the_cells_are_runs(folder):
   done = subprocess.run(
       [sys.executable, "-m", "suite", "run", "tab.gin", "--workdir", "v", "--only", "high/A*/0"],
