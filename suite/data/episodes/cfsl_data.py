@@ -126,20 +126,22 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: st
              num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
              convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
              counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3,
-             turns: bool = False, with_classes: bool = False) -> episodes_lib.Episodes:
+             turns: bool = False, class_change_interval: Optional[int] = None,
+             with_classes: bool = False) -> episodes_lib.Episodes:
   """Episodes of a task type over a split.
 
   Args:
     name: that `load` knows; with `counts` any data set with one label for each image; or "blank".
     split: one of SPLITS.
-    task_type, num_support_sets, way, shot, targets: of `task_types.named`.
+    task_type, num_support_sets, way, shot, targets, class_change_interval: of `task_types.named`.
     convention, seed, with_classes: as of `Episodes`.
     data_dir: of TFDS.
     counts: classes by split, as of `divided`; None: the data set's own splits.
     side, channels: of the images of `divided` and of "blank".
     turns: whether each class is four, see `with_turns`.
   """
-  setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets)
+  setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets,
+                             class_change_interval=class_change_interval)
   if name == BLANK:
     data = blank(setting, split, side=side, channels=channels)
   else:

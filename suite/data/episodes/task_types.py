@@ -87,19 +87,27 @@ class Setting:
 
 
 def named(type_name: str, num_support_sets: int = 1, *, way: int = 5, shot: int = 1,
-          targets: int = 5) -> Setting:
-  """The setting of a type, for n = num_support_sets: `named("D", 4)` has two blocks of two sets."""
-  n = num_support_sets
-  rules = {FSL: (1, False), A: (max(n, 1), True), B: (1, False), C: (1, True), D: (2, False)}
+          targets: int = 5, class_change_interval: int | None = None) -> Setting:
+  """The setting of a type, for n = num_support_sets: `named("D", 4)` has two blocks of two sets.
+
+  `class_change_interval` is of type D, by default 2, as in Table 2; other types determine it.
+  """
+  n, i = num_support_sets, class_change_interval
+  rules = {FSL: (1, False), A: (max(n, 1), True), B: (1, False), C: (1, True),
+           D: (2 if i is None else i, False)}
   if type_name not in rules:
     raise ValueError(f"Unknown task type {type_name!r}; allowed are {', '.join(TYPES)}. "
                      "For any other make a Setting.")
   if type_name == FSL and n != 1:
     raise ValueError(f"Task type FSL has 1 support set, got num_support_sets={n}. Leave it out, or "
                      f"choose one of {', '.join(TYPES[1:])}.")
-  if type_name == D and n == 2:
-    raise ValueError("Task type D changes its classes, every 2 support sets here, and "
-                     "num_support_sets=2 never does. Choose num_support_sets=4 or another multiple "
-                     "of 2.")
   interval, overwrite = rules[type_name]
-  return Setting(way, shot, targets, n, interval, overwrite)
+  if i is not None and type_name != D:
+    raise ValueError(f"class_change_interval={i} is given for task type {type_name}, which has "
+                     f"{interval}. Leave it out, or choose type D.")
+  made = Setting(way, shot, targets, n, interval, overwrite)
+  if type_name == D and made.type_name != D:
+    raise ValueError(f"In task type D classes change, but stay for some sets; got num_support_sets="
+                     f"{n} and class_change_interval={interval}. Choose 1 < class_change_interval "
+                     "< num_support_sets.")
+  return made

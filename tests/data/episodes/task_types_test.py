@@ -20,6 +20,26 @@ def test_named_types_are_those_of_the_paper(name, n, interval, overwrite, num_bl
   assert (made.num_blocks, made.num_labels, made.type_name) == (num_blocks, num_labels, name)
 
 
+def test_type_d_may_have_another_interval():
+  # The example of section 3.2: 5 classes, 10 sets, an interval of 5: 10 classes of 5 samples.
+  made = task_types.named("D", 10, class_change_interval=5)
+  assert made == task_types.Setting(5, 1, 5, 10, 5, False)
+  assert made.num_labels == 10 and made.class_change_interval * made.shot == 5
+  assert made.type_name == "D"
+
+
+@pytest.mark.parametrize("name, n, interval, message", [
+    ("B", 4, 2, "=2 is given for task type B, which has 1. Leave it out, or choose type D"),
+    ("A", 3, 3, "is given for task type A, which has 3"),
+    ("D", 4, 0, "class_change_interval=0; allowed are integers from 1 on"),
+    ("D", 5, 5, "Choose 1 < class_change_interval < num_support_sets"),
+    ("D", 5, 1, "Choose 1 < class_change_interval < num_support_sets"),
+])
+def test_an_interval_is_type_ds_alone(name, n, interval, message):
+  with pytest.raises(ValueError, match=message):
+    task_types.named(name, n, class_change_interval=interval)
+
+
 @pytest.mark.parametrize("n, interval, overwrite, name", [
     (1, 1, True, "FSL"), (2, 2, True, "A"), (4, 2, True, "other"),
     # Type D is any 1 < I < S (equations 5 and 6); section 3.2 has 10 sets and I = 5.
@@ -49,7 +69,7 @@ def test_bad_settings_are_refused(values, message):
 @pytest.mark.parametrize("name, n, message", [
     ("E", 1, "Unknown task type 'E'; allowed are FSL, A, B, C, D"),
     ("FSL", 3, "FSL has 1 support set, got num_support_sets=3"),
-    ("D", 2, "num_support_sets=2 never does. Choose num_support_sets=4"),
+    ("D", 2, "=2 and class_change_interval=2. Choose 1 < class_change_interval < num_support_sets"),
     ("D", 3, "not a multiple of class_change_interval=2"),
     ("A", 0, "num_support_sets=0; allowed"),
 ])
