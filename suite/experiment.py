@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from importlib import metadata
 import json
@@ -11,7 +12,7 @@ import pathlib
 import platform
 import subprocess
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from absl import logging
 import tensorflow as tf
@@ -31,9 +32,11 @@ from suite.reporting import tables
 from suite.reporting import tensorboard
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import file_lock
 
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
+_LOCK = ".lock"
 
 
 def run(
@@ -84,10 +87,10 @@ def run(
   tf.random.set_seed(seed)
   tf.config.experimental.enable_op_determinism()
   graph_rewrites.without_temporary_variables()
-  if distribution.is_chief:
-    environment = _environment(seed, distribution, command)
-    _claim(folder, config_text, {**environment, "learners": list(learners)})
-  with distribution.lost_processes():
+  with _alone(folder, distribution), distribution.lost_processes():
+    if distribution.is_chief:
+      environment = _environment(seed, distribution, command)
+      _claim(folder, config_text, {**environment, "learners": list(learners)})
     for name, make_learner in learners.items():
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
       if distribution.is_chief:
@@ -193,14 +196,30 @@ def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Dis
   return run_writer.RunWriter(workdir / name, view, progress_lib.Progress(name), after_event)
 
 
+@contextlib.contextmanager
+def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) -> Iterator[None]:
+  """Makes the work directory and keeps other runs out of it; only the chief writes there."""
+  if not distribution.is_chief:
+    yield
+    return
+  folder.mkdir(parents=True, exist_ok=True)
+  others = (p.name for p in folder.iterdir() if not p.name.startswith(atomic_files.TEMPORARY))
+  if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
+    raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
+  with contextlib.ExitStack() as stack:
+    try:
+      stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
+    except file_lock.LockedError as error:
+      raise gin_files.ConfigError(f"Another process runs in {folder}. Wait until it has ended, or "
+                                  "give another --workdir.") from error
+    yield
+
+
 def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
   """Claims the work directory: a new one, or one of the same configuration."""
-  folder.mkdir(parents=True, exist_ok=True)
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   if config_path.exists():
     unchanged.check(config_path, config_text, "a run")
-  elif any(not p.name.startswith(atomic_files.TEMPORARY) for p in folder.iterdir()):
-    raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
     snapshots.save_text(config_path, config_text)
   if not environment_path.exists():

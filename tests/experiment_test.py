@@ -17,6 +17,7 @@ from suite import experiment
 from suite.compute import arithmetic
 from suite.configs import gin_files
 from suite.reporting import records
+from suite.system import file_lock
 
 RUN_FILE = """# A protocol of two events, without data.
 from __gin__ import dynamic_registration
@@ -230,3 +231,12 @@ def test_some_of_the_learners(capsys):
   assert cli.main(["run", "two.gin", "--workdir", "v", "--gin_param",
                    "experiment.run.only=('eve', 'bob')"]) == 1
   assert "has 'eve'; the learners of this run are ada, bob" in capsys.readouterr().err
+
+
+def test_a_second_process_is_kept_out_of_a_work_directory(capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  files = _files("w")
+  with file_lock.held(pathlib.Path("w/.lock")):
+    assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
+  assert "Another process runs in w. Wait until it has ended, or" in capsys.readouterr().err
+  assert _files("w") == files

@@ -246,13 +246,28 @@ _CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
             '"task": {"type": "worker", "index": 0}}')
 
 
+def _check_cluster(text: str) -> None:
+  """Refuses a description of the cluster that has no place for this process."""
+  problem = ""
+  try:
+    described = json.loads(text)
+    cluster, task = described["cluster"], described["task"]
+    hosts = {job: list(cluster[job]) for job in ("chief", "worker") if job in cluster}
+    kind, index = task["type"], int(task["index"])
+    if kind not in hosts or not 0 <= index < len(hosts[kind]):
+      problem = f"its cluster has no {kind} {index}"
+  except (ValueError, KeyError, TypeError) as error:
+    problem = f"it cannot be read ({type(error).__name__}: {error})"
+  if problem:
+    raise ValueError(f"TF_CONFIG is {text!r}; {problem}. Set it in every process, for example "
+                     f"TF_CONFIG='{_CLUSTER}'.")
+  logging.info("This is %s %d; waiting until the processes of %s have started.", kind, index,
+               ", ".join(sum(hosts.values(), [])))
+
+
 def _multi_worker() -> tf.distribute.Strategy:
   _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
-  resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-  hosts = [host for job in sorted(resolver.cluster_spec().jobs)
-           for host in resolver.cluster_spec().job_tasks(job)]
-  logging.info("This is %s %s; waiting until the processes of %s have started.",
-               resolver.task_type, resolver.task_id, ", ".join(hosts))
+  _check_cluster(os.environ["TF_CONFIG"])
   # RING is fastest on CPU; AUTO chooses NCCL for GPUs.
   gpus = tf.config.list_physical_devices("GPU")
   implementation = (tf.distribute.experimental.CommunicationImplementation.AUTO if gpus

@@ -29,6 +29,20 @@ def test_a_cluster_that_is_not_described_is_asked_for(monkeypatch, name, variabl
     distribution_lib.build(name)
 
 
+@pytest.mark.parametrize("text, problem", [
+    ("[1, 2]", r"it cannot be read \(TypeError"),
+    ("worker", r"it cannot be read \(JSONDecodeError"),
+    ('{"cluster": {"worker": ["a:1"]}}', r"it cannot be read \(KeyError: 'task'\)"),
+    ('{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
+     "its cluster has no worker 1"),
+    ('{"cluster": {"ps": ["a:1"]}, "task": {"type": "ps", "index": 0}}', "has no ps 0"),
+])
+def test_a_cluster_without_a_place_for_the_process_is_refused(monkeypatch, text, problem):
+  monkeypatch.setenv("TF_CONFIG", text)
+  with pytest.raises(ValueError, match=f"TF_CONFIG is .*{problem}.* Set it in every process, for"):
+    distribution_lib.build("multi_worker")
+
+
 def test_only_mirrored_takes_a_number_of_devices():
   with pytest.raises(ValueError, match="=2 was given for strategy 'one_device'; only 'mirrored'"):
     distribution_lib.build("one_device", 2)
