@@ -91,6 +91,7 @@ def run(
     if distribution.is_chief:
       environment = _environment(seed, distribution, command)
       _claim(folder, config_text, {**environment, "learners": list(learners)})
+    _compute_as_the_chief(distribution)
     for name, make_learner in learners.items():
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
       if distribution.is_chief:
@@ -232,6 +233,16 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   except ValueError as error:
     raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
                                 "another --workdir.") from error
+
+
+def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:
+  """Refuses a process with other threads than the chief's, which alone are stored."""
+  own = arithmetic.of_this_process()
+  try:
+    own.check(distribution.agreed(dataclasses.asdict(own)))
+  except ValueError as error:
+    raise gin_files.ConfigError(
+        f"This process computes otherwise than the chief: {error}") from error
 
 
 def _environment(seed: int, distribution: distribution_lib.Distribution, command: str

@@ -15,6 +15,7 @@ import tensorflow as tf
 from suite import cli
 from suite import experiment
 from suite.compute import arithmetic
+from suite.compute import distribution
 from suite.configs import gin_files
 from suite.reporting import records
 from suite.system import file_lock
@@ -240,3 +241,13 @@ def test_a_second_process_is_kept_out_of_a_work_directory(capsys):
     assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
   assert "Another process runs in w. Wait until it has ended, or" in capsys.readouterr().err
   assert _files("w") == files
+
+
+def test_a_process_that_computes_otherwise_than_the_chief_is_refused(runs, monkeypatch, capsys):
+  one, own = distribution.build(), arithmetic.of_this_process()
+  one.agreed = lambda value: {**value, "op_threads": own.op_threads + 1}
+  monkeypatch.setattr(distribution, "build", lambda *unused: one)
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
+  said = capsys.readouterr().err
+  assert f"than the chief: op_threads was {own.op_threads + 1} and is {own.op_threads}" in said
+  assert not runs.calls
