@@ -154,7 +154,8 @@ def test_nevis_says_what_is_left_out(tmp_path):
 
 
 def test_nevis_can_have_the_splits_of_the_reference(tmp_path, caplog):
-  stream = streams.nevis("tiny", splits="paper", data_dir=str(tmp_path))
+  names = ["olivetti_face", "mnist", "mnist@2", "cifar10", "semeion", "tiny_imagenet"]
+  stream = streams.nevis(names, splits="paper", data_dir=str(tmp_path))
   assert [entry.dataset for entry in stream.entries] == [
       "nevis/olivetti_face", "nevis/mnist", "nevis/mnist", "nevis/cifar10", "nevis/semeion_paper",
       "nevis/tiny_imagenet_paper"]
