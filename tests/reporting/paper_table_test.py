@@ -121,7 +121,7 @@ def test_runs_of_several_learners_make_a_line_each(tmp_path):
   assert [scores.header, *scores.rows] == [
       ["", "iid In", "iid Next", "streaming Next"],  # The protocol has no in-domain score there.
       ["linear er", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"],
-      ["  paper", "91.7", "90.9", "91.4"],
+      ["  paper", "91.7 ±0.0", "90.9 ±0.0", "91.4 ±0.1"],
       ["linear joint", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"]]
 
 

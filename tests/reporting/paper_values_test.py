@@ -111,11 +111,24 @@ def test_the_numbers_of_clear():
   assert [values["resnet18 gdumb", "streaming", m].value for m in CLEAR if m in (
       "next_domain", "forward_transfer")] == ["67.4", "64.9"]
   assert len(values) == 2 * 9 * (5 + 2)
+  assert [values["resnet18 ewc", "iid", m].std for m in CLEAR] == ["0.2", "0.6", "0.3", "0.4", "0.6"]
+  assert str(values["linear er", "iid", "forward_transfer"]) == "88.9 ±0.2"
   # Table 2 has the biased reservoir of Table 1 as its last row.
   second = paper_values.scores("clear_table2").values
   assert len(second) == 8 * (5 + 2)
   assert all(second["dynamic 1", c, m] == value for (row, c, m), value in values.items()
              if row == "linear ft_biased")
+  assert str(second["fixed 2", "iid", "forward_transfer"]) == "89.1 ±0.2"
+
+
+def test_every_value_of_clear_has_its_deviation():
+  # The sums of the columns "±" of the paper's tables, added up from its text.
+  sums = {}
+  for name in ("clear_table1", "clear_table2"):
+    for (row, _, _), value in paper_values.scores(name).values.items():
+      key = name if name.endswith("2") else row.split()[0]
+      sums[key] = sums.get(key, 0) + round(10 * float(value.std))
+  assert sums == {"linear": 32, "resnet18": 179, "clear_table2": 12}
 
 
 def test_figure_6_is_the_row_of_table_1_over_five_seeds():
