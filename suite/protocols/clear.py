@@ -2,12 +2,17 @@
 """CLEAR (Lin et al., 2021): one task whose images drift in time, delivered bucket by bucket.
 
 For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for the test
-images of bucket j, for every j (iid mode) or for later ones only (streaming mode). The score is the
-matrix R[i, j], the accuracy on bucket j after training on bucket i, and the means over its parts
-that `suite.metrics.matrix` defines.
+images of bucket j, for every j or for later ones only. The score is the matrix R[i, j], the accuracy
+on bucket j after training on bucket i, and the means over its parts that `suite.metrics.matrix`
+defines. The modes have the names of the data's protocols (`clear_buckets`), so that one value sets
+both:
 
-In streaming mode no training image is tested, so `train` and `test` of a bucket may both be all of
-it, as in the paper. No bucket is delivered twice: a learner must store what it needs of past ones.
+  iid         every j; test images are a part of each bucket that is not trained on
+  challenge   every j; test images are those that were released later
+  streaming   j > i, so that `train` and `test` of a bucket may both be all of it; nothing is tested
+              after the last bucket, which is therefore not trained on
+
+No bucket is delivered twice: a learner must store what it needs of past ones.
 """
 
 from __future__ import annotations
@@ -33,7 +38,8 @@ from suite.protocols import run_state
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
-MODES = ("iid", "streaming")
+MODES = ("iid", "streaming", "challenge")
+_STREAMING = "streaming"
 _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 
 
@@ -56,7 +62,7 @@ def run(
   """Runs the buckets from `state.done` on; returns the summary (see `summarize`).
 
   Args:
-    mode: "iid" or "streaming".
+    mode: one of `MODES`.
     validation_share: share of each bucket's training images that is delivered as its validation
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
@@ -66,7 +72,7 @@ def run(
   refusals.check_kinds(learner, [buckets.task.kind])
   refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
-  _check(buckets, learner.transform)
+  _check(buckets, learner.transform, mode)
   batch_size = eval_batch_size or _eval_batch_size(buckets)
   checked, forward = state.done > 0, None
   state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
@@ -95,17 +101,26 @@ def run(
 
 
 def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
-  """All events in order: for each bucket one Train event, then its Predict events."""
+  """All events in order: for each bucket that is tested on one Train event, then its Predict events.
+  """
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
-  return [BucketEvent(i, j) for i in range(num_buckets)
-          for j in (None, *range(0 if mode == "iid" else i + 1, num_buckets))]
+  is_streaming = mode == _STREAMING
+  return [BucketEvent(i, j) for i in range(num_buckets - is_streaming)
+          for j in (None, *range(i + 1 if is_streaming else 0, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform) -> None:
-  """Errors that would otherwise end a run at its last bucket."""
-  if not len(buckets):
-    raise ValueError(f"The series of {buckets.task.key!r} has no buckets; give at least 1.")
+def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform, mode: str) -> None:
+  """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
+  least = 2 if mode == _STREAMING else 1
+  if len(buckets) < least:
+    raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at least "
+                     f"{least} in mode {mode!r}.")
+  same = [bucket.name for bucket in buckets if bucket.train is bucket.test]
+  if same and mode != _STREAMING:
+    raise ValueError(f"Mode {mode!r} tests on all buckets, but {same[0]} of {buckets.task.key!r} has "
+                     "one set to train and to test on; load the buckets with protocol="
+                     f"{mode!r}, or run in mode {_STREAMING!r}.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
     if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):
       part.check_width(transform)

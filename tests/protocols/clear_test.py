@@ -65,9 +65,10 @@ def _run(folder, learner, stop_before=None, **arguments):
 
 def test_each_bucket_is_learned_once_and_then_all_or_the_later_ones_are_tested():
   assert clear.plan(2, "iid") == [(0, None), (0, 0), (0, 1), (1, None), (1, 0), (1, 1)]
-  assert clear.plan(3, "streaming") == [
-      (0, None), (0, 1), (0, 2), (1, None), (1, 2), (2, None)]
-  with pytest.raises(ValueError, match="Unknown mode 'offline'; allowed are iid, streaming"):
+  assert clear.plan(2, "challenge") == clear.plan(2, "iid")
+  # Nothing is left to test after the last bucket: it is not trained on.
+  assert clear.plan(3, "streaming") == [(0, None), (0, 1), (0, 2), (1, None), (1, 2)]
+  with pytest.raises(ValueError, match="'offline'; allowed are iid, streaming, challenge"):
     clear.plan(3, "offline")
 
 
@@ -88,7 +89,9 @@ def test_iid_matrix_and_scores_worked_by_hand(tmp_path):
 
 
 def test_streaming_leaves_out_what_was_trained_on(tmp_path):
-  summary = _run(tmp_path, LastTwo(), buckets=_buckets(3), mode="streaming")
+  learner = LastTwo()
+  summary = _run(tmp_path, learner, buckets=_buckets(3), mode="streaming")
+  assert len(learner.delivered) == 2 and summary["num_events"] == 5
   assert summary["matrix"] == [[None, 0.5, 0.5], [None, None, 0.5], [None, None, None]]
   assert (summary["next_domain"], summary["forward_transfer"]) == (0.5, 0.5)
   assert summary["in_domain"] is None and summary["accuracy"] is None
@@ -179,9 +182,19 @@ def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
     _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
 
 
-def test_a_series_without_buckets_is_refused(tmp_path):
-  with pytest.raises(ValueError, match="The series of 't' has no buckets; give at least 1"):
+def test_a_series_too_short_for_its_mode_is_refused(tmp_path):
+  with pytest.raises(ValueError, match="The series of 't' has 0 buckets; give at least 1 in mode"):
     _run(tmp_path, LastTwo(), buckets=buckets_lib.Buckets(TASK, ()))
+  with pytest.raises(ValueError, match="has 1 buckets; give at least 2 in mode 'streaming'"):
+    _run(tmp_path, LastTwo(), buckets=_buckets(1), mode="streaming")
+
+
+@pytest.mark.parametrize("mode", ["iid", "challenge"])
+def test_what_was_trained_on_is_not_tested(tmp_path, mode):
+  whole = _image_set(0, [0, 1] * 5, 0)
+  buckets = buckets_lib.Buckets(TASK, (buckets_lib.Bucket("bucket_0", whole, whole),))
+  with pytest.raises(ValueError, match=f"bucket_0 of 't' has one set .* protocol='{mode}'"):
+    _run(tmp_path, LastTwo(), buckets=buckets, mode=mode)
 
 
 def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):

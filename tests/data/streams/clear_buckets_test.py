@@ -1,11 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Tiny archives of CLEAR-10, built and read as buckets."""
 
+import json
 import types
 
 import numpy as np
 import pytest
 
+from suite import experiment
+from suite.configs import gin_files
+from suite.configs import gin_parse
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.streams import clear_buckets
@@ -65,6 +69,20 @@ def test_challenge_tests_on_the_archive_of_test_images(data):
   for bucket in buckets:
     assert bucket.train.size == bucket.test.size == CLASSES
     assert not set(bucket.train.ids) & set(bucket.test.ids)
+
+
+def test_one_name_makes_a_challenge_run_of_a_run_file(data, tmp_path):
+  gin_parse.parse([gin_files.run_files()["clear/table1_resnet18"]], [
+      "MODE='challenge'", "EPOCHS=1", "clear_transform.Clear.size=8", "resnet.resnet18.width=0.0625",
+      "experiment.run.only=('finetune',)", "clear_buckets.load.first=9",
+      f"clear_buckets.load.data_dir={data!r}"])
+  gin_parse.configured(experiment.run, {"workdir": str(tmp_path)})()
+  summary = json.loads((tmp_path / "finetune" / "summary.json").read_text())
+  matrix = np.array(summary["matrix"], float)
+  assert summary["mode"] == "challenge" and summary["examples_predict"] == 2 * 2 * CLASSES
+  assert matrix.shape == (2, 2) and not np.isnan(matrix).any()
+  parts = ("in_domain", "next_domain", "backward_transfer", "forward_transfer")
+  assert summary["challenge_score"] == pytest.approx(np.mean([summary[p] for p in parts]))
 
 
 def test_images_and_features_are_what_the_archive_holds(data):
