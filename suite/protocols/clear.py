@@ -2,10 +2,10 @@
 """CLEAR (Lin et al., 2021): one task whose images drift in time, delivered bucket by bucket.
 
 For each bucket i, in order: `Train` delivers its training images, then `Predict` asks for the test
-images of bucket j, for every j or for later ones only. The score is the matrix R[i, j], the accuracy
-on bucket j after training on bucket i, and the means over its parts that `suite.metrics.matrix`
-defines. The modes have the names of the data's protocols (`clear_buckets`), so that one value sets
-both:
+images of bucket j, for every j or for later ones only. The score is the matrix R[i, j], the
+accuracy on bucket j after training on bucket i, and the means over its parts that
+`suite.metrics.matrix` defines. The modes have the names of the data's protocols
+(`clear_buckets`), so that one value sets both:
 
   iid         every j; test images are a part of each bucket that is not trained on
   challenge   every j; test images are those that were released later
@@ -101,8 +101,7 @@ def run(
 
 
 def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
-  """All events in order: for each bucket that is tested on one Train event, then its Predict events.
-  """
+  """All events in order: Train on a bucket, then Predict; no bucket without a Predict event."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
   is_streaming = mode == _STREAMING
@@ -114,12 +113,12 @@ def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform, mod
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
-    raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at least "
-                     f"{least} in mode {mode!r}.")
+    raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at "
+                     f"least {least} in mode {mode!r}.")
   same = [bucket.name for bucket in buckets if bucket.train is bucket.test]
   if same and mode != _STREAMING:
-    raise ValueError(f"Mode {mode!r} tests on all buckets, but {same[0]} of {buckets.task.key!r} has "
-                     "one set to train and to test on; load the buckets with protocol="
+    raise ValueError(f"Mode {mode!r} tests on all buckets, but {same[0]} of {buckets.task.key!r} "
+                     "has one set to train and to test on; load the buckets with protocol="
                      f"{mode!r}, or run in mode {_STREAMING!r}.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
     if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):

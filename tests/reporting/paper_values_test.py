@@ -111,7 +111,8 @@ def test_the_numbers_of_clear():
   assert [values["resnet18 gdumb", "streaming", m].value for m in CLEAR if m in (
       "next_domain", "forward_transfer")] == ["67.4", "64.9"]
   assert len(values) == 2 * 9 * (5 + 2)
-  assert [values["resnet18 ewc", "iid", m].std for m in CLEAR] == ["0.2", "0.6", "0.3", "0.4", "0.6"]
+  assert [values["resnet18 ewc", "iid", m].std for m in CLEAR] == [
+      "0.2", "0.6", "0.3", "0.4", "0.6"]
   assert str(values["linear er", "iid", "forward_transfer"]) == "88.9 ±0.2"
   # Table 2 has the biased reservoir of Table 1 as its last row.
   second = paper_values.scores("clear_table2").values
