@@ -12,6 +12,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.models import heads
+
 
 @tf.custom_gradient
 def product(x: tf.Tensor, kernel: tf.Tensor) -> tuple[tf.Tensor, Callable[..., Any]]:
@@ -30,8 +32,10 @@ class WideDense(tf.keras.layers.Dense):
     return tf.nn.bias_add(product(inputs, tf.convert_to_tensor(self.kernel)), self.bias)
 
 
-def linear(num_classes: int, feature_size: int, *, name: str = "head") -> tf.keras.Model:
+def linear(num_classes: int, feature_size: int, *, init: str = "glorot", name: str = "head"
+           ) -> tf.keras.Model:
   """Builds a classifier as `heads.linear`: [B, feature_size] -> float32 [B, num_classes]."""
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
-  logits = WideDense(num_classes, dtype=tf.float32, name="logits")(inputs)
+  logits = WideDense(num_classes, dtype=tf.float32, name="logits",
+                     **heads.initializers(init, feature_size))(inputs)
   return tf.keras.Model(inputs, logits, name=name)

@@ -1,13 +1,41 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Classifiers on features."""
+"""Classifiers on features, and their random weights by name.
+
+  glorot    Keras' default: kernel uniform in ±sqrt(6 / (D + C)), bias 0
+  pytorch   PyTorch's default (`torch.nn.Linear`): kernel and bias uniform in ±1 / sqrt(D)
+
+D features, C classes. With D = 2048 and C = 11 a kernel by PyTorch's rule has 0.41 times the
+standard deviation of one by Glorot's, which matters where training is short.
+"""
 
 from __future__ import annotations
 
+import math
+
 import tensorflow as tf
 
+INITIALIZERS = ("glorot", "pytorch")
 
-def linear(num_classes: int, feature_size: int, *, name: str = "head") -> tf.keras.Model:
-  """Builds a linear classifier: float [B, feature_size] -> float32 logits [B, num_classes]."""
+
+def initializers(name: str, feature_size: int) -> dict[str, tf.keras.initializers.Initializer]:
+  """Returns the arguments of a dense layer on `feature_size` features that make its weights."""
+  if name not in INITIALIZERS:
+    raise ValueError(f"Unknown weights of a head {name!r}; allowed are {', '.join(INITIALIZERS)}.")
+  if name == "glorot":
+    return {"kernel_initializer": tf.keras.initializers.GlorotUniform(),
+            "bias_initializer": tf.keras.initializers.Zeros()}
+  limit = 1.0 / math.sqrt(feature_size)
+  return {f"{part}_initializer": tf.keras.initializers.RandomUniform(-limit, limit)
+          for part in ("kernel", "bias")}
+
+
+def linear(num_classes: int, feature_size: int, *, init: str = "glorot", name: str = "head"
+           ) -> tf.keras.Model:
+  """Builds a linear classifier: float [B, feature_size] -> float32 logits [B, num_classes].
+
+  `init` is one of `INITIALIZERS`.
+  """
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
-  logits = tf.keras.layers.Dense(num_classes, dtype=tf.float32, name="logits")(inputs)
+  logits = tf.keras.layers.Dense(
+      num_classes, dtype=tf.float32, name="logits", **initializers(init, feature_size))(inputs)
   return tf.keras.Model(inputs, logits, name=name)

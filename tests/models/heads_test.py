@@ -1,8 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
+import pytest
 import tensorflow as tf
 
+from suite.models import feature_head
 from suite.models import heads
+from suite.models import initial
 
 
 def test_linear_is_features_times_kernel_plus_bias():
@@ -13,3 +16,21 @@ def test_linear_is_features_times_kernel_plus_bias():
 
 def test_logits_are_float32_even_from_half_precision_features():
   assert heads.linear(2, 3)(tf.ones([1, 3], tf.bfloat16)).dtype == tf.float32
+
+
+@pytest.mark.parametrize("module", [heads, feature_head])
+def test_weights_by_name(module):
+  # D = 16, C = 2: ±sqrt(6 / 18) and no bias, or ±1 / 4 for both.
+  def drawn(seed, **init):
+    return initial.initial_weights(lambda: module.linear(2, 16, **init), seed)
+
+  glorot = [drawn(seed) for seed in range(40)]
+  largest = np.abs([kernel for kernel, _ in glorot]).max()
+  assert 0.56 < largest <= np.sqrt(1 / 3) and not np.any([bias for _, bias in glorot])
+  pytorch = [drawn(seed, init="pytorch") for seed in range(40)]
+  for part in zip(*pytorch):
+    assert -0.25 <= np.min(part) < -0.23 and 0.23 < np.max(part) <= 0.25
+    np.testing.assert_allclose(np.var(part), 0.25**2 / 3, rtol=0.25)
+  np.testing.assert_array_equal(drawn(3, init="pytorch")[0], pytorch[3][0])
+  with pytest.raises(ValueError, match="a head 'he'; allowed are glorot, pytorch"):
+    module.linear(2, 16, init="he")

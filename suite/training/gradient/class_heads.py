@@ -21,22 +21,23 @@ from suite.models import feature_head
 from suite.models import heads
 from suite.training.gradient import cwr_star
 
-STARTS = ("random", "zeros", "prototypes")
+RANDOM = heads.INITIALIZERS
+STARTS = (*RANDOM, "zeros", "prototypes")
 
 
 class Linear(tf.Module):
   """A linear head: logits = f W + b.
 
   Args:
-    start: how the weights of a class begin: "random"; "zeros", so that a class that was never
-      trained has a logit of 0; or "prototypes" (ProtoMAML, Triantafillou et al., 2020): w = 2 c,
-      b = -|c|^2 from the mean feature c of its first samples, so that logits are |f|^2 - |f - c|^2,
-      and a class without samples has a logit of -inf.
+    start: how the weights of a class begin: at random, by a rule of `heads`: "glorot" or "pytorch";
+      "zeros", so that a class that was never trained has a logit of 0; or "prototypes" (ProtoMAML,
+      Triantafillou et al., 2020): w = 2 c, b = -|c|^2 from the mean feature c of its first samples,
+      so that logits are |f|^2 - |f - c|^2, and a class without samples has a logit of -inf.
   """
 
   is_per_task = False
 
-  def __init__(self, start: str = "random"):
+  def __init__(self, start: str = "glorot"):
     super().__init__()
     if start not in STARTS:
       raise ValueError(f"{type(self).__name__}.start is {start!r}; allowed are "
@@ -46,7 +47,8 @@ class Linear(tf.Module):
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
     """A new model of features to logits; is_input: whether the features are the model's input."""
     module = feature_head if is_input else heads
-    return module.linear(num_classes, num_features)
+    init = self.start if self.start in RANDOM else RANDOM[0]  # Overwritten by `set_start`.
+    return module.linear(num_classes, num_features, init=init)
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     """Attaches to the variables of a model that `make` made."""
@@ -67,7 +69,7 @@ class Linear(tf.Module):
 
   def set_start(self) -> None:
     """Sets the weights that do not begin at random."""
-    if self.start != "random":
+    if self.start not in RANDOM:
       for variable in self._layer.trainable_variables:
         variable.assign(tf.zeros_like(variable))
     if self.start == "prototypes":
@@ -141,10 +143,13 @@ class CwrStar(Linear):
 
   Args:
     counts_first: see `cwr_star.Consolidation`.
+    start: a rule of `heads`.
   """
 
-  def __init__(self, counts_first: bool = True):
-    super().__init__("random")
+  def __init__(self, counts_first: bool = True, start: str = "glorot"):
+    super().__init__(start)
+    if start not in RANDOM:
+      raise ValueError(f"CwrStar.start is {start!r}; allowed are {', '.join(RANDOM)}.")
     self._consolidation = cwr_star.Consolidation(counts_first)
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:

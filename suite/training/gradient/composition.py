@@ -96,7 +96,7 @@ class Composition:
     if self.has_meta and (not self.augments or self.memory is not None):
       raise ValueError("GradientLearner.meta trains a backbone that later phases train on; take "
                        "the net AllLayers and no memory, or leave meta out.")
-    if self.has_meta and self.head.start == "random":
+    if self.has_meta and self.head.start in class_heads.RANDOM:
       raise ValueError("GradientLearner.meta learns no head; give one that starts at 'zeros' or "
                        "'prototypes'.")
 

@@ -21,9 +21,6 @@ from suite.training.sequence import running_centroids
 class Exemplars(class_heads.Linear):
   """The head of Exemplar Tuning."""
 
-  def __init__(self):
-    super().__init__("random")
-
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
     del is_input
     return class_heads.as_model(ResidualDense(num_classes, name="logits"), num_features)

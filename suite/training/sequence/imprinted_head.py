@@ -22,7 +22,7 @@ class Imprinted(class_heads.Linear):
   """
 
   def __init__(self, scale: float = 4.0):
-    super().__init__("random")
+    super().__init__()
     self._first_scale = scale
 
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:

@@ -145,6 +145,20 @@ def test_consolidation_is_asked_before_and_after_each_phase():
   np.testing.assert_allclose(head.kernel, [[-2, 0, 0], [-1, 0, 0]])
 
 
+@pytest.mark.parametrize("is_input", [False, True])
+@pytest.mark.parametrize("make", [class_heads.Linear, lambda s: class_heads.CwrStar(start=s)])
+def test_weights_by_pytorch_s_rule_stay_as_drawn(make, is_input):
+  head = make("pytorch")
+  model = head.make(400, 30, is_input=is_input)
+  head.attach(model, 30)
+  head.set_start()
+  kernel, bias = model.get_weights()
+  assert 0.045 < kernel.max() <= 0.05 and 0.02 < bias.max() <= 0.05 and bias.min() < -0.02
+  np.testing.assert_allclose(kernel.std(), 0.05 / np.sqrt(3), rtol=0.03)
+
+
 def test_a_start_that_nobody_knows_is_refused():
-  with pytest.raises(ValueError, match="Linear.start is 'ones'; allowed are random, zeros, proto"):
+  with pytest.raises(ValueError, match="CwrStar.start is 'zeros'; allowed are glorot, pytorch"):
+    class_heads.CwrStar(start="zeros")
+  with pytest.raises(ValueError, match="Linear.start is 'ones'; allowed are glorot, pytorch, z"):
     class_heads.Linear("ones")

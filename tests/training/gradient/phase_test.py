@@ -60,7 +60,7 @@ class Said(objective_lib.Objective):
 class Head(class_heads.Linear):
   """Notes the counts that it is given."""
 
-  def __init__(self, said, start="random"):
+  def __init__(self, said, start="glorot"):
     super().__init__(start)
     self.said = said
 
@@ -94,7 +94,7 @@ class Made:
 
 @pytest.fixture(name="make")
 def _make(tmp_path):
-  def make(observes="", start="random", silent=True, optimizer=None):
+  def make(observes="", start="glorot", silent=True, optimizer=None):
     said, reports, account = [], [], ledger.Ledger()
     part = trainable_parts.HeadOnly()
     part.prepare((D,))
