@@ -29,17 +29,17 @@ class ReluMaxPool(tf.keras.layers.Layer):
 
 
 def conv4(image_shape: tuple[int, int, int] = (64, 64, 3), *, filters: int = 64, blocks: int = 4,
-          norm: str = "batch", name: str = "conv4") -> tf.keras.Model:
+          norm: str = "batch", pixels: str = "symmetric", name: str = "conv4") -> tf.keras.Model:
   """Builds the net: pixels 0..255 [B, H, W, C] -> features [B, D].
 
-  D = H // 2^blocks * (W // 2^blocks) * filters.
+  D = H // 2^blocks * (W // 2^blocks) * filters; `pixels` is as of `image_input`.
   """
   norms.check(norm, norms.TWICE_DIFFERENTIABLE)
   if min(image_shape[:2]) < 2 ** blocks:
     raise ValueError(f"Images of {image_shape[0]}x{image_shape[1]} pixels vanish in {blocks} "
                      "blocks, each of which halves them; use at least "
                      f"{2 ** blocks}x{2 ** blocks} pixels or fewer blocks.")
-  inputs, x = image_input.image_input(image_shape)
+  inputs, x = image_input.image_input(image_shape, pixels)
   for block in range(1, blocks + 1):
     x = norms.conv(x, filters, 3, norm=norm, name=f"block{block}", relu=False)
     x = ReluMaxPool(name=f"block{block}_pool")(x)

@@ -23,19 +23,24 @@ ImageShape = tuple[int, int, int]
 
 
 def resnet18(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
-             norm: str = "batch", name: str = "resnet18") -> tf.keras.Model:
+             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet18"
+             ) -> tf.keras.Model:
   """Builds ResNet-18: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
-  return resnet(image_shape, blocks=(2, 2, 2, 2), stem=stem, width=width, norm=norm, name=name)
+  return resnet(image_shape, blocks=(2, 2, 2, 2), stem=stem, width=width, norm=norm,
+                pixels=pixels, name=name)
 
 
 def resnet34(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
-             norm: str = "batch", name: str = "resnet34") -> tf.keras.Model:
+             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet34"
+             ) -> tf.keras.Model:
   """Builds ResNet-34: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
-  return resnet(image_shape, blocks=(3, 4, 6, 3), stem=stem, width=width, norm=norm, name=name)
+  return resnet(image_shape, blocks=(3, 4, 6, 3), stem=stem, width=width, norm=norm,
+                pixels=pixels, name=name)
 
 
 def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large",
-           width: float = 1.0, norm: str = "batch", name: str = "resnet") -> tf.keras.Model:
+           width: float = 1.0, norm: str = "batch", pixels: str = "symmetric",
+           name: str = "resnet") -> tf.keras.Model:
   """Builds a ResNet: pixels 0..255 [B, H, W, 3] -> features [B, D], D channels of the last stage.
 
   Args:
@@ -44,12 +49,13 @@ def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large
     stem: "large" or "small", see the module.
     width: factor of all numbers of channels; values below 1 give small nets for CPU runs.
     norm: one of `norms.NORMS`.
+    pixels: see `image_input`.
     name: the model's name.
   """
   if stem not in STEMS:
     raise ValueError(f"stem is {stem!r}; allowed are {', '.join(STEMS)}.")
   norms.check(norm)
-  inputs, x = image_input.image_input(image_shape)
+  inputs, x = image_input.image_input(image_shape, pixels)
   # keras-cv has one of these nets; `body` computes the same (tests/models/resnet_test.py).
   if (stem, width, norm, len(blocks)) == ("large", 1.0, "batch", 4):
     x = keras_cv_models.resnet(blocks, image_shape)(x)

@@ -17,13 +17,16 @@ STRIDES = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1)
 
 def vgg(image_shape: tuple[int, int, int] = (64, 64, 3), *, channels: tuple[int, ...] = CHANNELS,
         strides: tuple[int, ...] = STRIDES, width: float = 1.0, norm: str = "batch",
-        name: str = "vgg") -> tf.keras.Model:
-  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, channels[-1] * width]."""
+        pixels: str = "symmetric", name: str = "vgg") -> tf.keras.Model:
+  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, channels[-1] * width].
+
+  `pixels` is as of `image_input`.
+  """
   if len(channels) != len(strides):
     raise ValueError(f"{len(channels)} channels and {len(strides)} strides were given; each "
                      "convolution needs one of each.")
   norms.check(norm)
-  inputs, x = image_input.image_input(image_shape)
+  inputs, x = image_input.image_input(image_shape, pixels)
   for layer, (filters, stride) in enumerate(zip(channels, strides)):
     x = norms.conv(x, max(1, round(width * filters)), 3, strides=stride, norm=norm,
                    name=f"layer{layer + 1}")

@@ -16,15 +16,18 @@ from suite.models import keras_cv_models
 
 def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
         width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
-        name: str = "vit_b8") -> tf.keras.Model:
-  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width], the normed class token."""
+        pixels: str = "symmetric", name: str = "vit_b8") -> tf.keras.Model:
+  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width], the normed class token.
+
+  `pixels` is as of `image_input`.
+  """
   height, length = image_shape[:2]
   if height % patch_size or length % patch_size:
     raise ValueError(f"Images of {height}x{length} pixels cannot be cut into patches of "
                      f"{patch_size}x{patch_size}; both sides must be multiples of patch_size.")
   if width % heads:
     raise ValueError(f"width {width} cannot be split over {heads} heads; use a multiple of heads.")
-  inputs, x = image_input.image_input(image_shape)
+  inputs, x = image_input.image_input(image_shape, pixels)
   x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches")(x)
   num_patches = (height // patch_size) * (length // patch_size)
   x = tf.keras.layers.Reshape((num_patches, width), name="flatten_patches")(x)
