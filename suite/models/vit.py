@@ -39,6 +39,7 @@ def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8,
   return tf.keras.Model(inputs, x[:, 0], name=name)
 
 
+@tf.keras.utils.register_keras_serializable("lifelong_suite")
 class Tokens(tf.keras.layers.Layer):
   """Prepends a learned class token and adds learned positions: [B, N, D] -> [B, 1 + N, D]."""
 

@@ -4,19 +4,22 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
 
 from suite.models import conv4
 from suite.models import resnet
+from suite.models import vit
 from suite.state import encoder_file
 
 
 @pytest.mark.parametrize("make", [
     lambda: conv4.conv4((8, 8, 3), filters=4, blocks=2),
     lambda: resnet.resnet18((8, 8, 3)),  # One of keras-cv's.
-    lambda: resnet.resnet((16, 16, 3), blocks=(1, 1), stem="small", width=0.1, norm="group")])
+    lambda: resnet.resnet((16, 16, 3), blocks=(1, 1), stem="small", width=0.1, norm="group"),
+    lambda: vit.vit((8, 8, 3), layers=1, width=4, heads=2, mlp_size=4)])
 def test_what_is_read_makes_the_same_features(make, tmp_path):
   model, images = make(), np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3))
   images = images[:, :model.input_shape[1], :model.input_shape[1]].astype(np.float32)
@@ -26,6 +29,12 @@ def test_what_is_read_makes_the_same_features(make, tmp_path):
   assert found.about["pixel_range"] == [0, 255] and found.about["pretext"] == "moco"
   assert found.about["image_size"] == model.input_shape[1]
   assert found.about["feature_size"] == model.output_shape[-1]
+
+
+def test_layers_of_ours_are_known_wherever_an_encoder_is_read():
+  folder = pathlib.Path(conv4.__file__).parent
+  ours = [path.stem for path in folder.rglob("*.py") if "serializable(" in path.read_text()]
+  assert "conv4" in ours and all(hasattr(encoder_file, name) for name in ours), ours
 
 
 def test_a_torn_pair_and_a_missing_file_are_said(tmp_path):
