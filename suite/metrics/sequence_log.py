@@ -156,13 +156,17 @@ def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
   return SequenceLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 
-def detection(log: SequenceLog, novelty_score: str, window: int) -> dict[str, Any]:
+def detection(log: SequenceLog, novelty_score: str, window: int | None = None) -> dict[str, Any]:
   """Detection metrics of the score that decides, of every score and of the clock baseline.
 
-  The clock scores a step by its number alone. Its time-matched AUROC, which compares steps of the
-  same `window` only, is close to chance.
+  The clock scores a step by its number alone. What remains of it in the time-matched AUROC, which
+  compares steps of the same `window` only (see `novelty_detection.time_matched`), is its own
+  time-matched AUROC.
   """
+  if window is None:
+    window = novelty_detection.matched_window(len(log.labels))
   found: dict[str, Any] = {
+      "matched_window": window,
       "new_class_score": novelty_score, "new_class_score_high_means": "known",
       **novelty_detection.detection(
           log.scores(novelty_score), log.unknown, high_means="known", window=window)}
@@ -174,15 +178,17 @@ def detection(log: SequenceLog, novelty_score: str, window: int) -> dict[str, An
 
 
 def summary(log: SequenceLog, known: Iterable[int], num_classes: int, *, threshold: int = 50,
-            head_is: str = ">", window: int = 500, novelty_score: str = "max_logit",
-            segments: np.ndarray | None = None) -> dict[str, Any]:
+            head_is: str = ">", window: int = 500, matched_window: int | None = None,
+            novelty_score: str = "max_logit", segments: np.ndarray | None = None
+            ) -> dict[str, Any]:
   """All scores of a run by name; NaN where one is undefined.
 
   Args:
     log: all n steps.
     known: base classes. num_classes: C.
     threshold, head_is: see `sequence_accuracy.cross_sections`.
-    window: number of steps of the sliding accuracy and of the time-matched AUROC.
+    window: number of steps of the sliding accuracy.
+    matched_window: number of steps of a window of the time-matched AUROC; None: n / 180.
     novelty_score: name of the score that decides what is "new".
     segments: int [n], the segment of a non-stationary sequence that each step belongs to.
   """
@@ -195,7 +201,7 @@ def summary(log: SequenceLog, known: Iterable[int], num_classes: int, *, thresho
       "majority_baseline_mean_per_class": sequence_accuracy.mean_per_class(majority, log.labels),
       "by_window": sequence_sections.sliding(correct, window, every=window).tolist(),
       "no_answer": int(np.sum(log.answers == NO_ANSWER)),
-      **detection(log, novelty_score, window)}
+      **detection(log, novelty_score, matched_window)}
   if segments is not None and len(np.unique(segments)) > 1:
     found["by_segment"] = [float(np.mean(correct[segments == s])) for s in np.unique(segments)]
   return found

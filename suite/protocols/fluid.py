@@ -35,6 +35,7 @@ from suite.contracts import experience
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.data.images import stratified_split
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
 from suite.protocols import run_state
@@ -63,6 +64,7 @@ def run(
     head_above: int = 50,
     head_is: str = ">",
     window: int = 500,
+    matched_window: Optional[int] = None,
 ) -> Dict[str, Any]:
   """Runs the sequence from `state.done` on; returns the summary (see `summarize`).
 
@@ -70,7 +72,7 @@ def run(
     base: training images of the base classes, learned before the first step and charged to
       "pretrain"; without them no class is known at first, and all are novel.
     update: when to train on the stored samples, for learners with offline phases.
-    validation_share: share of `base` that is delivered as its validation split.
+    validation_share: share of each class of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
     record_every: greatest number of steps in one record.
     block_size: steps tried in one compiled call; does not change the answers.
@@ -81,13 +83,13 @@ def run(
       `new_below`, if it has one, which is of "max_logit"; else no such answer while a class is
       known.
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
-    window: steps; see `sequence_log.summary`.
+    window, matched_window: steps; see `sequence_log.summary`.
   """
   refusals.check_one_device(state.distribution, "fluid", "each step follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)
   refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
-  _check(sequence, base, record_every, block_size)
+  _check(sequence, base, record_every, block_size, matched_window)
   can = capabilities.of_sequence_learner(learner)
   if can.new_below is not None and new_below is None and novelty_score != sequence_log.MAX_LOGIT:
     raise ValueError(
@@ -114,14 +116,17 @@ def run(
     else:
       break
   return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
-                   window=window, novelty_score=novelty_score)
+                   window=window, matched_window=matched_window, novelty_score=novelty_score)
 
 
 def _check(sequence: sequences.Sequence, base: Optional[examples.ExampleSet], record_every: int,
-           block_size: int) -> None:
+           block_size: int, matched_window: Optional[int]) -> None:
   if min(record_every, block_size) < 1:
     raise ValueError(f"record_every={record_every} and block_size={block_size}; a record and a "
                      "block have at least one step each.")
+  if matched_window is not None and matched_window < 1:
+    raise ValueError(f"matched_window={matched_window}; a window has at least 1 step. None is n / "
+                     "180 of n steps.")
   if base is None:
     return
   if not sequence.num_base_classes:
@@ -146,7 +151,8 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
 
   refusals.check_width(
       learner, task, answer, tf.TensorSpec(sequence.images(0, 1).shape, tf.uint8))
-  split = base.split(validation_share, seed=state.seeds.integer("validation"))
+  split = stratified_split.split(
+      base, validation_share, seed=state.seeds.integer("validation"))
   delivered = experience.Experience(task, *split, experience.History())
   state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": delivered.train.size,
                 "validation_size": delivered.dev.size, **learner.learn(delivered, context)})

@@ -106,6 +106,11 @@ class SequenceGraphs:
     function = self._halves if len(steps) > 1 else self._whole
     return function(codes, known_from, steps, truth)
 
+  def alone(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray, truth: np.ndarray
+            ) -> Readings:
+    """The answer to one sample, for any learner; see `read`."""
+    return self._whole(codes, known_from, steps, truth)
+
   def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     return read(self._learner.answer(codes), known_from, steps, truth)

@@ -9,7 +9,8 @@ the learner's `update` (if it has one), and its class is known from then on. In 
     otherwise                                  a compiled loop
 
 A block is tried first: `answer` leaves everything as it was before. `accept(stop)` commits the
-steps before `stop`; the rest is discarded and not charged.
+steps before `stop`; the rest is discarded and not charged. Answers that are computed at once are
+checked: see `answer_check`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from suite.compute import ledger as ledger_lib
 from suite.contracts import capabilities
 from suite.contracts import stored_samples
 from suite.data.sequences import sequences
+from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_graphs
 
@@ -75,6 +77,7 @@ class SequenceSteps:
     self.codes = sequence_codes.SequenceCodes(learner.learner, sequence, encode_batch)
     self._graphs = sequence_graphs.SequenceGraphs(
         learner, sequence.num_classes, self.codes.images(0, 1), self.codes[0:1])
+    self._check = answer_check.AnswerCheck(learner, self._graphs)
     costs = self._graphs.costs
     self._macs = (costs.encode + costs.answer).macs, costs.update.macs
     self._updates = learner.update is not None
@@ -107,12 +110,14 @@ class SequenceSteps:
     known_from = self._known_from(stop)
     self._tried = tf.constant(self.codes[first:stop])
     arguments = [self._tried, *map(tf.constant, (known_from, steps, truth))]
+    unknown = known_from[truth] > steps
     if self._is_loop:
-      readings = self._one_by_one(arguments, stop)
-    else:
-      readings = (self._graphs.in_turn if self._updates else self._graphs.at_once)(*arguments)
-    return TriedBlock(first, truth, known_from[truth] > steps,
-                 sequence_graphs.Readings(*(r.numpy() for r in readings)))
+      return TriedBlock(first, truth, unknown, _arrays(self._one_by_one(arguments, stop)))
+    checked = self._check.before(first, arguments)
+    answers = self._graphs.in_turn if self._updates else self._graphs.at_once
+    found = _arrays(answers(*arguments))
+    self._check.after(first, arguments, found, checked)
+    return TriedBlock(first, truth, unknown, found)
 
   def _known_from(self, stop: int) -> np.ndarray:
     """The step from which each class is known as far as steps before `stop` tell, int64 [C]."""
@@ -165,3 +170,7 @@ class SequenceSteps:
                   seconds=seconds)
     if self._updates:
       ledger.charge("train", flops=train.flops, macs=train.macs, examples=num_labels)
+
+
+def _arrays(readings: sequence_graphs.Readings) -> sequence_graphs.Readings:
+  return sequence_graphs.Readings(*(r.numpy() for r in readings))
