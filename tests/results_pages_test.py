@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pages of results on embedded data are those of the present code: their FLOPs are counted again."""
+"""Pages of results on embedded data are those of the present code: FLOPs are counted again."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
   rows = {run.folder: found for run, found in zip(runs, errors)}
   cells = []
   for run, found in zip(runs, errors):
-    reference = rows.get(_independent_of(run, runs), {})
+    independent = _independent_of(run, runs)
+    reference = rows[independent] if independent else {}
     regret = None
     if tasks and all(e.get(task) is not None for e in (found, reference) for task in tasks):
       regret = float(task_stream.regret(
