@@ -94,6 +94,11 @@ def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
   if folder.exists():
     return dataclasses.replace(found, reason=f"{folder} is unusable ({problem}): delete it; then: "
                                              f"{found.reason}")
+  others = sorted(info.parent.name for info in folder.parent.glob("*/dataset_info.json"))
+  if others:
+    return dataclasses.replace(found, reason=f"prepared as version {', '.join(others)}, whose "
+                                             f"records differ from those of {row.version}: build "
+                                             f"it again; {found.reason}")
   return found
 
 

@@ -87,6 +87,17 @@ def test_a_damaged_copy_is_not_prepared(tmp_path, spoil, reason):
   assert found.state == status.MIRRORED and reason in found.reason and "delete it" in found.reason
 
 
+def test_another_version_is_not_prepared_and_is_named(tmp_path):
+  row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")
+  with testing.installed(row, tmp_path / "mirror"):
+    tfds_builders.build("nevis/semeion", tmp_path)
+    folder = tmp_path / "nevis" / "semeion"
+    (folder / semeion.ROW.version).rename(folder / "1.0.0")
+    found = status.inspect("nevis/semeion", tmp_path)
+  assert found.state == status.MIRRORED and found.reason.startswith(
+      f"prepared as version 1.0.0, whose records differ from those of {semeion.ROW.version}: build")
+
+
 def test_default_folder_is_that_of_tfds(monkeypatch, tmp_path):
   monkeypatch.setenv("TFDS_DATA_DIR", str(tmp_path))
   assert status.data_directory() == tmp_path
