@@ -140,7 +140,8 @@ def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
 
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
   path = folder / "environment.json"
-  return json.loads(path.read_text()) if path.exists() else {}
+  with snapshots.reading("the environment", path):
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],

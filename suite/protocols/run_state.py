@@ -99,11 +99,12 @@ class RunState:
     self._snapshots.sweep()
     latest = self._snapshots.latest()
     meta: Dict[str, Any] = {"done": 0, "position": 0, "ledger": {}}
-    if latest is not None:
-      meta = json.loads((latest / "state.json").read_text())
-    self.done: int = meta["done"]
-    self.ledger.restore(meta["ledger"])
-    self.records = self._writer.truncate(meta["position"])
+    with snapshots_lib.reading("the run state", latest or self.folder):
+      if latest is not None:
+        meta = json.loads((latest / "state.json").read_text())
+      position, self.done = int(meta["position"]), int(meta["done"])
+      self.ledger.restore(meta["ledger"])
+    self.records = self._writer.truncate(position)
     if len(self.records) != self.done:
       raise RuntimeError(
           f"{self.folder} has {len(self.records)} records for {self.done} finished events; its "
@@ -147,8 +148,8 @@ class RunState:
     for task in begin:
       learner.begin(task, context)
     if self._checkpoint is not None:
-      status = tf.train.Checkpoint(learner=learner).read(str(self._checkpoint))
-      status.assert_consumed()
+      with snapshots_lib.reading("the learner", self._checkpoint):
+        _read_checkpoint(learner, self._checkpoint).assert_consumed()
       logging.info("%s: resumed after %d finished events.", self.name, self.done)
 
   def commit(
@@ -202,6 +203,13 @@ def _write_checkpoint(learner: tf.Module, path: pathlib.Path) -> None:
   try:
     tf.train.Checkpoint(learner=learner).write(str(path))
   except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
+    raise OSError(error.message) from error
+
+
+def _read_checkpoint(learner: tf.Module, path: pathlib.Path) -> Any:
+  try:
+    return tf.train.Checkpoint(learner=learner).read(str(path))
+  except tf.errors.OpError as error:
     raise OSError(error.message) from error
 
 

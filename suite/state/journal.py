@@ -54,16 +54,19 @@ class Journal:
     path = snapshots.latest()
     if path is None:
       return
-    saved = json.loads((path / "journal.json").read_text())
-    if saved["event"] != self._event:  # Left over from an event that has been committed since.
+    with snapshots_lib.reading("the finished steps of the event", path):
+      saved = json.loads((path / "journal.json").read_text())
+      event, done, partial = saved["event"], saved["done"], saved["partial"]
+      ledger = saved["ledger"]
+    if event != self._event:  # Left over from an event that has been committed since.
       snapshots.clear()
       return
-    self._done = saved["done"]
-    self._ledger.restore(saved["ledger"])
-    if saved["partial"] is not None:
-      self._partial_key = saved["partial"]["key"]
+    self._done = done
+    self._ledger.restore(ledger)
+    if partial is not None:
+      self._partial_key = partial["key"]
       arrays = weight_store.read_arrays(path / "partial.npz")
-      self._partial = Partial(saved["partial"]["values"], arrays)
+      self._partial = Partial(partial["values"], arrays)
 
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
     """Returns fn() of the chief, or its value from before the event was interrupted.

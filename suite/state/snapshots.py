@@ -28,6 +28,22 @@ def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
     ) from error
 
 
+class DamagedError(RuntimeError):
+  """Saved state cannot be read."""
+
+
+@contextlib.contextmanager
+def reading(what: str, where: pathlib.Path) -> Iterator[None]:
+  """Turns the failure to read what was saved into a helpful `DamagedError`."""
+  try:
+    yield
+  except (OSError, ValueError, LookupError) as error:
+    reason = (str(error).splitlines() or [""])[0]
+    raise DamagedError(
+        f"Could not read {what} in {where} ({type(error).__name__}: {reason}); it is damaged. "
+        "Restore it from a copy, or start again in a new work directory.") from error
+
+
 @contextlib.contextmanager
 def saving(what: str, final: pathlib.Path) -> Iterator[pathlib.Path]:
   """Yields a temporary path beside `final` to write a file or folder to; renames it when done.

@@ -151,3 +151,15 @@ def test_a_process_that_finds_other_state_than_the_chief_stops(tmp_path):
   _run(tmp_path, 1)
   with pytest.raises(RuntimeError, match="finds 1 finished events in .*, the chief 3. Give all"):
     _second(tmp_path, "open", 3)
+
+
+@pytest.mark.parametrize("file", ["state.json", "learner.index", "learner.data-00000-of-00001"])
+@pytest.mark.parametrize("damage", ["deleted", "empty"])
+def test_damaged_state_is_named(tmp_path, file, damage):
+  _run(tmp_path, 2)
+  path = next(tmp_path.glob(f"state/events/*/{file}"))
+  path.unlink()
+  if damage == "empty":
+    path.touch()
+  with pytest.raises(snapshots.DamagedError, match="Could not read .*state/events.* it is damaged"):
+    _run(tmp_path, 3)

@@ -65,3 +65,15 @@ def test_a_step_has_the_result_of_the_chief():
       0, ledger_lib.Ledger(), agreed=lambda value: {**value, "error": 0.5})
   assert journal.once("a", lambda: {"error": 0.4, "k": 5}) == {"error": 0.5, "k": 5}
   assert journal.once("a", lambda: pytest.fail("ran again")) == {"error": 0.5, "k": 5}
+
+
+@pytest.mark.parametrize("text", ["", "{", None])
+def test_a_damaged_journal_is_named(tmp_path, text):
+  journal, ledger = _open(tmp_path)
+  journal.once("a", _step(ledger, 1))
+  path = next(tmp_path.glob("p/*/journal.json"))
+  path.unlink()
+  if text is not None:
+    path.write_text(text)
+  with pytest.raises(snapshots.DamagedError, match="Could not read the finished steps .* is damag"):
+    _open(tmp_path)
