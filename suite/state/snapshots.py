@@ -105,4 +105,7 @@ class Snapshots:
     """Removes the temporary files of killed processes."""
     if self.folder.is_dir():
       for path in sorted(self.folder.glob(f"{atomic_files.TEMPORARY}*")):
-        shutil.rmtree(path, ignore_errors=True)
+        if path.is_dir():
+          shutil.rmtree(path, ignore_errors=True)
+        else:
+          path.unlink()
