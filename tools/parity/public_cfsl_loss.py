@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Loss, logits and meta-gradient of MAML++ in float64 by its authors' code, for `tools/parity`.
+"""Loss, logits and meta-gradient in float64 by the code of MAML++ and CFSL, for `tools/parity`.
 
-Serves two repositories: HowToTrainYourMAMLPytorch (MAML++) and FewShotContinualLearning (the same
-in CFSL, over several support sets). Their model runs unmodified; its parameters are replaced by
-those that are given. Names and layouts of arrays are the suite's; see `cfsl_parity.py`.
+Serves two repositories: HowToTrainYourMAMLPytorch (MAML++) and FewShotContinualLearning (CFSL:
+MAML++ low-end and high-end, SCA and ProtoNets over several support sets). Their model runs
+unmodified; its parameters are replaced by those that are given. Names and shapes of arrays are the
+suite's; see `public_cfsl_layout.py`.
 
 Settings: `config`, a file of their `experiment_config`; `arguments` that replace its values;
 `epoch`; `epsilon` of batch norm and `slope` of the leaky ReLU (None: theirs, 1e-5 and 0.01).
@@ -11,16 +12,18 @@ Settings: `config`, a file of their `experiment_config`; `arguments` that replac
 
 from __future__ import annotations
 
-import functools
 import os
 import pathlib
-import re
 import sys
 from typing import Any
 
+import public_cfsl_layout
 import public_code
 
-_SYSTEMS = {"maml++_low-end": "VGGMAMLFewShotClassifier"}
+_SYSTEMS = {"maml++_low-end": "VGGMAMLFewShotClassifier",
+            "maml++_high-end": "EmbeddingMAMLFewShotClassifier",
+            "vgg-matching_network": "MatchingNetworkFewShotClassifier"}
+_EPISODES = ("support", "support_labels", "target", "target_labels")
 
 
 def _arguments(checkout: pathlib.Path, settings: dict[str, Any]) -> Any:
@@ -42,84 +45,15 @@ def _model(checkout: pathlib.Path, arguments: Any, image_shape: tuple[int, ...])
   return getattr(systems, _SYSTEMS[arguments.classifier_type])(**vars(arguments))
 
 
-class Parameters:
-  """The parameters of their model, as arrays by our names.
-
-  Attributes:
-    weights: our name -> their parameter of the net.
-    rates: their learned rates, in the order of our sorted names.
-    scale, offset: their norms' parameters [rows, F], by block.
-  """
-
-  def __init__(self, model: Any):
-    named = dict(model.classifier.named_parameters())
-    self.weights, self.scale, self.offset = {}, {}, {}
-    theirs = {}
-    for name, value in named.items():
-      block = re.search(r"conv_?(\d+)\.", name)
-      layer = f"block{int(block.group(1)) + 1}" if block else "head"
-      if "norm_layer.running" in name:
-        continue
-      if "norm_layer" in name:
-        (self.scale if name.endswith("weight") else self.offset)[layer] = value
-        continue
-      own = f"{layer}/{'bias' if name.endswith('bias') else 'kernel'}"
-      self.weights[own], theirs[own] = value, name.replace(".", "-")
-    rates = model.inner_loop_optimizer.names_learning_rates_dict
-    self.rates = [rates[theirs[own]] for own in sorted(theirs)]
-
-  def assign(self, arrays: public_code.Arrays) -> None:
-    import torch
-    with torch.no_grad():
-      for name, value in self.weights.items():
-        value.copy_(torch.from_numpy(_theirs(name, arrays[name], value.shape)))
-      for column, rate in enumerate(self.rates):
-        rate[:len(arrays["inner_rates"])] = torch.from_numpy(arrays["inner_rates"][:, column])
-      for key, found in (("norm_scale", self.scale), ("norm_offset", self.offset)):
-        for number, value in enumerate(found[layer] for layer in sorted(found)):
-          value[:len(arrays[key])] = torch.from_numpy(arrays[key][:, number])
-
-  def gradients(self, like: public_code.Arrays) -> public_code.Arrays:
-    """The gradients, as `like`; rows that we do not have are without one, or an error is raised."""
-    import numpy as np
-    filters = len(like["block1/bias"])
-    found = {name: _ours(name, _gradient(value), filters) for name, value in self.weights.items()}
-    rows = len(like["inner_rates"])
-    found["inner_rates"] = np.stack([_cut(rate, rows) for rate in self.rates], axis=1)
-    for key, parts in (("norm_scale", self.scale), ("norm_offset", self.offset)):
-      rows = len(like[key])
-      found[key] = np.stack([_cut(parts[layer], rows) for layer in sorted(parts)], axis=1)
-    return found
-
-
-def _gradient(value: Any) -> Any:
-  import torch
-  return (torch.zeros_like(value) if value.grad is None else value.grad).numpy()
-
-
-def _cut(value: Any, rows: int) -> Any:
-  gradient = _gradient(value)
-  assert not gradient[rows:].any(), "a row beyond ours has a gradient"
-  return gradient[:rows]
-
-
-def _theirs(name: str, value: Any, shape: Any) -> Any:
-  """Kernels [3, 3, C, F] become [F, C, 3, 3]; the head's [h w F, K] becomes [K, F h w]."""
-  if name.endswith("bias"):
-    return value
-  if name != "head/kernel":
-    return value.transpose(3, 2, 0, 1).copy()
-  assert value.shape == tuple(shape)[::-1]
-  return value.T.copy()  # Images of 28 pixels end as one position: h = w = 1.
-
-
-def _ours(name: str, value: Any, filters: int) -> Any:
-  if name.endswith("bias"):
-    return value
-  if name != "head/kernel":
-    return value.transpose(2, 3, 1, 0)
-  assert value.shape[1] == filters
-  return value.T
+def _set_constants(model: Any, epsilon: float | None, slope: float | None) -> None:
+  """Sets the epsilon of all batch norms and the slope of all leaky ReLUs that are given."""
+  from torch.nn import functional
+  leaky_relu = functional.leaky_relu
+  if slope:
+    functional.leaky_relu = lambda x, negative_slope=slope, inplace=False: leaky_relu(x, slope)
+  for module in model.modules():
+    if epsilon and "BatchNorm" in type(module).__name__:
+      module.eps = epsilon
 
 
 def answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]
@@ -136,38 +70,38 @@ def answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[st
   sys.path.insert(0, str(checkout))
   with public_code.stand_ins("tqdm", "PIL", "torchvision"):
     arguments = _arguments(checkout, settings)
-    support = torch.from_numpy(np.moveaxis(arrays["support"], -1, -3).copy())
-    target = torch.from_numpy(np.moveaxis(arrays["target"], -1, -3).copy())
+    given = {name: arrays.pop(name) for name in _EPISODES}
+    support, target = (torch.from_numpy(np.moveaxis(given[name], -1, -3).copy())
+                       for name in ("support", "target"))
     model = _model(checkout, arguments, tuple(target.shape[2:]))
-  if settings["slope"]:
-    torch.nn.functional.leaky_relu = functools.partial(
-        torch.nn.functional.leaky_relu, negative_slope=settings["slope"])
-  if settings["epsilon"]:
-    for module in model.modules():
-      if type(module).__name__ == "MetaBatchNormLayer":
-        module.eps = settings["epsilon"]
+  _set_constants(model, settings["epsilon"], settings["slope"])
   model.train()
   model.current_epoch = settings["epoch"]
-  parameters = Parameters(model)
-  parameters.assign(arrays)
-  labels = torch.from_numpy(arrays["support_labels"]).long(), torch.from_numpy(
-      arrays["target_labels"]).long()
-  losses, logits = model.train_forward_prop(
-      data_batch=_batch(checkout, support, target, labels), epoch=settings["epoch"])
+  layout = public_cfsl_layout.Layout(model, arrays)
+  layout.assign()
+  labels = [torch.from_numpy(given[f"{name}_labels"]).long() for name in ("support", "target")]
+  batch = _batch(checkout, support, target, labels)
+  if hasattr(model, "inner_loop_optimizer"):
+    losses, logits = model.train_forward_prop(data_batch=batch, epoch=settings["epoch"])
+  else:
+    losses, logits = model.forward(data_batch=batch, training_phase=True)
   losses["loss"].backward()
+  logits = [one.detach().numpy() if torch.is_tensor(one) else one for one in logits]
   return {"loss": losses["loss"].detach().numpy(), "logits": np.stack(logits),
-          **parameters.gradients(arrays)}
+          **layout.gradients()}
 
 
 def _batch(checkout: pathlib.Path, support: Any, target: Any, labels: Any) -> tuple[Any, ...]:
   """The episodes as their loops read them: sets, then classes, then images of a class."""
+  import torch
   support_labels, target_labels = labels
+  unused = torch.zeros(1)
   if (checkout / "inner_loop_optimizers.py").exists():
     assert support.shape[1] == 1
     return (support[:, 0, :, None], target[:, :, None], support_labels[:, 0, :, None],
             target_labels[:, :, None])
   return (support[:, :, :, None], target[:, :, None], support_labels[..., None],
-          target_labels[:, :, None], None, None)
+          target_labels[:, :, None], unused, unused)
 
 
 if __name__ == "__main__":
