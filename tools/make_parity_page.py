@@ -35,22 +35,28 @@ give its folder as CODE, and as PYTHON an environment with its packages, which t
 | agrees | it is at most what is allowed: rounding, or three standard errors over seeds or models |
 | differs, explained | it is larger, for the reason in the note |
 
-A note names a defect of the published code, or a choice of the suite. {num_rows} rows: {counts}.
+A note names a defect of the published code, or a choice of the suite.
+
+{summary}
 """
 
 
-def page(results: Sequence[parity_rows.Result]) -> str:
-  """Renders the page in Markdown."""
-  rows = [row for result in results for row in result.rows]
-  counts = ", ".join(
-      f"{sum(row.verdict == verdict for row in rows)} {verdict}"
-      for verdict in dict.fromkeys(row.verdict for row in rows))
-  return "\n".join([_HEAD.format(num_rows=len(rows), counts=counts), *map(_section, results)])
+def page(results: dict[str, parity_rows.Result]) -> str:
+  """Renders the page in Markdown; results by the names of `parity_benchmarks`."""
+  verdicts = (parity_rows.EQUAL, parity_rows.AGREES, parity_rows.KNOWN, parity_rows.DIFFERS)
+  lines = [_row(["benchmark", "rows", *verdicts]), _row(["---"] + ["---:"] * (len(verdicts) + 1))]
+  for result in results.values():
+    counts = [sum(row.verdict == verdict for row in result.rows) for verdict in verdicts]
+    lines.append(_row([result.title, *(str(count) for count in (len(result.rows), *counts))]))
+  sections = [_section(result, parity_benchmarks.BENCHMARKS[name].about)
+              for name, result in results.items()]
+  return "\n".join([_HEAD.format(summary="\n".join(lines)), *sections])
 
 
-def _section(result: parity_rows.Result) -> str:
+def _section(result: parity_rows.Result, about: str) -> str:
   notes = list(dict.fromkeys(row.reason for row in result.rows if row.reason))
-  lines = [f"## {result.title}\n", f"- code: {result.code}", f"- command: `{result.command}`",
+  lines = [f"## {result.title}\n", f"{about}\n", f"- code: {result.code}",
+           f"- command: `{result.command}`",
            f"- date: {result.date}"]
   lines += [f"- versions {side}: {', '.join(f'{n} {v}' for n, v in packages.items())}"
             for side, packages in result.versions.items()]
@@ -72,10 +78,10 @@ def _row(cells: Sequence[str]) -> str:
   return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def results() -> list[parity_rows.Result]:
-  """The stored results, in the order of the page."""
-  paths = [parity_rows.FOLDER / f"{name}.json" for name in parity_benchmarks.BENCHMARKS]
-  return [parity_rows.load(path) for path in paths if path.exists()]
+def results() -> dict[str, parity_rows.Result]:
+  """The stored results by name, in the order of the page."""
+  paths = {name: parity_rows.FOLDER / f"{name}.json" for name in parity_benchmarks.BENCHMARKS}
+  return {name: parity_rows.load(path) for name, path in paths.items() if path.exists()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,23 +7,40 @@ from typing import NamedTuple
 
 
 class Benchmark(NamedTuple):
-  """The module and function that compare a benchmark, its title and the repository's address."""
+  """The module and function that compare a benchmark, and what docs/parity.md says of it."""
 
   module: str
   function: str
   title: str
   repository: str
+  about: str
 
 
 BENCHMARKS = {
-    "fluid": Benchmark("fluid_parity", "compare", "FLUID", "github.com/RAIVNLab/FLUID"),
-    "cfsl": Benchmark("cfsl_parity", "compare_cfsl", "Continual few-shot learning",
-                      "github.com/AntreasAntoniou/FewShotContinualLearning"),
-    "maml_plus_plus": Benchmark("cfsl_parity", "compare_plus_plus", "MAML++",
-                                "github.com/AntreasAntoniou/HowToTrainYourMAMLPytorch"),
-    "clear": Benchmark("clear_avalanche", "compare", "CLEAR", "github.com/ContinualAI/avalanche"),
-    "lifelong": Benchmark("lifelong_parity", "compare", "Sort & Search",
-                          "github.com/bethgelab/sort-and-search"),
-    "nevis": Benchmark("nevis_parity", "compare", "NEVIS'22",
-                       "github.com/google-deepmind/dm_nevis"),
+    "fluid": Benchmark(
+        "fluid_parity", "compare", "FLUID", "github.com/RAIVNLab/FLUID",
+        "The authors' loop, trainers and models on sequences of features. Their data sets begin "
+        "with the last sample of the sequence and are replaced. Exemplar Tuning was not published: "
+        "it is compared with the paper's equation 1, written by hand in float64."),
+    "cfsl": Benchmark(
+        "cfsl_parity", "compare_cfsl", "Continual few-shot learning",
+        "github.com/AntreasAntoniou/FewShotContinualLearning",
+        "One meta-training loss and its gradient for every meta-learned number, in float64 on both "
+        "sides, from the same weights, rates and norms."),
+    "maml_plus_plus": Benchmark(
+        "cfsl_parity", "compare_plus_plus", "MAML++",
+        "github.com/AntreasAntoniou/HowToTrainYourMAMLPytorch",
+        "As above, with MAML++'s own code: multi-step loss, first and second order."),
+    "clear": Benchmark(
+        "clear_avalanche", "compare", "CLEAR", "github.com/ContinualAI/avalanche",
+        "Avalanche's strategies, with which CLEAR's table was made, on ten buckets of features "
+        "that drift. Both nets begin at zero."),
+    "lifelong": Benchmark(
+        "lifelong_parity", "compare", "Sort & Search", "github.com/bethgelab/sort-and-search",
+        "The functions of the published script; its module `utils` is missing there, but they do "
+        "not need it."),
+    "nevis": Benchmark(
+        "nevis_parity", "compare", "NEVIS'22", "github.com/google-deepmind/dm_nevis",
+        "Streams, the random draws and ranges behind the splits `NAME_paper`, and metrics; no data "
+        "set is read."),
 }
