@@ -12,7 +12,8 @@ class Transform(Protocol):
   """Prepares examples, inside input pipelines and inside compiled steps.
 
   It is immutable and hashable, since batches are kept by their transform. Images come with B = 1
-  from a pipeline whose images differ in size.
+  from a pipeline whose images differ in size. A transform whose training examples show more of an
+  image than `evaluate` does has a property `storage`, too, a `Storage`.
   """
 
   @property
@@ -28,6 +29,23 @@ class Transform(Protocol):
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """Examples [B, S, S, 3] as they are validated, tested and stored."""
+
+
+class Storage(Protocol):
+  """How a learner keeps the examples that its compiled steps gather; immutable and hashable."""
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """Shape of one stored example."""
+
+  def store(self, images: tf.Tensor) -> tf.Tensor:
+    """Stored examples [B, ...] from images [B, H, W, 3], of the type of prepared ones."""
+
+  def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """What the transform's `train` makes of the images, from stored examples and seeds [B]."""
+
+  def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
+    """What the transform's `evaluate` makes of the images, from stored examples."""
 
 
 class TwoViews(Transform, Protocol):

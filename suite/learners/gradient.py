@@ -44,6 +44,7 @@ from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
+from suite.data.images import storage as storage_lib
 from suite.state import context as context_lib
 from suite.training.episodic import fomaml
 from suite.training.gradient import array_loop
@@ -145,22 +146,23 @@ class GradientLearner(tf.Module):
     # Of the run, not of the event: a resumed run begins in another event. Another name would change
     # the draws of every memory, and with them the records of CLEAR's learners.
     self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
-    self.phases = _counter("phases")
-    self.num_learned = _counter("samples_learned")
+    self.phases, self.num_learned = _counter("phases"), _counter("samples_learned")
     self.base_classes = tf.Variable(
         tf.zeros([task.num_classes], tf.bool), trainable=False, name="base_classes")
-    spec = self.net.code_spec()
     self._holds_numbers = context.delivery == deliveries.SEQUENCE
+    spec, self._storage = self.net.code_spec(), None
+    if self.net.augments or self.net.is_identity:
+      plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
+      self._storage = storage_lib.of(self.transform, as_evaluated=plain)
+      spec = tf.TensorSpec(self._storage.shape, spec.dtype)
     if self.memory is not None:
       shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
       self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
     self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
-    self.nets = task_nets.TaskNets(
-        self.net, self.head, self.objective, self._optimizer,
-        augment=self.transform.train if self.net.augments or self.net.is_identity else None,
-        replay_batch=self._recipe.replay_batch)
+    self.nets = task_nets.TaskNets(self.net, self.head, self.objective, self._optimizer,
+                                   self._storage, self._recipe.replay_batch)
 
   @property
   def composed(self) -> composed_net.ComposedNet:
@@ -197,11 +199,10 @@ class GradientLearner(tf.Module):
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
-    watches = self.objective.observes == objective_lib.VALIDATION
     parts = [experience.train]
-    if not (as_base or watches or self._holds_numbers):
+    if not (as_base or self.watched is not None or self._holds_numbers):
       parts.append(experience.dev)
-    read = example_arrays.read(parts, task, self.transform)
+    read = example_arrays.read(parts, task, self.transform, self._storage)
     record: dict[str, Any] = {}
     if is_first and self.meta is not None:
       record = self.meta.train(read.images, read.labels, context)
@@ -319,14 +320,14 @@ class GradientLearner(tf.Module):
     return {"memory_capacity": self.memory.capacity, "memory_held": int(self.memory.size)}
 
   def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
-    if self.net.augments or self.net.is_identity:
+    if self._storage is not None:
       return tf.constant(images), flops.ZERO
     return self._loop.forward("encode", self.encode, tf.constant(images))
 
   def _watch(self, watched: phase_lib.Watched, validation: examples.ExampleSet, task: tasks.Task
              ) -> flops.Cost:
     """Keeps the first validation split for an objective that observes it."""
-    read = example_arrays.read([validation], task, self.transform)
+    read = example_arrays.read([validation], task, self.transform, self._storage)
     codes, cost = self._codes(read.images)
     watched.keep(codes, read.labels)
     return cost

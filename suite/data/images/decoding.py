@@ -54,8 +54,8 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
   return images
 
 
-def decoded_batches(batches: tf.data.Dataset, transform: Transform, *, size: int,
-                    name: str) -> tf.data.Dataset:
+def decoded_batches(batches: tf.data.Dataset, transform: Transform, *,
+                    shape: Tuple[int, ...], name: str) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.
 
   TensorFlow's error has no names, and a graph cannot catch it. So the rows of a batch have numbers,
@@ -63,21 +63,21 @@ def decoded_batches(batches: tf.data.Dataset, transform: Transform, *, size: int
 
   Args:
     batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static.
-    transform: (uint8 [1, H, W, 3], seeds uint64 [1]) -> uint8 [1, S, S, 3].
-    size: S.
+    transform: (uint8 [1, H, W, 3], seeds uint64 [1]) -> uint8 [1, *shape].
+    shape: of an image after it, (S, S, 3) as a rule.
     name: of the data set.
 
   Returns:
-    The same batches in the same order with "image": uint8 [R, S, S, 3] and without "seed".
+    The same batches in the same order with "image": uint8 [R, *shape] and without "seed".
   """
   num_rows = batches.element_spec["image"].shape[0]
-  nothing = (tf.constant(-1, tf.int64), tf.zeros([size, size, 3], tf.uint8))
+  nothing = (tf.constant(-1, tf.int64), tf.zeros(shape, tf.uint8))
 
   @tf.autograph.experimental.do_not_convert
   def decode(row, encoded, seed):
     image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
     image = transform(tf.ensure_shape(image, [None, None, 3])[None], seed[None])[0]
-    return row, tf.ensure_shape(image, [size, size, 3])
+    return row, tf.ensure_shape(image, shape)
 
   @tf.autograph.experimental.do_not_convert
   def one_batch(batch):

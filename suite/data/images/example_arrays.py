@@ -12,12 +12,13 @@ from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
+from suite.data.images import storage as storage_lib
 
 _BATCH = 256
 
 
 class Examples(NamedTuple):
-  """images: uint8 [N, S, S, 3] after `transform.evaluate`, or float32 [N, D]. labels: [N]."""
+  """images: uint8 [N, S, S, 3], or as stored; or features float32 [N, D]. labels: [N]."""
 
   images: np.ndarray
   labels: np.ndarray
@@ -34,14 +35,19 @@ def dtype(transform: transform_lib.Transform) -> tf.DType:
 
 
 def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
-         transform: transform_lib.Transform) -> Examples:
-  """The examples of image or feature sets of a task, one set after the other."""
+         transform: transform_lib.Transform, storage: transform_lib.Storage | None = None
+         ) -> Examples:
+  """The examples of image or feature sets of a task, one set after the other.
+
+  They are as `transform.evaluate` makes them, or as `storage` keeps them, if given.
+  """
+  prepare = transform if storage is None else storage_lib.Storing(storage)
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):
       raise ValueError(f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
                        f"{task.key!r} is {task.kind} with {task.num_classes}. All buckets share "
                        "one list of classes; map the labels to it.")
-  images = np.concatenate([_images(part, transform) for part in sets])
+  images = np.concatenate([_images(part, transform, prepare) for part in sets])
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
@@ -54,16 +60,17 @@ def check_form(part: examples_lib.ExampleSet, transform: transform_lib.Transform
                      f"Give it a transform of {given}.")
 
 
-def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> np.ndarray:
+def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform,
+            prepare: transform_lib.Transform) -> np.ndarray:
   check_form(part, transform)
   if isinstance(part, feature_set.FeatureSet):
     part.check_width(transform)
     return part.features
   found: List[np.ndarray] = []
-  for batch in part.eval_batches(min(_BATCH, part.size), transform=transform):
+  for batch in part.eval_batches(min(_BATCH, part.size), transform=prepare):
     images = batch["image"].numpy()
-    if images.dtype != np.uint8 or images.shape[1:] != shape(transform):
+    if images.dtype != np.uint8 or images.shape[1:] != shape(prepare):
       raise ValueError(f"{part.name!r} became {images.dtype} {images.shape[1:]}, but uint8 "
-                       f"{shape(transform)} was expected. Use a transform of image_ops.")
+                       f"{shape(prepare)} was expected. Use a transform of image_ops.")
     found.append(images[batch["mask"].numpy()])
   return np.concatenate(found)

@@ -20,6 +20,7 @@ import tensorflow as tf
 
 from suite.contracts import transform as transform_lib
 from suite.data.images import sampling
+from suite.data.images import storage as storage_lib
 from suite.models import addons
 
 _NUM_ATTEMPTS = 10
@@ -28,7 +29,7 @@ _DRAWS_PER_ATTEMPT = 4
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
 
 
-def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
+def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
              flip: Optional[tf.Tensor] = None) -> tf.Tensor:
   """Cuts a box out of every image and resizes it bilinearly, without antialiasing.
 
@@ -38,25 +39,26 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int,
   Args:
     images: uint8 [B, H, W, C].
     boxes: float [B, 4] of (y, x, height, width) in pixels.
-    size: S.
+    size: S, or the height and width of the result, int32 [2].
     flip: bool [B], rows to mirror left to right.
 
   Returns:
     uint8 [B, S, S, C], rounded.
   """
   shape = tf.shape(images)
+  sides = [size, size] if isinstance(size, int) else size
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
   # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centers.
   padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "SYMMETRIC")
   y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=1)
   rows, columns = (tf.cast(shape[axis] + 1, tf.float64) for axis in (1, 2))
-  top, bottom = _sample_ends(y, height, rows, size)
-  left, right = _sample_ends(x, width, columns, size)
+  top, bottom = _sample_ends(y, height, rows, sides[0])
+  left, right = _sample_ends(x, width, columns, sides[1])
   if flip is not None:  # A box whose right end comes first is read mirrored.
     left, right = tf.where(flip, right, left), tf.where(flip, left, right)
   corners = tf.cast(tf.stack([top, left, bottom, right], axis=1), tf.float32)
   corners = tf.ensure_shape(corners, [images.shape[0], 4])
-  crops = tf.image.crop_and_resize(padded, corners, tf.range(shape[0]), [size, size])
+  crops = tf.image.crop_and_resize(padded, corners, tf.range(shape[0]), sides)
   return tf.cast(tf.round(crops), tf.uint8)
 
 
@@ -239,9 +241,17 @@ class Augmented:
     """That of the base transform."""
     return self.base.shape
 
+  @property
+  def storage(self) -> transform_lib.Storage:
+    """That of the base transform, its training examples changed by the ops."""
+    return AugmentedStorage(storage_lib.of(self.base), self)
+
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
-    images = self.base.train(images, seeds)
+    return self.changed(self.base.train(images, seeds), seeds)
+
+  def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Applies the ops to the base transform's training images."""
     for number, op in enumerate(self.ops, start=1):
       images = op(images, sampling.derive(seeds, -number))
     return images
@@ -251,7 +261,32 @@ class Augmented:
     return self.base.evaluate(images)
 
 
-def _sample_ends(start, length, last, size: int):
+@dataclasses.dataclass(frozen=True)
+class AugmentedStorage:
+  """A storage whose training examples pass the ops of `augmented`."""
+
+  base: transform_lib.Storage
+  augmented: Augmented
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """That of the base storage."""
+    return self.base.shape
+
+  def store(self, images: tf.Tensor) -> tf.Tensor:
+    """As the base storage."""
+    return self.base.store(images)
+
+  def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Stored [B, ...], uint64 [B] -> uint8 [B, S, S, 3]."""
+    return self.augmented.changed(self.base.train(rows, seeds), seeds)
+
+  def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
+    """As the base storage."""
+    return self.base.evaluate(rows)
+
+
+def _sample_ends(start, length, last, size: int | tf.Tensor):
   """Where the first and the last sample of a box lie, as fractions of the padded side."""
-  half = 0.5 * length / size
+  half = 0.5 * length / tf.cast(size, tf.float64)
   return (start + half + 0.5) / last, (start + length - half + 0.5) / last

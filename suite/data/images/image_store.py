@@ -107,7 +107,7 @@ class EncodedStore:
     encoded = _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
     return decoding.decoded_batches(
         encoded, lambda images, seeds: _transformed(images, seeds, plan, transform),
-        size=transform.size, name=self._name)
+        shape=transform.shape, name=self._name)
 
 
 def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):

@@ -120,7 +120,7 @@ class StreamedSet:
 
     rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
     batches = rows.batch(plan.rows, drop_remainder=True)
-    return self._batches(batches, transform.train, transform.size)
+    return self._batches(batches, transform.train, transform.shape)
 
   def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
                    ) -> tf.data.Dataset:
@@ -134,11 +134,11 @@ class StreamedSet:
     num_blanks = plan.num_elements * batch_size - self.size
     rows = rows.concatenate(tf.data.Dataset.from_tensors(blank).repeat(num_blanks))
     return self._batches(rows.batch(batch_size, drop_remainder=True),
-                         lambda images, _: transform.evaluate(images), transform.size)
+                         lambda images, _: transform.evaluate(images), transform.shape)
 
-  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform, size: int
-               ) -> tf.data.Dataset:
-    batches = decoding.decoded_batches(batches, transform, size=size, name=self.name)
+  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform,
+               shape: Tuple[int, ...]) -> tf.data.Dataset:
+    batches = decoding.decoded_batches(batches, transform, shape=shape, name=self.name)
     return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   def _stored(self) -> tf.data.Dataset:

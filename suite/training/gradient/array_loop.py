@@ -22,6 +22,7 @@ from suite.training.objectives import objective as objective_lib
 _CHUNK = 256  # Rows that go through a function at once where nothing is learned.
 
 Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+Prepare = Callable[[tf.Tensor], tf.Tensor]
 
 
 class ArrayLoop:
@@ -30,12 +31,14 @@ class ArrayLoop:
   Args:
     step: what is done with the rows of a step.
     augment: rows [B, ...] and seeds uint64 [B] to what the model takes; None: rows as they are.
+    prepare: the same without a seed, where nothing is augmented; None: rows as they are.
     replay_batch: R, where the objective chooses among more candidates.
   """
 
   def __init__(self, step: train_step.TrainStep, *, augment: Augment | None = None,
-               replay_batch: int = 0):
+               prepare: Prepare | None = None, replay_batch: int = 0):
     self.step, self._augment, self._replay_batch = step, augment, replay_batch
+    self._prepare = prepare
     self._graphs: dict[Any, Callable[..., Any]] = {}
     self._costs: dict[Any, flops.Cost] = {}
     self._rests: dict[Any, row_costs.RowCosts] = {}
@@ -44,6 +47,10 @@ class ArrayLoop:
   def augments(self) -> bool:
     """Whether it reads the seeds of rows."""
     return self._augment is not None
+
+  def prepared(self, rows: tf.Tensor) -> tf.Tensor:
+    """What the model takes, not augmented, of rows [B, ...]."""
+    return rows if self._prepare is None else self._prepare(rows)
 
   def train_only(self, variables: Sequence[tf.Variable]) -> None:
     """Trains only these from now on; see `TrainStep.train_only`."""
@@ -143,7 +150,8 @@ class ArrayLoop:
       if num and rows:
         self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
         counted = 1 if self.step.objective.observes_each else rows
-        cost += self._count(("observe", counted), self._observed, *_specs(counted, images, labels),
+        cost += self._count(("observe", counted), self._observed,
+                            *self._example_specs(counted, images), *_specs(counted, labels),
                             *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
                             ) * (num * rows // counted)
     return cost
@@ -157,7 +165,7 @@ class ArrayLoop:
           begin = first + i * rows
           x = tf.ensure_shape(images[begin:begin + rows], [rows, *images.shape[1:]])
           y = tf.ensure_shape(labels[begin:begin + rows], [rows, *labels.shape[1:]])
-          self._observed(x, y, *masks)
+          self._observed(self.prepared(x), y, *masks)
 
       self._graphs[key] = run
     return self._graphs[key]
@@ -171,12 +179,13 @@ class ArrayLoop:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
     parts, cost, key = [], flops.ZERO, ("forward", name)
     if key not in self._graphs:
-      self._graphs[key] = tf.function(function, input_signature=[
+      self._graphs[key] = tf.function(lambda rows: function(self.prepared(rows)), input_signature=[
           tf.TensorSpec([None, *images.shape[1:]], images.dtype)])
     for first in range(0, int(images.shape[0]), _CHUNK):
       part = images[first:first + _CHUNK]
       parts.append(self._graphs[key](part))
-      cost += self._count((name, int(part.shape[0])), function, *_specs(part.shape[0], part))
+      num = int(part.shape[0])
+      cost += self._count((name, num), function, *self._example_specs(num, part))
     return tf.concat(parts, 0), cost
 
   def cost(self, data: objective_lib.Data, plan: plan_lib.Plan) -> flops.Cost:
@@ -194,6 +203,12 @@ class ArrayLoop:
       self._rests[key] = row_costs.RowCosts(
           lambda num: self._step_cost(data, num, replayed))
     return self._rests[key](rows)
+
+  def _example_specs(self, rows: int, images: tf.Tensor) -> list[tf.TensorSpec]:
+    """Specs of what the model takes of `rows` rows: their preparation is not counted."""
+    if self._prepare is None:
+      return _specs(rows, images)
+    return _specs(rows, self._prepare(tf.zeros([1, *images.shape[1:]], images.dtype)))
 
   def _step_cost(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
     return self.step.objective.cost(_Counter(self, data, rows, replayed))
@@ -213,7 +228,7 @@ class _Counter:
 
   def step(self) -> flops.Cost:
     loop, data, rate = self._loop, self._data, tf.constant(0.0)
-    images, labels = _specs(self._rows + self._replayed, data.images, data.labels)
+    images, labels = self._examples(self._rows + self._replayed)
     key = ("step", self._rows, self._replayed, data.classes is None)
     if not self._replayed:
       classes = data.classes
@@ -224,8 +239,7 @@ class _Counter:
 
   def gradient(self, rows: int) -> flops.Cost:
     loop = self._loop
-    return loop._count(("gradient", rows), loop.step.gradients,
-                       *_specs(rows, self._data.images, self._data.labels))
+    return loop._count(("gradient", rows), loop.step.gradients, *self._examples(rows))
 
   def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
     step = self._loop.step
@@ -235,7 +249,10 @@ class _Counter:
           change(step.gradients(images, labels)), step.variables, tf.constant(0.0))
 
     return self._loop._count(("update", self._rows, self.held > 0), function,
-                             *_specs(self._rows, self._data.images, self._data.labels))
+                             *self._examples(self._rows))
+
+  def _examples(self, rows: int) -> list[tf.TensorSpec]:
+    return [*self._loop._example_specs(rows, self._data.images), *_specs(rows, self._data.labels)]
 
 
 def _specs(rows: int, *tensors: tf.Tensor) -> list[tf.TensorSpec]:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import composed_net
@@ -27,15 +28,15 @@ class TaskNets(tf.Module):
     head: of the net; with `is_per_task` each task gets a copy.
     objective: built with the first net: for the whole net, or for what the tasks share.
     optimizer: of each net.
-    augment: see `ArrayLoop`. replay_batch: see `ArrayLoop`.
+    storage: of rows that are augmented; None: rows are codes. replay_batch: see `ArrayLoop`.
   """
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
-               objective: objective_lib.Objective, optimizer: composition.OptimizerSpec, *,
-               augment: array_loop.Augment | None, replay_batch: int):
+               objective: objective_lib.Objective, optimizer: composition.OptimizerSpec,
+               storage: transform_lib.Storage | None, replay_batch: int):
     super().__init__()
     self._part, self._head, self._objective, self._optimizer = part, head, objective, optimizer
-    self._augment, self._replay_batch = augment, replay_batch
+    self._storage, self._replay_batch = storage, replay_batch
     self.nets: dict[str, composed_net.ComposedNet] = {}
 
   def select(self, task: tasks.Task, seed: int, seeds: seeds_lib.Seeds) -> bool:
@@ -68,13 +69,14 @@ class TaskNets(tf.Module):
       net.optimizer = optimizer  # A checkpoint holds its velocities.
     self.nets[self._key] = net
     net.trained_by = net.loop(
-        self._objective, optimizer, kind=task.kind, augment=self._augment,
-        replay_batch=self._replay_batch)
+        self._objective, optimizer, kind=task.kind, replay_batch=self._replay_batch,
+        **({} if self._storage is None else {
+            "augment": self._storage.train, "prepare": self._storage.evaluate}))
     return is_first
 
   def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                  ) -> tf.Tensor:
-    return self.loop.step.losses_of(images, labels, known)
+    return self.loop.step.losses_of(self.loop.prepared(images), labels, known)
 
   @property
   def net(self) -> composed_net.ComposedNet:

@@ -21,7 +21,7 @@ def seeds(num):
 @pytest.mark.parametrize("height, width", [(4, 9), (9, 4)])
 def test_training_cuts_any_square_along_the_longer_side(height, width):
   images = tf.constant(np.repeat(rows(height, width), 200, axis=0))
-  found = clear_transform.Clear(4, flip_probability=0.0).train(
+  found = clear_transform.Clear(4, flip_probability=0.0, longest=2.25).train(
       images, tf.cast(seeds(200), tf.uint64)).numpy()
   channel = 1 if width > height else 0
   assert sorted(set(found[:, 0, 0, channel])) == list(range(6))

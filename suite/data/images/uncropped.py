@@ -1,0 +1,94 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Images of any aspect ratio in an array of one shape, so that a graph can cut a square of each.
+
+The shorter side has S pixels, the longer one l, at most L. A stored image is uint8 [1 + L, S, 3]:
+
+  line 0         (l // 256, l % 256, 1 if the image is wide), then zeros
+  lines 1 ... l  rows of a tall image from the top, or columns of a wide one from the left
+  the others     zeros
+
+A square begins at a line between 0 and l - S.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from suite.data.images import image_ops
+
+
+def shape(size: int, longest: float) -> tuple[int, int, int]:
+  """Shape of a stored image; `longest` is L / S."""
+  return (1 + int(size * longest), size, 3)
+
+
+def resized_length(images: tf.Tensor, size: int) -> tf.Tensor:
+  """Pixels along the longer side of images [B, H, W, C] whose shorter side becomes S, int32 []."""
+  sides = tf.shape(images)[1:3]
+  return size * tf.reduce_max(sides) // tf.reduce_min(sides)
+
+
+def box(images: tf.Tensor, starts: tf.Tensor, length: tf.Tensor | int, size: int) -> tf.Tensor:
+  """Boxes of images that become `length` lines of `size` pixels; see `image_ops.resample`.
+
+  Args:
+    images: [B, H, W, C].
+    starts: [B], the first line of each, of the resized image.
+    length: of the box, in lines.
+    size: S.
+
+  Returns:
+    float64 [B, 4] of (y, x, height, width).
+  """
+  sides = tf.cast(tf.shape(images)[1:3], tf.float64)
+  scale = tf.reduce_max(sides) / tf.cast(resized_length(images, size), tf.float64)
+  first = scale * tf.cast(starts, tf.float64)
+  whole = tf.zeros_like(first)
+  along, across = scale * tf.cast(length, tf.float64) + whole, tf.reduce_min(sides) + whole
+  return tf.where(is_wide(images), tf.stack([whole, first, across, along], 1),
+                  tf.stack([first, whole, along, across], 1))
+
+
+def is_wide(images: tf.Tensor) -> tf.Tensor:
+  """Whether images [B, H, W, C] are wider than high, bool []."""
+  return tf.shape(images)[2] > tf.shape(images)[1]
+
+
+def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
+  """Stores images uint8 [B, H, W, C]; of a side longer than L the central part.
+
+  Returns:
+    uint8 [B, 1 + L, S, 3].
+  """
+  lines, _, channels = shape(size, longest)
+  whole = resized_length(images, size)
+  length, wide = tf.minimum(whole, lines - 1), is_wide(images)
+  starts = tf.fill(tf.shape(images)[:1], (whole - length) // 2)
+  sides = tf.where(wide, tf.stack([size, length]), tf.stack([length, size]))
+  resized = image_ops.to_rgb(image_ops.resample(images, box(images, starts, length, size), sides))
+  upright = tf.transpose(resized, tf.where(wide, [0, 2, 1, 3], [0, 1, 2, 3]))
+  facts = tf.cast(tf.stack([length // 256, length % 256, tf.cast(wide, tf.int32)]), tf.uint8)
+  head = tf.pad(facts[None, None, None], [[0, 0], [0, 0], [0, size - 1], [0, 0]])
+  head = tf.tile(head, tf.stack([tf.shape(images)[0], 1, 1, 1]))
+  packed = tf.concat([head, tf.pad(
+      upright, [[0, 0], [0, lines - 1 - length], [0, 0], [0, 0]])], 1)
+  return tf.ensure_shape(packed, [images.shape[0], lines, size, channels])
+
+
+def lengths(packed: tf.Tensor) -> tf.Tensor:
+  """Lines l of stored images [B, 1 + L, S, 3]: int32 [B]."""
+  facts = tf.cast(packed[:, 0, 0], tf.int32)
+  return 256 * facts[:, 0] + facts[:, 1]
+
+
+def is_packed_wide(packed: tf.Tensor) -> tf.Tensor:
+  """Whether the images of [B, 1 + L, S, 3] are wider than high, bool [B]."""
+  return packed[:, 0, 0, 2] > 0
+
+
+def squares(packed: tf.Tensor, starts: tf.Tensor) -> tf.Tensor:
+  """Cuts a square out of each stored image: uint8 [B, 1 + L, S, 3], int32 [B] -> [B, S, S, 3]."""
+  size = packed.shape[2]
+  lines = tf.gather(packed, 1 + starts[:, None] + tf.range(size), axis=1, batch_dims=1)
+  wide = is_packed_wide(packed)[:, None, None, None]
+  return tf.where(wide, tf.transpose(lines, [0, 2, 1, 3]), lines)
