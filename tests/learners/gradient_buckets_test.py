@@ -4,6 +4,8 @@
 All methods, by their gin files: tests/contracts/method_matrix_test.py.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import stopped_runs
@@ -11,8 +13,10 @@ import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.data.digits import digits
+from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import image_ops
+from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.learners import gradient
 from suite.models import conv4
@@ -263,3 +267,61 @@ def test_a_bucket_of_another_width_is_refused_before_anything_is_learned(part, t
 def test_buckets_of_other_classes_are_refused():
   with pytest.raises(ValueError, match="is single_label with 3 classes, but task 't'"):
     stream(num_classes=3)
+
+
+def uneven(num=12, size=8):
+  """Buckets of images as high as the net's, twice as wide; red is the column, from 1."""
+  columns = np.zeros([num, size, 2 * size, 3], np.uint8)
+  columns[..., 0] = 1 + np.arange(2 * size)
+  return buckets_lib.Buckets(TASK, tuple(buckets_lib.Bucket(f"b{i}", *(
+      image_set.ImageSet.from_arrays(f"{part}{i}", columns, np.arange(num) % 2, kind=TASK.kind,
+                                     num_classes=2, ids=[f"{part}{i}/{n}" for n in range(num)])
+      for part in ("train", "test"))) for i in range(2)))
+
+
+class Edges(tf.Module):
+  """A net that notes where the squares that it is given begin, and whether it trains.
+
+  A graph is made on zeros, which are no square.
+  """
+
+  seen: set = set()
+
+  def __call__(self, image_shape):
+    inputs = tf.keras.Input(image_shape)
+    return tf.keras.Model(inputs, EdgeLayer()(inputs))
+
+
+class EdgeLayer(tf.keras.layers.Layer):
+
+  def call(self, images, training=None):
+    tf.numpy_function(lambda ends: Edges.seen.update(
+        (bool(training), int(end)) for end in ends.min(1) if end), [images[:, 0, :, 0]], [])
+    return tf.reshape(images, [-1, int(np.prod(images.shape[1:]))])
+
+
+@pytest.mark.parametrize("name", ["er", "ewc_example", "agem_sample"])
+def test_each_step_cuts_another_square_and_evaluation_the_central_one(name, tmp_path):
+  Edges.seen = set()
+  learner = make(transform=clear_transform.Clear(8), net=trainable_parts.AllLayers(Edges()),
+                 epochs=20, learning_rate=1e-6, **COMPOSITIONS[name]())
+  run(tmp_path, learner, uneven(), validation_share=0.25)
+  assert {edge for training, edge in Edges.seen if training} == set(range(1, 10))
+  assert {edge for training, edge in Edges.seen if not training} == {5}
+
+
+@pytest.mark.parametrize("arguments", [
+    {"objective": ewc.Ewc(fisher="example"), "train_on": "all"},
+    {"objective": der.Der(), "memory": held(reservoir.Reservoir(), 20), "replay_batch": 4},
+    {"objective": agem.Agem(sample_size=8), "memory": held(reservoir.Reservoir(), 20)}],
+                         ids=["ewc", "der", "agem"])
+def test_squares_give_the_same_records_in_either_storage(arguments, tmp_path):
+  summaries = []
+  for longest in (1, 2):
+    learner = make(transform=clear_transform.Clear(8, longest=longest), epochs=2,
+                   net=trainable_parts.AllLayers(functools.partial(
+                       conv4.conv4, filters=2, blocks=1)), learning_rate=0.01, **arguments)
+    folder = tmp_path / str(longest)
+    summaries.append(run(folder, learner, digits.buckets(2)))
+  assert summaries[0] == summaries[1]
+  assert stopped_runs.records(tmp_path / "1") == stopped_runs.records(tmp_path / "2")

@@ -52,7 +52,8 @@ class Clear:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     places, flip = self.draws(seeds, uncropped.is_wide(images))
     if images.shape[1:3] == (self.size, self.size):  # Nothing to crop: only a mirror.
-      return mirrored(image_ops.to_rgb(images), flip)
+      images = image_ops.to_rgb(images)
+      return tf.where(flip[:, None, None, None], tf.reverse(images, [2]), images)
     return self._squares(images, places, flip)
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
@@ -88,7 +89,7 @@ class Uncropped:
     """uint8 [B, 1 + L, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
     places, flip = self.transform.draws(seeds, uncropped.is_packed_wide(rows))
     starts = starts_of(places, uncropped.lengths(rows), self.transform.size)
-    return mirrored(uncropped.squares(rows, starts), flip)
+    return uncropped.squares(rows, starts, flip)
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """uint8 [B, 1 + L, S, 3] -> uint8 [B, S, S, 3]."""
@@ -103,8 +104,3 @@ def starts_of(places: tf.Tensor | None, lengths: tf.Tensor, size: int) -> tf.Ten
   if places is None:
     return spare // 2
   return tf.cast(tf.floor(places * tf.cast(spare + 1, tf.float64)), tf.int32)
-
-
-def mirrored(images: tf.Tensor, flip: tf.Tensor) -> tf.Tensor:
-  """Images [B, S, S, 3], those of flip, bool [B], left to right."""
-  return tf.where(flip[:, None, None, None], tf.reverse(images, [2]), images)

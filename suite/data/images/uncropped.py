@@ -76,9 +76,9 @@ def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
 
 
 def lengths(packed: tf.Tensor) -> tf.Tensor:
-  """Lines l of stored images [B, 1 + L, S, 3]: int32 [B]."""
+  """Lines l of stored images [B, 1 + L, S, 3]: int32 [B]. Zeros are a black square."""
   facts = tf.cast(packed[:, 0, 0], tf.int32)
-  return 256 * facts[:, 0] + facts[:, 1]
+  return tf.maximum(256 * facts[:, 0] + facts[:, 1], packed.shape[2])
 
 
 def is_packed_wide(packed: tf.Tensor) -> tf.Tensor:
@@ -86,9 +86,31 @@ def is_packed_wide(packed: tf.Tensor) -> tf.Tensor:
   return packed[:, 0, 0, 2] > 0
 
 
-def squares(packed: tf.Tensor, starts: tf.Tensor) -> tf.Tensor:
-  """Cuts a square out of each stored image: uint8 [B, 1 + L, S, 3], int32 [B] -> [B, S, S, 3]."""
-  size = packed.shape[2]
-  lines = tf.gather(packed, 1 + starts[:, None] + tf.range(size), axis=1, batch_dims=1)
-  wide = is_packed_wide(packed)[:, None, None, None]
-  return tf.where(wide, tf.transpose(lines, [0, 2, 1, 3]), lines)
+def squares(packed: tf.Tensor, starts: tf.Tensor, flip: tf.Tensor | None = None) -> tf.Tensor:
+  """Cuts a square out of each stored image.
+
+  One gather of pixels places, turns and mirrors: three ops on images take four times as long.
+
+  Args:
+    packed: uint8 [B, 1 + L, S, 3].
+    starts: int32 [B], the first line of each square.
+    flip: bool [B], squares to mirror left to right; None: none.
+
+  Returns:
+    uint8 [B, S, S, 3].
+  """
+  lines, size = packed.shape[1:3]
+  wide = is_packed_wide(packed)
+  first = lines * size * tf.range(tf.shape(packed)[0], dtype=tf.int64)
+  first += size * (1 + tf.cast(starts, tf.int64))
+  along, across = size * tf.ones_like(first), tf.ones_like(first)
+  # From a pixel to the one below it, and to the one on its right.
+  down, right = tf.where(wide, across, along), tf.where(wide, along, across)
+  if flip is not None:
+    first += tf.where(flip, (size - 1) * right, tf.zeros_like(first))
+    right = tf.where(flip, -right, right)
+  steps = tf.range(size, dtype=tf.int64)
+  pixels = (first[:, None, None] + (down[:, None] * steps)[:, :, None]
+            + (right[:, None] * steps)[:, None, :])
+  cut = tf.gather(tf.reshape(packed, [-1, packed.shape[3]]), pixels)
+  return tf.ensure_shape(cut, [packed.shape[0], size, size, packed.shape[3]])

@@ -50,3 +50,15 @@ def test_evaluation_is_the_center_square():
   found = clear_transform.Clear(4).evaluate(tf.constant(image)).numpy()
   np.testing.assert_array_equal(found, image[:, :, 2:6])
   np.testing.assert_array_equal(found, image_ops.Nevis(4).evaluate(tf.constant(image)))
+
+
+def test_an_image_wider_than_what_is_stored_is_cut_at_both_ends():
+  images = tf.constant(np.repeat(rows(4, 12), 200, axis=0))
+  found = clear_transform.Clear(4, flip_probability=0.0).train(
+      images, tf.cast(seeds(200), tf.uint64)).numpy()
+  assert sorted(set(found[:, 0, 0, 1])) == [2, 3, 4, 5, 6]
+
+
+def test_a_longest_side_below_the_shorter_one_is_refused():
+  with pytest.raises(ValueError, match="Clear.longest is 0.5; it must be at least 1"):
+    clear_transform.Clear(4, longest=0.5)
