@@ -44,7 +44,7 @@ from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
-from suite.data.images import storage as storage_lib
+from suite.data.images import example_storage
 from suite.state import context as context_lib
 from suite.training.episodic import fomaml
 from suite.training.gradient import array_loop
@@ -153,7 +153,7 @@ class GradientLearner(tf.Module):
     spec, self._storage = self.net.code_spec(), None
     if self.net.augments or self.net.is_identity:
       plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
-      self._storage = storage_lib.of(self.transform, as_evaluated=plain)
+      self._storage = example_storage.of(self.transform, as_evaluated=plain)
       spec = tf.TensorSpec(self._storage.shape, spec.dtype)
     if self.memory is not None:
       shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)

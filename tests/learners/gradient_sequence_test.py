@@ -238,7 +238,7 @@ def test_a_new_class_begins_at_its_prototype_and_is_no_answer_before(tmp_path):
 
 
 def test_logits_of_heads_at_random_are_no_prototypes():
-  with pytest.raises(ValueError, match="start is 'ones'; allowed are random, zeros, prototypes"):
+  with pytest.raises(ValueError, match="start is 'ones'; allowed are glorot, pytorch, zeros, pro"):
     class_heads.Linear("ones")
 
 

@@ -8,9 +8,9 @@ import dataclasses
 import tensorflow as tf
 
 from suite.contracts import transform as transform_lib
+from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.data.images import sampling
-from suite.data.images import storage as storage_lib
 from suite.data.images import uncropped
 
 
@@ -41,7 +41,7 @@ class Clear:
   @property
   def storage(self) -> transform_lib.Storage:
     """Images at their aspect ratio, so that each step cuts another square."""
-    return Uncropped(self) if self.longest > 1 else storage_lib.AsEvaluated(self)
+    return Uncropped(self) if self.longest > 1 else example_storage.AsEvaluated(self)
 
   def draws(self, seeds: tf.Tensor, wide: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Place of the square in [0, 1) and whether it is mirrored, of seeds [B]; wide: [B] or []."""

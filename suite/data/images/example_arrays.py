@@ -11,8 +11,8 @@ import tensorflow as tf
 from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import example_storage
 from suite.data.images import feature_set
-from suite.data.images import storage as storage_lib
 
 _BATCH = 256
 
@@ -41,7 +41,7 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
 
   They are as `transform.evaluate` makes them, or as `storage` keeps them, if given.
   """
-  prepare = transform if storage is None else storage_lib.Storing(storage)
+  prepare = transform if storage is None else example_storage.Storing(storage)
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):
       raise ValueError(f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "

@@ -19,8 +19,8 @@ from typing import Callable, Optional, Tuple
 import tensorflow as tf
 
 from suite.contracts import transform as transform_lib
+from suite.data.images import example_storage
 from suite.data.images import sampling
-from suite.data.images import storage as storage_lib
 from suite.models import addons
 
 _NUM_ATTEMPTS = 10
@@ -244,7 +244,7 @@ class Augmented:
   @property
   def storage(self) -> transform_lib.Storage:
     """That of the base transform, its training examples changed by the ops."""
-    return AugmentedStorage(storage_lib.of(self.base), self)
+    return AugmentedStorage(example_storage.of(self.base), self)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
