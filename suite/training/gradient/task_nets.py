@@ -68,10 +68,11 @@ class TaskNets(tf.Module):
     if self._optimizer.keep:
       net.optimizer = optimizer  # A checkpoint holds its velocities.
     self.nets[self._key] = net
+    storage = self._storage
     net.trained_by = net.loop(
         self._objective, optimizer, kind=task.kind, replay_batch=self._replay_batch,
-        **({} if self._storage is None else {
-            "augment": self._storage.train, "prepare": self._storage.evaluate}))
+        augment=None if storage is None else storage.train,
+        prepare=None if storage is None else storage.evaluate)
     return is_first
 
   def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
