@@ -22,7 +22,8 @@ class Clear:
     size: S, 224 in the paper.
     flip_probability: of mirroring left to right in training.
     longest: the longer side that is stored, as a multiple of S; both ends of a longer one are cut.
-      CLEAR's images have an aspect ratio of at most 2. 1 stores the central square.
+      CLEAR's images have an aspect ratio of at most 2. 1 stores the central square. A stored image
+      takes as many times the memory of a square.
   """
 
   size: int = 224
