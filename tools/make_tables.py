@@ -137,13 +137,28 @@ def _provenance_of_table(directory: pathlib.Path) -> str:
   lines = [f"**{table.title}**\n", f"- command: `{_shown(table.command)}`",
            f"- seeds: `{', '.join(map(str, table.seeds))}`"]
   environments = table.environments()
-  for name in _ENVIRONMENT[1:]:
+  for name in _ENVIRONMENT[1:-1]:
     values = dict.fromkeys(_shown(e.get(name)) for e in environments)
     if name != "seed" and values:
       lines.append(f"- {name.replace('_', ' ')}: {', '.join(f'`{value}`' for value in values)}")
+  by_revision = _rows_by_revision(table)
+  for revisions, rows in by_revision.items():
+    shown = ", ".join(f"`{one}`" for one in revisions)
+    of_rows = f" of {', '.join(rows)}" if len(by_revision) > 1 else ""
+    lines.append(f"- git revision{of_rows}: {shown}")
   lines += [f"- versions: {versions}" for versions in dict.fromkeys(
       _versions(e.get("packages") or {}) for e in environments)]
   return "\n".join(lines) + "\n"
+
+
+def _rows_by_revision(table: table_dir.TableDir) -> dict[tuple[str, ...], list[str]]:
+  """Lists the rows of a table by the revisions of the code that made their cells."""
+  found: dict[tuple[str, ...], list[str]] = {}
+  for row in table.rows:
+    revisions = {_shown(e.get("git_revision")) for e in table.environments([row])}
+    if revisions:
+      found.setdefault(tuple(sorted(revisions)), []).append(row)
+  return found
 
 
 def _versions(packages: Mapping[str, Any]) -> str:

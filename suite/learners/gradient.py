@@ -205,7 +205,7 @@ class GradientLearner(tf.Module):
     read = example_arrays.read(parts, task, self.transform, self._storage)
     record: dict[str, Any] = {}
     if is_first and self.meta is not None:
-      record = self.meta.train(read.images, read.labels, context)
+      record = self.meta.train(read, self.transform, context)
     codes, cost = self._codes(read.images)
     if self.watched is not None and is_first:
       cost += self._watch(self.watched, experience.dev, task)

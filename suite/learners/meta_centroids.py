@@ -4,9 +4,10 @@
   Prototypical Networks   net = protonet.ProtoNet(similarity="euclidean"), trained from scratch
   Meta-Baseline           net = protonet.ProtoNet(similarity="cosine"), on a pretrained embedding
 
-The net is meta-trained on episodes of the base classes of a sequence (FLUID), of the first bucket
-(CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning adds to class
-means, as in `NearestMean`: with every label of a sequence, every bucket, and for each task apart.
+The net is meta-trained on episodes of a pretraining set or the base classes of a sequence (FLUID),
+of the first bucket (CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning
+adds to class means, as in `NearestMean`: with every label of a sequence, every bucket, and for each
+task apart.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ class MetaCentroids(tf.Module):
   def _meta_train(
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    read = example_arrays.read([experience.train], experience.task, self.transform)
+    read = self._episodes.examples(
+        example_arrays.read([experience.train], experience.task, self.transform), self.transform)
     graphs = episode_graphs.Graphs(self.net, self._episodes.way)
     record = self._episodes.run(graphs.update, read.images, read.labels, context)
     self.is_trained.assign(True)

@@ -282,5 +282,6 @@ def summarize(records: step_records.Records, sequence: sequences.Sequence, known
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],
+      **step_records.training(records),
       **ledger_lib.costs(records[-1])}
   return run_state.plain(summary)

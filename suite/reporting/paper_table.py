@@ -112,7 +112,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table
   notes = [f"{_progress(table)} In percent: mean ±standard deviation over seeds; [half of the 95% "
            "interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
-  notes += [f"Paper: {note}" for note in (paper.notes if paper else ())]
+  notes += [f"Paper: {note}" for note in (paper.notes if paper else ())] + list(table.notes)
   return text_table.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
 
 
@@ -177,22 +177,31 @@ def _by_value(found: Mapping[str, str]) -> str:
 
 def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_table.TextTable]:
   """Builds the table of costs, means over seeds; [] if no summary has costs and scores are shown.
+
+  A table of one column has one line a learner here, too, and its costs as columns.
   """
-  rows = []
-  for line in lines:
-    for cost in table.costs:
-      values = {c: [s[cost] for s in by_seed.values() if s.get(cost) is not None]
-                for c, by_seed in line.cells.items()}
-      if any(values.values()):
-        rows.append([line.label, cost, *(
-            quantities.by_name(cost, _mean(found)) if found else quantities.NOTHING
-            for found in values.values())])
-  if table.measures and not rows:
+  found = {(line.label, cost): _costs_by_column(line, cost)
+           for line in lines for cost in table.costs}
+  if table.measures and not any(any(by_column) for by_column in found.values()):
     return []
-  notes = [] if table.measures else [
+  title, notes = f"{table.title}: costs", [] if table.measures else [
       _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
-  return [text_table.TextTable(title=f"{table.title}: costs", header=["", "", *table.columns],
-                               rows=rows, notes=notes, num_left=2)]
+  if len(table.columns) == 1:
+    shown = [cost for cost in table.costs if any(found[line.label, cost][0] for line in lines)]
+    rows = [[line.label, *(found[line.label, cost][0] or quantities.NOTHING for cost in shown)]
+            for line in lines]
+    return [text_table.TextTable(title=title, header=["", *shown], rows=rows, notes=notes)]
+  rows = [[label, cost, *(text or quantities.NOTHING for text in by_column)]
+          for (label, cost), by_column in found.items() if any(by_column)]
+  return [text_table.TextTable(title=title, header=["", "", *table.columns], rows=rows,
+                               notes=notes, num_left=2)]
+
+
+def _costs_by_column(line: TableLine, cost: str) -> list[str]:
+  """One cost of a learner in each column of the table; "" where no summary has it."""
+  values = [[s[cost] for s in by_seed.values() if s.get(cost) is not None]
+            for by_seed in line.cells.values()]
+  return [quantities.by_name(cost, _mean(known)) if known else "" for known in values]
 
 
 def _mean(values: Sequence[Any]) -> int | float:

@@ -50,6 +50,7 @@ class TableDir:
     costs: further values of summaries for a second table, or "seconds", or "seconds_<phase>".
     paper: file of `paper_values` to print below our values; None: none.
     matrices: (column, line of the main table, file of `paper_values`) of accuracy matrices.
+    notes: lines below the main table.
   """
 
   folder: pathlib.Path
@@ -62,6 +63,7 @@ class TableDir:
   costs: Sequence[str] = ()
   paper: str | None = None
   matrices: Sequence[Sequence[str]] = ()
+  notes: Sequence[str] = ()
 
   def cell(self, row: str, column: str, seed: Seed) -> pathlib.Path:
     return self.folder / folder_name(row) / folder_name(column) / str(seed)
@@ -90,10 +92,11 @@ class TableDir:
     return sum(is_finished(self.cell(r, c, s))
                for r in self.rows for c in self.columns for s in self.seeds)
 
-  def environments(self) -> list[dict[str, Any]]:
-    """Environments of all started cells."""
+  def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Environments of all started cells, or of those of some rows."""
     every = (runs_lib.read_json(self.cell(r, c, s) / runs_lib.ENVIRONMENT)
-             for r in self.rows for c in self.columns for s in self.seeds)
+             for r in (self.rows if rows is None else rows)
+             for c in self.columns for s in self.seeds)
     return [environment for environment in every if environment]
 
 

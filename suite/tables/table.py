@@ -63,6 +63,7 @@ def run(
     costs: Sequence[str] = (),
     paper: str | None = None,
     matrices: Sequence[tuple[str, str, str]] = (),
+    notes: Sequence[str] = (),
     workdir: str,
     title: str = "",
     jobs: int = 1,
@@ -80,7 +81,7 @@ def run(
       plain.
     seeds: seeds of each cell: numbers, or names, for example of sequences.
     seed_parameters: parameters that the seed is bound to.
-    measures, costs, paper, matrices: content of the report, see `table_dir.TableDir`.
+    measures, costs, paper, matrices, notes: content of the report, see `table_dir.TableDir`.
     workdir: directory of the cells.
     title: name of the table.
     jobs: number of cells that run at the same time.
@@ -92,7 +93,7 @@ def run(
   """
   table = table_dir.TableDir(
       pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
-      list(costs), paper, [list(names) for names in matrices])
+      list(costs), paper, [list(names) for names in matrices], list(notes))
   _check(table)
   cells = table_cells.plan(table, runs, columns, seed_parameters, params, extra_files)
   _check_params(params, cells)

@@ -109,9 +109,9 @@ def _cells(name: str, folder: pathlib.Path) -> list[table_cells.Cell]:
   seen: list[table_cells.Cell] = []
 
   def planned(runs, columns, measures, seeds=(0, 1, 2), seed_parameters=("experiment.run.seed",),
-              costs=(), paper=None, matrices=()):
+              costs=(), paper=None, matrices=(), notes=()):
     made = table_dir.TableDir(folder, name, "", list(runs), list(columns), list(seeds),
-                              dict(measures), list(costs), paper, matrices)
+                              dict(measures), list(costs), paper, matrices, notes)
     seen.extend(table_cells.plan(made, runs, columns, seed_parameters, (), [str(DEBUG)]))
 
   planned(**gin_parse.gin.get_bindings(table.run))

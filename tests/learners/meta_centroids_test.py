@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -64,6 +65,18 @@ def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_pat
     run(again, stop_after=2)
   assert run(again) == whole
   assert json.dumps(digit_runs.records(again)) == json.dumps(found)
+
+
+def test_the_net_may_be_meta_trained_on_a_pretraining_set(digit_runs, tmp_path):
+  everything = digits.buckets(1)[0].train  # All ten digits; the sequence has four base classes.
+  episodes = dataclasses.replace(EPISODES, way=6, images=lambda: everything)
+  net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=2)),
+                          transform=TRANSFORM, training=episodes)
+  made = meta_centroids.MetaCentroids(net, episodes=episodes, transform=TRANSFORM)
+  summary = digit_runs.run(made, tmp_path, length=30)
+  found = digit_runs.records(tmp_path)[0]
+  assert (found["way"], found["meta_classes"], found["classes_with_a_mean"]) == (6, 10, 4)
+  assert (summary["meta_classes"], summary["meta_updates"]) == (10, 20)
 
 
 class Identity:

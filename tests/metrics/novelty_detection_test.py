@@ -102,3 +102,25 @@ def test_the_clock_beats_every_published_method_until_pairs_are_matched(seed):
   assert 0.980 < found["new_class_auroc"] < 0.986
   assert 0.40 < found["new_class_f1"] < 0.47
   assert 0.51 < found["new_class_auroc_time_matched"] < 0.62
+
+
+def test_the_window_is_a_share_of_the_sequence():
+  assert [novelty_detection.matched_window(n) for n in (1, 300, 768, 7000, 90_000)] == [
+      5, 5, 5, 38, 500]
+  scores, is_new = np.random.default_rng(0).random(2000), np.arange(2000) % 7 == 0
+  assert novelty_detection.time_matched(scores, is_new, high_means="new") == (
+      novelty_detection.time_matched(scores, is_new, high_means="new", window=11))
+
+
+@pytest.mark.parametrize("name, num_classes, images", [
+    ("tiny", 200, 500), ("tiny", 200, 250), ("omniglot", 1623, 20), ("omniglot_turned", 1623, 80)])
+def test_the_clock_is_near_chance_within_windows_of_any_sequence(name, num_classes, images):
+  labels = np.repeat(np.arange(num_classes), images)
+  plan = fluid_sequences.make([f"{i:06d}" for i in range(len(labels))], labels.tolist(),
+                              fluid_sequences.SPECS[name], 0)
+  for one in plan.test:
+    is_new = sequence_accuracy.first_sights(one.labels, range(one.num_base))
+    found = novelty_detection.clock_baseline(is_new)
+    assert 0.45 < found["new_class_auroc_time_matched"] < 0.57
+    if name == "tiny":  # A window of 500 steps is most of the time in which classes are new.
+      assert novelty_detection.clock_baseline(is_new, 500)["new_class_auroc_time_matched"] > 0.65

@@ -68,7 +68,8 @@ def test_a_log_goes_through_records_in_parts():
 
 
 def test_a_summary_has_all_scores_and_names_their_direction():
-  found = sequence_log.summary(made(), [0, 1], 3, threshold=1, window=2, segments=[0, 0, 0, 1, 1])
+  found = sequence_log.summary(made(), [0, 1], 3, threshold=1, window=2, matched_window=2,
+                               segments=[0, 0, 0, 1, 1])
   assert found["overall"] == 2 / 5 and found["closed"]["overall"] == 2 / 5
   assert found["pretrain_head"] == 0.5 and found["pretrain_tail"] == 0.0
   assert found["by_window"] == [1.0, 0.0] and found["no_answer"] == 1
@@ -79,4 +80,6 @@ def test_a_summary_has_all_scores_and_names_their_direction():
   # Windows of two: each has one of either; step 1 after 0, step 3 after 2.
   assert found["detection"]["clock"]["new_class_auroc_time_matched"] == 0.0
   assert {row["high_means"] for row in found["detection"].values()} == {"known"}
-  assert found["majority_baseline"] == 1 / 5
+  assert found["majority_baseline"] == 1 / 5 and found["matched_window"] == 2
+  assert list(found["detection"]) == ["max_logit", "max_softmax", "energy", "clock"]
+  assert all("new_class_auroc_time_matched" in row for row in found["detection"].values())

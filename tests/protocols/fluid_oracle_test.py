@@ -38,6 +38,7 @@ STRATEGIES = {
     "every": lambda: update_strategies.Every(17),
     "geometric": lambda: update_strategies.Geometric(10, 1.7),
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
+    "after_errors": lambda: update_strategies.AfterErrors(8),
     "on_new_classes": lambda: update_strategies.OnNewClasses(2),
     "budget": lambda: update_combinations.WithinBudget(
         update_strategies.Every(5), per_sample=20_000),

@@ -8,6 +8,7 @@ import stopped_runs
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import image_ops
@@ -22,6 +23,7 @@ from suite.reporting import records
 from suite.reporting import run_writer
 from suite.state import predictions
 from suite.training.gradient import frozen_backbone
+from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
@@ -281,6 +283,50 @@ def test_a_learner_that_diverged_stops_the_run_and_what_was_before_is_kept(tmp_p
   assert len(_values(tmp_path, "answers")) == 4
 
 
+class Leaks(nearest_mean.NearestMean):
+  """Its blocks answer with their own labels; `answer` does not."""
+
+  def answer_in_turn(self, codes, labels):
+    return 10.0 * tf.one_hot(labels, 3)
+
+
+def test_a_learner_whose_blocks_use_their_labels_stops_the_run(tmp_path):
+  sequence = _sequence([0, 1, 1, 2, 0, 2, 1, 0], values=[0, 90, 30, 200, 10, 90, 120, 60])
+  with pytest.raises(refusals.RefusedError, match=r"Leaks.answer_in_turn gives step \d another"):
+    fluid.run(Leaks(transform=image_ops.Plain(2)), state=_state(tmp_path), sequence=sequence)
+  assert not (tmp_path / "records.jsonl").exists() or not _records(tmp_path)
+
+
+def test_the_check_of_blocks_costs_and_changes_nothing(tmp_path, monkeypatch):
+  found = {}
+  for often in (10**9, 1):
+    monkeypatch.setattr(answer_check, "_STEPS_A_CHECK", often)
+    summary = _run(tmp_path / str(often))
+    found[often] = summary, json.dumps(_records(tmp_path / str(often)))
+  assert found[1] == found[10**9]
+
+
+def test_a_summary_says_how_much_was_trained(tmp_path):
+  summary = _run(tmp_path)
+  phases = [r for r in _records(tmp_path) if "phase" in r]
+  assert summary["passes"] == sum(r["passes"] for r in phases) > 0
+  assert summary["steps_train"] == sum(4 * -(-r["stored"] // 16) for r in phases)
+  assert "meta_updates" not in summary
+
+
+def test_the_base_classes_validation_split_has_images_of_each_class(tmp_path):
+  class Notes(Echo):
+    def learn(self, experience, context):
+      self.parts = experience.train.labels, experience.validation.labels
+      return {}
+
+  learner = Notes()
+  base = _base([0] * 20 + [1] * 60)
+  fluid.run(learner, state=_state(tmp_path), sequence=_sequence([0, 1, 2], num_base_classes=2),
+            base=base)
+  assert [np.bincount(part).tolist() for part in learner.parts] == [[18, 54], [2, 6]]
+
+
 def _base(labels, num_classes=3):
   return image_set.ImageSet.from_arrays(
       "base", np.zeros([len(labels), 2, 2, 3], np.uint8), labels, kind=tasks.SINGLE_LABEL,
@@ -296,6 +342,7 @@ def _base(labels, num_classes=3):
     (dict(base=_base([0, 0]), sequence=_sequence([0, 1, 2], num_base_classes=0)),
      "given as base classes, but the sequence has none"),
     (dict(novelty_score="entropy"), "novelty score 'entropy'; allowed are max_logit, "),
+    (dict(matched_window=0), "matched_window=0; a window has at least 1 step"),
     (dict(label_delay=-1), "label delay of -1; give a number of steps"),
     (dict(label_delay=(4, 2)), r"label delay of \(4, 2\)"),
 ])

@@ -168,9 +168,23 @@ def test_names_as_seeds_values_within_values_and_seconds(tmp_path):
   assert [scores.header, *scores.rows] == [
       ["", "test open", "test closed"],
       ["frozen ncm", "37.50 ±17.68", "50.00 ±0.00"], ["frozen et", "37.50 ±17.68", "50.00 ±0.00"]]
-  assert costs.rows[:3] == [["frozen ncm", "macs", "2.00 GMAC"], ["frozen ncm", "updates", "18"],
-                            ["frozen ncm", "seconds", "20 s"]]
+  assert [costs.header, *costs.rows] == [
+      ["", "macs", "updates", "seconds"],  # One column: costs are columns themselves.
+      ["frozen ncm", "2.00 GMAC", "18", "20 s"], ["frozen et", "2.00 GMAC", "18", "20 s"]]
   assert paper_table.updates(tmp_path) == []  # Each learner has one row.
+
+
+def test_a_cost_that_some_learners_have_and_notes_of_the_table(tmp_path):
+  table = _table(
+      tmp_path, rows=["ncm", "maml"], columns=["test"], seeds=["test_0"], paper=None,
+      measures={"overall": "open"}, costs=["passes", "meta_loss", "unheard_of"],
+      notes=["maml is under-trained."])
+  _cell(table, "ncm", "test", "test_0", overall=0.5, passes=0)
+  _cell(table, "maml", "test", "test_0", overall=0.5, passes=1200, meta_loss=3.25)
+  scores, costs = paper_table.build(tmp_path)
+  assert scores.notes[-1] == "maml is under-trained."
+  assert [costs.header, *costs.rows] == [
+      ["", "passes", "meta_loss"], ["ncm", "0", "-"], ["maml", "1,200", "3.2500"]]
 
 
 def test_update_strategies_are_points_of_a_figure(tmp_path):

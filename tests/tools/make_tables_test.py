@@ -134,3 +134,19 @@ def test_a_whole_table_has_its_figure_and_one_provenance(tool, tmp_path):
 - git revision: `unknown`
 - versions: tensorflow 2.15.1, keras-cv absent
 """)
+
+
+def test_rows_of_several_revisions_are_named(tool, tmp_path, capsys):
+  folder = tmp_path / "w"
+  for row, seed, revision in (("a", 0, "1f"), ("a", 1, "2f"), ("b", 0, "2f"), ("c", 0, "2f")):
+    cell = folder / row / "test" / str(seed)
+    (cell / "x").mkdir(parents=True)
+    (cell / "x" / "summary.json").write_text('{"accuracy": 0.5}')
+    (cell / "environment.json").write_text(json.dumps(
+        {**ENVIRONMENT, "git_revision": revision, "learners": ["x"]}))
+  (folder / "table.json").write_text(json.dumps({
+      "title": "mine", "command": "suite run mine", "rows": ["a", "b", "c", "d"],
+      "columns": ["test"], "seeds": [0, 1], "measures": {"accuracy": "accuracy"}}))
+  assert tool.main([str(folder)]) == 0
+  text = capsys.readouterr().out
+  assert "- git revision of a: `1f`, `2f`\n- git revision of b, c: `2f`\n" in text

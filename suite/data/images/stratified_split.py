@@ -22,8 +22,8 @@ def split(images: examples.ExampleSet, share: float, *, seed: int
     ValueError: for images with several labels, and for a share that leaves one side empty.
   """
   if images.kind != tasks.SINGLE_LABEL:
-    raise ValueError(f"{images.name!r} is {images.kind}; a split by class needs {tasks.SINGLE_LABEL} "
-                     "images. Take its own `split`.")
+    raise ValueError(f"{images.name!r} is {images.kind}; a split by class needs "
+                     f"{tasks.SINGLE_LABEL} images. Take its own `split`.")
   chosen = draw(images.labels, image_set.num_in_share(images, share), seed)
   rest = np.setdiff1d(np.arange(images.size), chosen)
   return images.subset(rest), images.subset(chosen)

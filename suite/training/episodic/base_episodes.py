@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Meta-training on the base classes of a sequence: its episodes and learning rates (FLUID).
+"""Meta-training before a sequence: its episodes and learning rates (FLUID).
 
-The paper trains Prototypical Networks and MAML from scratch on 5-shot 30-way episodes, for 100
-epochs at a rate of 0.01 that is halved every 40.
+Its images are those of a pretraining set, from which backbones of other learners come, or of the
+base classes of the sequence. The paper trains Prototypical Networks and MAML from scratch on 5-shot
+30-way episodes, for 100 epochs at a rate of 0.01 that is halved every 40.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import examples as examples_lib
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
+from suite.data.images import example_arrays
 from suite.state import context as context_lib
 
 OPTIMIZERS = ("sgd", "adamw")
@@ -50,6 +55,8 @@ class BaseEpisodes:
     factor: multiplies the rate after every `every` epochs.
     every: see `factor`.
     optimizer_name: "sgd", with a momentum of 0.9, or "adamw".
+    images: returns the set to meta-train on, called when that begins; None: what is delivered
+      first.
   """
 
   way: int = 30
@@ -61,6 +68,7 @@ class BaseEpisodes:
   factor: float = 0.5
   every: int = 40
   optimizer_name: str = "sgd"
+  images: Callable[[], examples_lib.ExampleSet] | None = None
 
   def __post_init__(self):
     if self.optimizer_name not in OPTIMIZERS:
@@ -79,6 +87,15 @@ class BaseEpisodes:
     if self.optimizer_name == "adamw":
       return tf.keras.optimizers.AdamW(rate, weight_decay=1e-4, jit_compile=False)
     return tf.keras.optimizers.SGD(rate, momentum=0.9, jit_compile=False)
+
+  def examples(self, delivered: example_arrays.Examples, transform: transform_lib.Transform
+               ) -> example_arrays.Examples:
+    """Returns the examples to meta-train on, given those that were delivered first."""
+    if self.images is None:
+      return delivered
+    found = self.images()
+    task = tasks.Task("episodes", tasks.SINGLE_LABEL, found.num_classes)
+    return example_arrays.read([found], task, transform)
 
   def source(self, images: np.ndarray, labels: np.ndarray, seed: int) -> episodes_lib.Episodes:
     """Returns episodes over base images uint8 [N, H, W, 3] with labels int64 [N]."""
@@ -117,8 +134,8 @@ class BaseEpisodes:
         context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,
         seconds=time.monotonic() - began)
     last = losses[-self.updates_per_epoch:]
-    return {"way": source.setting.way, "meta_updates": self.num_updates,
-            "meta_loss": float(np.mean(last)) if last else None}
+    return {"way": source.setting.way, "meta_classes": len(np.unique(labels)),
+            "meta_updates": self.num_updates, "meta_loss": float(np.mean(last)) if last else None}
 
 
 def _concrete(update: Any, spec: Any) -> Any:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""First-order MAML and ProtoMAML on base classes (Finn et al., 2017; Triantafillou et al., 2020).
+"""First-order MAML and ProtoMAML before a sequence (Finn et al., 2017; Triantafillou et al., 2020).
 
 An update is one episode. From the weights w and a new head h, n steps of gradient descent on the
 support set lead to w', h'. The update of w uses the gradient of the targets' loss at (w', h') as if
@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
+from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
+from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.gradient import class_heads
@@ -59,11 +60,12 @@ class FirstOrder(tf.Module):
     self.optimizer = self._episodes.optimizer()
     self.optimizer.build(backbone.trainable_variables)
 
-  def train(self, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
-            ) -> dict[str, Any]:
-    """Makes all updates, on base images uint8 [N, H, W, 3] with labels [N]."""
+  def train(self, delivered: example_arrays.Examples, transform: transform_lib.Transform,
+            context: context_lib.Context) -> dict[str, Any]:
+    """Makes all updates, on the images of the episodes or else on those delivered first."""
     update = tf.function(self.update, autograph=False)
-    return self._episodes.run(update, images, labels, context)
+    read = self._episodes.examples(delivered, transform)
+    return self._episodes.run(update, read.images, read.labels, context)
 
   def update(self, batch: episodes_lib.Episode) -> tf.Tensor:
     """Updates the backbone on a batch of one episode; returns the targets' loss []."""

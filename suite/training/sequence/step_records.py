@@ -16,6 +16,7 @@ from suite.training.sequence import sequence_decisions
 
 Records = Sequence[Mapping[str, Any]]
 _COUNTED = ("seen", "correct", "closed_correct", "new")
+_META = ("meta_classes", "meta_updates", "meta_loss")
 
 
 def of_steps(records: Records) -> list[Mapping[str, Any]]:
@@ -26,6 +27,13 @@ def of_steps(records: Records) -> list[Mapping[str, Any]]:
 def of_phases(records: Records) -> list[Mapping[str, Any]]:
   """Returns the records of offline phases, without that of the base classes."""
   return [r for r in records if "phase" in r]
+
+
+def training(records: Records) -> dict[str, Any]:
+  """Returns how much a learner was trained: passes of its phases, and its meta-training."""
+  first = records[0] if records else {}
+  return {"passes": sum(phase["passes"] for phase in of_phases(records)),
+          **{name: first[name] for name in _META if name in first}}
 
 
 def steps(log: sequence_log.SequenceLog, num_classes: int, before: Records) -> dict[str, Any]:

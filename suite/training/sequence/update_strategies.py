@@ -162,6 +162,34 @@ class OnNewClasses(Strategy):
     self._met = int(state["met"])
 
 
+class AfterErrors(Strategy):
+  """Updates once `count` answers have been wrong since the last update.
+
+  So it updates often while errors are frequent, as at the start of a sequence, and rarely when they
+  have become rare. `OnError` waits for a rise of the error rate instead, which in a sequence of
+  ever better known classes may never come.
+  """
+
+  def __init__(self, count: int):
+    self._count, self._errors = _positive("AfterErrors.count", count), 0
+
+  def decide(self, observed: Observed) -> Decision:
+    self._errors += int(not observed.correct)
+    return Decision(self._errors >= self._count, f"{self._errors} of {self._count} errors")
+
+  def updated(self, step: int) -> None:
+    self._errors = 0
+
+  def steps_until_possible_update(self, step: int) -> int:
+    return max(self._count - self._errors - 1, 0)
+
+  def state(self) -> dict[str, Any]:
+    return {"errors": self._errors}
+
+  def restore(self, state: Mapping[str, Any]) -> None:
+    self._errors = int(state["errors"])
+
+
 class OnError(Strategy):
   """Updates when errors have become more frequent: the test of Page (1954) and Hinkley (1971).
 

@@ -69,6 +69,20 @@ def test_on_new_classes():
   assert strategy.decide(step(10, is_new=True)) == (False, "1 of 3 new classes")
 
 
+def test_after_errors():
+  strategy = update_strategies.AfterErrors(3)
+  assert updates(strategy, of_errors([1, 0, 1, 1, 1, 0, 0, 1, 1, 1])) == [4, 9]
+  assert strategy.decide(step(11, correct=False)) == (False, "2 of 3 errors")
+
+
+def test_errors_that_grow_rarer_cause_rarer_updates_and_no_rise():
+  rng = np.random.default_rng(0)
+  errors = (rng.random(3000) < np.linspace(0.9, 0.2, 3000)).tolist()
+  made = updates(update_strategies.AfterErrors(200), of_errors(errors))
+  assert len(made) == 8 and np.all(np.diff(made, 2) > -40) and made[-1] - made[-2] > 2 * made[0]
+  assert updates(update_strategies.OnError(), of_errors(errors)) == []
+
+
 def test_page_hinkley_worked_by_hand():
   # Errors 0 0 1 1; means 0, 0, 1/3, 1/2; tolerance 0.1. u: -0.1, -0.2, 0.3667, 0.7667;
   # least: -0.1, -0.2, -0.2, -0.2; rise: 0, 0, 0.5667, 0.9667.
@@ -151,7 +165,7 @@ def strategies():
   return [
       update_strategies.Never(), update_strategies.Every(7), update_strategies.Every(7, last=50),
       update_strategies.Geometric(3, 1.7), update_strategies.OnNewClasses(4),
-      update_strategies.OnError(3.0, 0.01, 5),
+      update_strategies.OnError(3.0, 0.01, 5), update_strategies.AfterErrors(9),
       update_combinations.Either([update_strategies.Every(50), update_strategies.OnError(4.0),
                                   update_strategies.OnNewClasses(6)]),
       update_combinations.WithinBudget(update_strategies.OnNewClasses(2), total=3000,
@@ -165,7 +179,7 @@ def random_steps(seed, num=300):
           for t in range(num)]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(9))
 def test_resumed_at_any_step_the_decisions_are_the_same(number):
   steps = random_steps(number)
   for stop in (0, 1, 77, 299):
@@ -186,7 +200,7 @@ def test_resumed_at_any_step_the_decisions_are_the_same(number):
     assert other.state() == one.state()
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(9))
 def test_no_update_comes_before_a_possible_one(number):
   strategy, until = strategies()[number], -1
   made = 0
@@ -205,6 +219,7 @@ def test_no_update_comes_before_a_possible_one(number):
     (lambda: update_strategies.OnNewClasses(1.5), "OnNewClasses.count is 1.5"),
     (lambda: update_strategies.Geometric(1, 1.0), "Geometric.factor is 1.0"),
     (lambda: update_strategies.OnError(threshold=0), "threshold=0"),
+    (lambda: update_strategies.AfterErrors(0), "AfterErrors.count is 0"),
     (lambda: update_combinations.Either([]), "no strategies")])
 def test_wrong_values_are_named(make, message):
   with pytest.raises(ValueError, match=message):
