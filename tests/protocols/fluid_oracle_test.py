@@ -23,6 +23,7 @@ from suite.contracts import experience
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_set
+from suite.data.images import stratified_split
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
 from suite.protocols import fluid
@@ -103,7 +104,8 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-n
   known = np.zeros(CLASSES, bool)
   learner.begin(task, state.context())
   if base is not None:
-    train, validation = base.split(0.1, seed=state.seeds.integer("validation"))
+    train, validation = stratified_split.split(
+        base, 0.1, seed=state.seeds.integer("validation"))
     learner.learn(experience.Experience(task, train, validation, experience.History()),
                   state.context(phase="pretrain"))
     known[:BASE] = True
