@@ -118,7 +118,10 @@ class InstanceLearner(SequenceLearner, Protocol):
     """Learns from codes [B, ...] and labels int64 [B] as if they had come one by one."""
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C], row t as if `update` had learned rows 0..t-1; changes no variable."""
+    """Logits [B, C], row t as if `update` had learned rows 0..t-1; changes no variable.
+
+    A run compares some rows with `update` and `answer` in turn, and stops if they differ.
+    """
 
 
 class OfflineLearner(SequenceLearner, Protocol):

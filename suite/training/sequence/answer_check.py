@@ -8,14 +8,15 @@ labels:
 
     row 0          `answer` alone
     row q < 5      `update` with labels 0..q-1, one at a time, then `answer`
-    row p          `update` with labels q..p-1 at once, then `answer`
+    row p          `update` with the other labels before it at once, then `answer`
 
 The learner's variables are then restored. The block must give these rows the same answers, up to
 rounding, and must leave `answer` as it was. Where labels do not change a learner, `answer` is given
 a row alone: its answer must not depend on the other rows.
 
-The first block of a run and of a resumed run is checked, and others by a draw that depends on the
-number of their first step only. Nothing of this is charged.
+The first block of a run, of a resumed run, and after each offline phase is checked so. Others are
+drawn, by the number of their first step alone, and checked in rows 0 and p. Nothing of this is
+charged.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from suite.contracts import capabilities
 from suite.contracts import refusals
 from suite.training.sequence import sequence_graphs
 
-_STEPS_A_CHECK = 1000  # Mean number of steps from one checked block to the next.
+# Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
+# class means (1,000 classes, 512 features).
+_STEPS_A_CHECK = 4000
 _SINGLE = 4  # Largest number of labels that are learned one at a time.
 # Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
 # float32; products in TF32, as GPUs have them, differ by some 1e-4.
@@ -57,17 +60,23 @@ class AnswerCheck:
   def __init__(self, learner: capabilities.SequenceCapabilities,
                graphs: sequence_graphs.SequenceGraphs):
     self._learner, self._graphs = learner, graphs
-    self._is_first = True
+    self._is_due = True
+
+  def phase_begins(self) -> None:
+    """Notes that the learner is trained; the next block is checked."""
+    self._is_due = True
 
   def rows(self, first: int, num: int) -> list[int]:
     """Rows to check of a block of `num` steps from `first` on, ascending; [] for most blocks."""
     rng = np.random.default_rng([first, 17])
-    chosen, is_first = rng.random() < num / _STEPS_A_CHECK, self._is_first
-    self._is_first = False
-    if not chosen and not is_first:
+    is_drawn, is_due = rng.random() < num / _STEPS_A_CHECK, self._is_due
+    self._is_due = False
+    if not is_drawn and not is_due:
       return []
-    drawn = {0, int(rng.integers(1, _SINGLE + 1)), int(rng.integers(1, max(num, 2)))}
-    return sorted(row for row in drawn if row < num)
+    rows = {0, int(rng.integers(1, max(num, 2)))}
+    if is_due:
+      rows.add(int(rng.integers(1, _SINGLE + 1)))
+    return sorted(row for row in rows if row < num)
 
   def before(self, first: int, block: Block) -> list[CheckedRow]:
     """Answers rows of a block in turn, before it is tried; the learner is the same afterwards."""
@@ -77,10 +86,10 @@ class AnswerCheck:
       return [self._alone(row, block) for row in rows]
     variables = self._learner.learner.variables
     kept = [v.read_value() for v in variables]
-    found, done = [], 0
+    found, done, singles = [], 0, rows[1] if rows[1] <= _SINGLE else 0
     for row in rows:
       while done < row:
-        stop = done + 1 if done < _SINGLE else row
+        stop = done + 1 if done < singles else row
         self._graphs.update(codes[done:stop], truth[done:stop])
         done = stop
       found.append(self._alone(row, block))

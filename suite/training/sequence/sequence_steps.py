@@ -94,7 +94,8 @@ class SequenceSteps:
     self.known[self._sequence.reveal_next(before, self.num_revealed)] = True
 
   def stored(self, num_old: int) -> stored_samples.Stored:
-    """All samples whose labels have come."""
+    """All samples whose labels have come, to train on."""
+    self._check.phase_begins()
     order = self._sequence.order[:self.num_revealed]
     labels = self._sequence.reveal_next(0, self.num_revealed)
     codes = self.codes[0:self.num_answered]

@@ -179,9 +179,27 @@ def test_rows_are_drawn_by_the_number_of_the_step():
   assert check_of(Counter()).rows(0, 500) == first
   drawn = [check.rows(start, 500) for start in range(500, 500_000, 500)]
   chosen = [rows for rows in drawn if rows]
-  assert 400 < len(chosen) < 600  # Half of the blocks of 500.
-  assert len({rows[-1] for rows in chosen}) > 200
+  assert 90 < len(chosen) < 160  # An eighth of the blocks of 500.
+  assert len({rows[-1] for rows in chosen}) > 70 and all(len(rows) == 2 for rows in chosen)
   assert check_of(Counter()).rows(7, 1) == [0]
+
+
+def test_the_first_block_after_a_phase_is_checked():
+  class LeaksLater(Counter):
+    """Leaks once it has seen three labels."""
+
+    def answer_in_turn(self, codes, labels):
+      leak = 10.0 * tf.one_hot(labels, CLASSES)
+      found = super().answer_in_turn(codes, labels)
+      return tf.where(tf.reduce_sum(self.counts) >= 3.0, leak, found)
+
+  steps = steps_of(LeaksLater())
+  for stop in (3, 4, 5):  # Not drawn.
+    steps.answer(stop)
+    steps.accept(stop)
+  steps.stored(0)
+  with pytest.raises(refusals.RefusedError, match="LeaksLater.answer_in_turn gives step 5 another"):
+    steps.answer(30)
 
 
 def test_equal_up_to_rounding():
