@@ -8,14 +8,14 @@ labels:
 
     row 0          `answer` alone
     row q < 5      `update` with labels 0..q-1, one at a time, then `answer`
-    row p          `update` with the other labels before it at once, then `answer`
+    rows p         `update` with the other labels before each at once, then `answer`
 
 The learner's variables are then restored. The block must give these rows the same answers, up to
 rounding, and must leave `answer` as it was. Where labels do not change a learner, `answer` is given
 a row alone: its answer must not depend on the other rows.
 
 The first block of a run, of a resumed run, and after each offline phase is checked so. Others are
-drawn, by the number of their first step alone, and checked in rows 0 and p. Nothing of this is
+drawn, by the number of their first step alone, and checked in rows 0 and one p. Nothing of this is
 charged.
 """
 
@@ -32,7 +32,8 @@ from suite.training.sequence import sequence_graphs
 
 # Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
 # class means (1,000 classes, 512 features).
-_STEPS_A_CHECK = 4000
+_STEPS_A_CHECK = 10_000
+_ROWS = 3  # Rows p of a block that is not drawn.
 _SINGLE = 4  # Largest number of labels that are learned one at a time.
 # Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
 # float32; products in TF32, as GPUs have them, differ by some 1e-4.
@@ -73,7 +74,7 @@ class AnswerCheck:
     self._is_due = False
     if not is_drawn and not is_due:
       return []
-    rows = {0, int(rng.integers(1, max(num, 2)))}
+    rows = {0, *rng.integers(1, max(num, 2), _ROWS if is_due else 1).tolist()}
     if is_due:
       rows.add(int(rng.integers(1, _SINGLE + 1)))
     return sorted(row for row in rows if row < num)
