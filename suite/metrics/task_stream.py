@@ -59,7 +59,8 @@ def area_under_curve(curve: Sequence[Sequence[float]]) -> float:
   Args:
     curve: [K, 2] of (step, accuracy), steps strictly rising. The area between the first and the
       last step (trapezoidal rule) is divided by their distance, so curves over the same steps are
-      comparable. No point is added at step 0. The mean of a single point is its accuracy.
+      comparable. Equation 5 takes curves whose first point is at step 0, before any update; none is
+      added here. The mean of a single point is its accuracy.
   """
   points = np.asarray(curve, np.float64)
   if points.ndim != 2 or points.shape[1] != 2 or not len(points):

@@ -31,7 +31,8 @@ class Progress:
   def point(self, values: Mapping[str, Any]) -> None:
     """Shows a point within an event: "step" of "steps", and other values."""
     text = ", ".join(
-        f"{k} {_short(v)}" for k, v in values.items() if k not in ("step", "steps", "key"))
+        f"{k} {_short(v)}" for k, v in values.items()
+        if v is not None and k not in ("step", "steps", "key"))
     where = values.get("key", "")
     if "step" in values and "steps" in values:
       where += f" {values['step']}/{values['steps']}"

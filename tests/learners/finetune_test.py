@@ -168,7 +168,7 @@ def test_the_same_task_goes_on_with_its_head(stream, tmp_path):
   second = learner.learn(experience, context)
   assert second["start"]["from"] == "digits_0_4"
   # With a fresh head the first training loss would be near ln 5 = 1.6 again.
-  assert second["trials"][0]["curve"][0][1] < first["trials"][0]["curve"][0][1] * 0.8
+  assert second["trials"][0]["curve"][1][1] < first["trials"][0]["curve"][1][1] * 0.8
 
 
 @pytest.mark.parametrize("optimizer", ["sgdw", "adamw"])

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import math
 
+FRACTION = 0.0025  # p of section 5.3.
+LARGEST = 512  # B of the default baseline (figure 9, and the reference code).
+SMALLEST = 16
 
-def adaptive(num_examples: int, *, fraction: float = 0.0025, smallest: int = 16,
-             largest: int = 512) -> int:
-  """The power of two below fraction * N, kept within [smallest, largest].
 
-  The exponent is cut towards zero; that only matters for N < 1 / fraction, where `smallest` wins
-  anyway.
+def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = SMALLEST,
+             largest: int = LARGEST) -> int:
+  """Returns b = min(B, max(16, 2^floor(log2(p D)))).
+
+  Args:
+    num_examples: D, the size of the training set.
+    fraction: p.
+    smallest: 16 in the paper.
+    largest: B.
   """
   if num_examples < 1:
     raise ValueError(f"num_examples is {num_examples}; a training set has at least one example.")

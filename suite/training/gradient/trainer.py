@@ -3,7 +3,8 @@
 
 Facts of NEVIS'22 (section 5 and appendix): SGD with Nesterov momentum 0.9, L2 weight decay 1e-4,
 linear warm-up of 7 epochs, then cosine; the weights with the lowest validation error are the
-result.
+result. Every validation, that of step 0 included, is charged to the ledger's phase "validate"; the
+reference code charges none, so the paper's FLOPs are those of the other phases.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Trainer:
 
   Attributes:
     steps: gradient steps per trial.
-    batch_size: B; None is the paper's rule (eq. 4) from the number of training examples.
+    batch_size: a fixed batch size; None is the paper's rule (eq. 4) from the number of training
+      examples, with `max_batch_size` as its B and `batch_fraction` as its p.
+    max_batch_size, batch_fraction: see `batch_size.adaptive`.
     validate_every: steps between validations. save_every: steps between saves of a run in progress.
     warmup_epochs: linear warm-up, in epochs.
     momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
@@ -46,6 +49,8 @@ class Trainer:
 
   steps: int = 50_000
   batch_size: Optional[int] = None
+  max_batch_size: int = batch_size_lib.LARGEST
+  batch_fraction: float = batch_size_lib.FRACTION
   validate_every: int = 1000
   save_every: int = 1000
   warmup_epochs: float = 7
@@ -60,10 +65,14 @@ class Trainer:
       raise ValueError(f"Trainer.optimizer is {self.optimizer!r}; allowed are "
                        f"{', '.join(optimizers.NAMES)}.")
     for name in ("steps", "validate_every", "save_every", "eval_batch_size", "batch_size",
-                 "max_validation"):
+                 "max_batch_size", "max_validation"):
       value = getattr(self, name)
       if value is not None and value < 1:
         raise ValueError(f"Trainer.{name} is {value}; it must be at least 1.")
+    if not 0 < self.batch_fraction <= 1:
+      raise ValueError(f"Trainer.batch_fraction is {self.batch_fraction}; it is a share of the "
+                       "training examples, above 0 and at most 1 (the paper's p is "
+                       f"{batch_size_lib.FRACTION}).")
 
   def fit(
       self,
@@ -88,14 +97,18 @@ class Trainer:
 
     Returns:
       {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
-      "curve": [[step, mean training loss since the last point, validation error], ...]}.
+      "curve": [[step, mean training loss since the last point, validation error], ...]}. The
+      first point is at step 0, before any update, and has no loss (None). It is measured and
+      charged like the others, but its weights are not a candidate for the result.
     """
     run = _Run(
         self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as)
     return context.journal.once(key, run.run)
 
   def batch(self, num_examples: int) -> int:
-    return self.batch_size or batch_size_lib.adaptive(num_examples)
+    """The batch size for a training set."""
+    return self.batch_size or batch_size_lib.adaptive(
+        num_examples, fraction=self.batch_fraction, largest=self.max_batch_size)
 
 
 @dataclasses.dataclass
@@ -125,6 +138,8 @@ class _Run:
     dataset = self.context.distribution.dataset(self._batches)
     iterator = iter(dataset)
     cost = self.network.step_cost(self._spec())
+    if not self.step:
+      self._validate()
     while self.step < self.trainer.steps:
       num_steps = self._until_boundary()
       began = time.monotonic()
@@ -171,7 +186,7 @@ class _Run:
     self.best_error: Optional[float] = None
     self.best_step = 0
     self.best: List[np.ndarray] = []
-    self.curve: List[List[float]] = []
+    self.curve: List[List[Optional[float]]] = []
     partial = self.context.journal.partial(self.key)
     if partial is None:
       self.network.set_weights(self.start)
@@ -199,16 +214,17 @@ class _Run:
                self.trainer.steps - self.step)
 
   def _validate(self) -> None:
+    """Adds a point to the curve; keeps the weights if they are the best since training began."""
     outputs = self.network.score.run(
         self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
         ledger=self.context.ledger, phase="validate")
     # One decision for all processes: each has computed the error by itself.
     error = self.context.distribution.agreed(
         validation_error(self.experience.task.kind, outputs))
-    loss = self.loss_sum / self.loss_steps
+    loss = self.loss_sum / self.loss_steps if self.step else None
     self.loss_sum, self.loss_steps = 0.0, 0
     self.curve.append([self.step, loss, error])
-    if self.best_error is None or error < self.best_error:
+    if self.step and (self.best_error is None or error < self.best_error):
       self.best_error, self.best_step, self.best = error, self.step, self.network.get_weights()
     self.context.report(
         key=self.key, step=self.step, steps=self.trainer.steps, loss=loss, validation_error=error)

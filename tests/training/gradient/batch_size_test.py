@@ -19,6 +19,16 @@ def test_bounds_and_fraction_can_be_changed():
   assert batch_size.adaptive(100_000, fraction=0.01, smallest=4, largest=64) == 64
 
 
+@pytest.mark.parametrize("largest, fraction", [(512, 0.0025), (128, 0.0025), (256, 0.01), (8, 0.5)])
+def test_rule_is_equation_4(largest, fraction):
+  for num in (*range(1, 2_000), *range(6_390, 500_000, 1_237)):
+    power = 0  # The largest power of two that is at most p D, by counting.
+    while 2 ** (power + 1) <= fraction * num:
+      power += 1
+    expected = min(largest, max(16, 2 ** power))
+    assert batch_size.adaptive(num, fraction=fraction, largest=largest) == expected, num
+
+
 def test_empty_set_is_refused():
   with pytest.raises(ValueError, match="num_examples is 0"):
     batch_size.adaptive(0)

@@ -54,10 +54,13 @@ class Loop:
 
 
 class Network:
-  """Its only weight is its step; at step s it is wrong about the share errors[s] of the images."""
+  """Its only weight is its step; at step s it is wrong about the share errors[s] of the images.
+
+  At step 0 the share is 0.9 if `errors` does not say.
+  """
 
   def __init__(self, errors, lost_at=None):
-    self.loop, self.score, self._errors = Loop(lost_at), self, errors
+    self.loop, self.score, self._errors = Loop(lost_at), self, {0: 0.9, **errors}
     self.seen = []
 
   def set_weights(self, weights):
@@ -122,25 +125,34 @@ def test_the_best_weights_are_kept_and_the_curve_says_why(tmp_path):
   result = _fit(network, context, steps=7, validate_every=2, save_every=100)
   assert result == {
       "status": "done", "validation_error": 0.2, "best_step": 4, "batch_size": 4,
-      "curve": [[2, 1.0, 0.5], [4, 1.0, 0.2], [6, 1.0, 0.4], [7, 1.0, 0.2]]}  # The first of equals.
+      # The first of equals.
+      "curve": [[0, None, 0.9], [2, 1.0, 0.5], [4, 1.0, 0.2], [6, 1.0, 0.4], [7, 1.0, 0.2]]}
   assert context.store.load(context.store.own("best")) == [np.array(4)]
   assert network.start == [np.array(-1)]
   totals = ledger.totals()
   assert (totals["flops_train"], totals["macs_train"]) == (700, 210)
   assert (totals["steps_train"], totals["examples_train"]) == (7, 28)
-  assert [r["step"] for r in reports] == [2, 4, 6, 7]
-  assert reports[1] == {
+  assert [r["step"] for r in reports] == [0, 2, 4, 6, 7]
+  assert reports[2] == {
       "key": "t/trial0", "step": 4, "steps": 7, "loss": 1.0, "validation_error": 0.2
   }
 
 
 def test_the_errors_of_the_chief_decide_which_weights_are_the_best(tmp_path):
   chief, context = {0.2: 0.3, 0.3: 0.2}, _context(tmp_path)
-  context.distribution.agreed = lambda error: chief[error]
+  context.distribution.agreed = lambda error: chief.get(error, error)
   network = Network({2: 0.2, 4: 0.3})
   result = _fit(network, context, steps=4, validate_every=2, save_every=100)
   assert (result["best_step"], result["validation_error"]) == (4, 0.2)
   assert context.store.load(context.store.own("best")) == [np.array(4)]
+
+
+def test_step_0_is_measured_but_never_the_result(tmp_path):
+  context = _context(tmp_path)
+  result = _fit(Network({0: 0.1, 1: 0.6, 2: 0.5}), context, steps=2, validate_every=1)
+  assert result["curve"] == [[0, None, 0.1], [1, 1.0, 0.6], [2, 1.0, 0.5]]
+  assert (result["best_step"], result["validation_error"]) == (2, 0.5)
+  assert context.store.load(context.store.own("best")) == [np.array(2)]
 
 
 @pytest.mark.parametrize("steps, validate_every, save_every, expected", [
@@ -161,8 +173,8 @@ def test_runs_stop_at_every_validation_save_and_the_end(tmp_path, steps, validat
                 save_every=save_every)
   assert network.loop.calls == expected
   points = [s for s in range(1, steps + 1) if s % validate_every == 0 or s == steps]
-  assert [p[0] for p in result["curve"]] == points
-  assert all(p[1] == 1.0 for p in result["curve"])  # Mean loss a step, over saves too.
+  assert [p[0] for p in result["curve"]] == [0, *points]
+  assert all(p[1] == 1.0 for p in result["curve"][1:])  # Mean loss a step, over saves too.
 
 
 def test_a_loss_that_is_not_finite_ends_the_trial(tmp_path):
@@ -171,7 +183,7 @@ def test_a_loss_that_is_not_finite_ends_the_trial(tmp_path):
   result = _fit(Network({2: 0.5}, lost_at=3), context, steps=8, validate_every=2, save_every=100)
   assert result == {
       "status": "failed", "validation_error": None, "best_step": None, "batch_size": 4,
-      "curve": [[2, 1.0, 0.5]]
+      "curve": [[0, None, 0.9], [2, 1.0, 0.5]]
   }
   assert ledger.totals()["steps_train"] == 4  # What was spent is paid for all the same.
   with pytest.raises(FileNotFoundError):
@@ -199,7 +211,7 @@ def test_warm_up_is_in_epochs_and_ends_before_the_training(tmp_path, epochs, ste
 def test_max_validation_draws_the_same_images_for_every_trial(tmp_path):
   seen = []
   for trial in (0, 1):
-    network = Network({1: 0.25, 2: 0.25})
+    network = Network({0: 0.25, 1: 0.25, 2: 0.25})
     result = _fit(network,
                   _context(tmp_path),
                   f"t/trial{trial}",
@@ -208,10 +220,10 @@ def test_max_validation_draws_the_same_images_for_every_trial(tmp_path):
                   max_validation=4)
     seen += network.seen
     assert result["validation_error"] == 0.25
-  assert len(seen) == 4 and len(set(map(tuple, seen))) == 1 and len(seen[0]) == 4
+  assert len(seen) == 6 and len(set(map(tuple, seen))) == 1 and len(seen[0]) == 4
   network = Network({2: 0.1})
   _fit(network, _context(tmp_path), steps=2, validate_every=2, max_validation=50)
-  assert network.seen == [EXPERIENCE.dev.ids.tolist()]
+  assert network.seen == 2 * [EXPERIENCE.dev.ids.tolist()]
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):
@@ -254,6 +266,14 @@ def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):
 def test_the_batch_is_the_papers_unless_it_is_given():
   assert trainer_lib.Trainer().batch(50_000) == 64
   assert trainer_lib.Trainer(batch_size=32).batch(50_000) == 32
+  assert trainer_lib.Trainer(max_batch_size=32).batch(50_000) == 32  # B.
+  assert trainer_lib.Trainer(batch_fraction=0.01).batch(50_000) == 256  # p: 500, rounded down.
+
+
+@pytest.mark.parametrize("value", [0, -0.1, 1.5])
+def test_a_fraction_that_is_no_share_is_refused(value):
+  with pytest.raises(ValueError, match=rf"Trainer\.batch_fraction is {value}; .* at most 1"):
+    trainer_lib.Trainer(batch_fraction=value)
 
 
 def test_multi_label_tasks_are_validated_by_average_precision():
@@ -266,7 +286,8 @@ def test_multi_label_tasks_are_validated_by_average_precision():
 
 @pytest.mark.parametrize(
     "name",
-    ["steps", "validate_every", "save_every", "eval_batch_size", "batch_size", "max_validation"])
+    ["steps", "validate_every", "save_every", "eval_batch_size", "batch_size", "max_batch_size",
+     "max_validation"])
 @pytest.mark.parametrize("value", [0, -3])
 def test_settings_that_are_not_positive_are_refused(name, value):
   with pytest.raises(ValueError, match=rf"Trainer\.{name} is {value}; it must be at least 1"):
@@ -278,7 +299,7 @@ def test_the_loss_of_a_curve_ignores_where_saves_fall(tmp_path):
   network = Network({4: 0.5})
   network.loop.run = lambda iterator, num_steps: _advance(network.loop, num_steps)
   result = _fit(network, _context(tmp_path), steps=4, validate_every=4, save_every=1)
-  assert result["curve"] == [[4, (1 + 2 + 3 + 4) / 4, 0.5]]
+  assert result["curve"] == [[0, None, 0.9], [4, (1 + 2 + 3 + 4) / 4, 0.5]]
 
 
 def _advance(loop, num_steps):
