@@ -110,8 +110,7 @@ class Finetune(tf.Module):
     entries = [e for e in context.store.entries() if not e.name.startswith(_STATIC)]
     compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
     features = starts.KnnErrors(
-        network, experience, transform=self.transform,
-        batch_size=self._trainer.eval_batch_size, context=context,
+        network, experience, transform=self.transform, context=context,
         load=lambda e: fresh if e is None else context.store.load(compared[e]))
     return self._start.choose(entries, features)
 

@@ -65,13 +65,26 @@ class Nearest:
     k: the number of neighbors, of uniform weight, by Euclidean distance.
     max_train, max_validation: images drawn for the comparison, the same ones for every candidate.
     include_random: whether a random backbone is a candidate; if it wins, training starts from
-      random weights.
+      random weights. The paper takes the most related past task; the reference code scores random
+      weights, too, but never starts from them if there is a past task.
+    statistics: "batch" or "running", see `Network.extract`. The paper does not say; the reference
+      code uses those of batches.
+    batch_size: images encoded at once; the reference's. With "batch" the features depend on it.
   """
 
   k: int = 5
   max_train: int = 10_000
   max_validation: int = 5_000
-  include_random: bool = True
+  include_random: bool = False
+  statistics: str = "batch"
+  batch_size: int = 128
+
+  def __post_init__(self):
+    if self.statistics not in network_lib.STATISTICS:
+      raise ValueError(f"Nearest.statistics is {self.statistics!r}; allowed are "
+                       f"{', '.join(network_lib.STATISTICS)}.")
+    if self.batch_size < 1:
+      raise ValueError(f"Nearest.batch_size is {self.batch_size}; it must be at least 1.")
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     if not entries:
@@ -98,11 +111,10 @@ class KnnErrors:
       *,
       load: Callable[[weight_store.Entry | None], list[np.ndarray]],
       transform: transform_lib.Transform,
-      batch_size: int,
       context: context_lib.Context,
   ):
     self._network, self._experience, self._load = network, experience, load
-    self._transform, self._batch_size, self._context = transform, batch_size, context
+    self._transform, self._context = transform, context
     self._sets: dict[str, Any] = {}
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
@@ -114,8 +126,8 @@ class KnnErrors:
     from sklearn import neighbors  # Here, because few runs need it.
 
     self._network.set_backbone(self._load(entry))
-    train = self._extract("train", settings.max_train)
-    validation = self._extract("dev", settings.max_validation)
+    train = self._extract("train", settings.max_train, settings)
+    validation = self._extract("dev", settings.max_validation, settings)
     multi_label = self._experience.task.kind == tasks.MULTI_LABEL
     knn = neighbors.KNeighborsClassifier(
         n_neighbors=min(settings.k, len(train.ids)), algorithm="brute")
@@ -132,12 +144,15 @@ class KnnErrors:
     correct = int(np.sum(knn.predict(queries) == validation.labels))
     return classification.error(correct, len(validation.labels))
 
-  def _extract(self, split: str, limit: int) -> scoring.Outputs:
+  def _extract(self, split: str, limit: int, settings: Nearest) -> scoring.Outputs:
     if split not in self._sets:
-      seed = self._context.seeds.integer("select", split)
-      self._sets[split] = getattr(self._experience, split).take(limit, seed=seed)
-    return self._network.extract.run(
-        self._sets[split], transform=self._transform, batch_size=self._batch_size,
+      seeds, images = self._context.seeds, getattr(self._experience, split)
+      images = images.take(limit, seed=seeds.integer("select", split))
+      # Images are often stored by class, and the statistics of such batches would tell it.
+      order = seeds.generator("select order", split).permutation(images.size)
+      self._sets[split] = images.subset(order)
+    return self._network.extract(settings.statistics).run(
+        self._sets[split], transform=self._transform, batch_size=settings.batch_size,
         ledger=self._context.ledger, phase="select")
 
 

@@ -26,6 +26,20 @@ def test_a_line_through_one_and_two_rows():
   assert asked == [1, 2]
 
 
+def test_a_line_through_one_row_and_a_batch():
+  costs = row_costs.RowCosts(lambda rows: flops.Cost(100 + 7 * rows, 3 * rows), size=64)
+  assert [costs(rows) for rows in (1, 2, 63)] == [
+      flops.Cost(107, 3), flops.Cost(114, 6), flops.Cost(541, 189)]
+  with pytest.raises(ValueError, match="size is 1; a line goes through 1 row and a larger batch"):
+    row_costs.RowCosts(lambda rows: flops.Cost(rows, rows), size=1)
+
+
+def test_what_lies_on_no_line_is_counted():
+  # From 2 to 10 in three steps: no integer each.
+  costs = row_costs.RowCosts(lambda rows: flops.Cost(10 * rows // 4, 0), size=4)
+  assert [costs(rows).flops for rows in (1, 2, 3, 4)] == [2, 5, 7, 10]
+
+
 def test_what_is_unknown_of_a_row_is_unknown_of_many():
   costs = row_costs.RowCosts(lambda rows: flops.Cost(None, rows, ("Odd",)))
   assert costs(5) == flops.Cost(None, 5, ("Odd",))
@@ -50,4 +64,5 @@ def test_as_counted_on_the_graph_of_a_training_step(rows):
         tf.TensorSpec([num, 8, 8, 3]), tf.TensorSpec([num], tf.int64)))
 
   assert row_costs.RowCosts(count)(rows) == count(rows)
+  assert row_costs.RowCosts(count, size=16)(rows) == count(rows)
   assert np.isfinite(count(rows).flops)

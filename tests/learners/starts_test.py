@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Choosing among past models, with the kNN errors given by hand."""
 
+import pytest
+
 from suite.learners import starts
 from suite.state import weight_store
 
@@ -24,14 +26,16 @@ def test_random_and_previous():
 
 
 def test_nearest_takes_the_lowest_error():
-  choice = starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.1, c=0.2, random=0.4))
+  nearest = starts.Nearest(include_random=True)
+  choice = nearest.choose(ENTRIES, Errors(a=0.3, b=0.1, c=0.2, random=0.4))
   assert choice == (ENTRIES[1], dict(a=0.3, b=0.1, c=0.2, random=0.4))
 
 
 def test_random_weights_win_only_if_they_are_better():
-  assert starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.3, random=0.2)).entry is None
+  nearest = starts.Nearest(include_random=True)
+  assert nearest.choose(ENTRIES, Errors(a=0.3, b=0.3, c=0.3, random=0.2)).entry is None
   errors = Errors(a=0.3, b=0.3, c=0.4, random=0.3)
-  assert starts.Nearest().choose(ENTRIES, errors).entry == ENTRIES[1]
+  assert nearest.choose(ENTRIES, errors).entry == ENTRIES[1]
 
 
 def test_of_equals_the_newest_wins():
@@ -39,10 +43,18 @@ def test_of_equals_the_newest_wins():
   assert starts.Nearest().choose(ENTRIES, errors).entry == ENTRIES[2]
 
 
-def test_random_can_be_left_out_and_is_not_looked_at():
-  choice = starts.Nearest(include_random=False).choose(ENTRIES, Errors(a=0.3, b=0.2, c=0.4))
+def test_random_weights_are_no_past_task():
+  choice = starts.Nearest().choose(ENTRIES, Errors(a=0.3, b=0.2, c=0.4))
   assert choice.entry == ENTRIES[1] and "random" not in choice.candidates
 
 
 def test_the_first_task_starts_from_scratch():
   assert starts.Nearest().choose([], Errors()) == (None, {})
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"statistics": "moving"}, r"Nearest\.statistics is 'moving'; allowed are batch, running"),
+    ({"batch_size": 0}, r"Nearest\.batch_size is 0; it must be at least 1")])
+def test_unknown_settings_are_refused(values, message):
+  with pytest.raises(ValueError, match=message):
+    starts.Nearest(**values)

@@ -163,9 +163,8 @@ def test_costs_add_up_over_the_whole_stream(whole):
   folder, summary, _ = whole
   found = _records(folder)
   assert [r["flops_train"] for r in found] == [1000, 1000, 2002, 2002, 3006, 3006]
-  # The template product and the mean of squares: 2 FLOPs a multiply-add, padding to 128 included.
-  batches = [-(-r["seen"] // 128) for r in found[1::2]]
-  assert found[-1]["macs_predict"] == sum(batches) * 128 * 192 * 10
+  # The template product and the mean of squares: 2 FLOPs a multiply-add; padding costs nothing.
+  assert found[-1]["macs_predict"] == sum(r["seen"] for r in found[1::2]) * 192 * 10
   assert summary["flops"] == found[-1]["flops"]
   assert summary["flops"] == found[-1]["flops_train"] + found[-1]["flops_predict"]
   assert summary["steps"] == 3 and summary["examples_train"] == 48
@@ -340,8 +339,8 @@ def test_predict_is_given_images_only(tmp_path):
       return super().predict(*args)
 
   _run(tmp_path, Watching(), stream=_stream(places=(1,)))
-  check, predict = given  # The graph that the width is read from has one row.
-  assert check[0][0].shape == [1, 8, 8, 3]
-  for args, kwargs in (check, predict):
+  # One row for the width of the answers and one for the cost of the last batch.
+  assert [args[0].shape[0] for args, _ in given] == [1, 128, 1]
+  for args, kwargs in given:
     assert not kwargs and len(args) == 1 and isinstance(args[0], tf.Tensor)
     assert args[0].shape[1:] == [8, 8, 3] and args[0].dtype == tf.uint8

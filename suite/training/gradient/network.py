@@ -16,6 +16,10 @@ from suite.training.gradient import gradient_loop
 from suite.training.scoring import scoring
 
 
+# What batch norm of `Network.extract` takes means and variances from.
+STATISTICS = ("batch", "running")
+
+
 class Network:
   """Backbone, head and gradient loop for one kind of task and number of classes.
 
@@ -53,8 +57,21 @@ class Network:
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
-    self.extract = scoring.Forward(
-        lambda images: self.backbone(images, training=False), distribution)
+    self._extract = {
+        "running": scoring.Forward(
+            lambda images: self.backbone(images, training=False), distribution),
+        "batch": scoring.Forward(
+            lambda images: self.backbone(images, training=True), distribution, pads=False)}
+
+  def extract(self, statistics: str) -> scoring.Forward:
+    """Returns the function from images to the backbone's features [N, D].
+
+    Args:
+      statistics: "running": a norm uses its running averages. "batch": it uses the mean and the
+        variance of each batch, as in training, so features depend on the batch size and on the
+        order of the images; the running averages in use move, those in the store do not.
+    """
+    return self._extract[statistics]
 
   def _build(self):
     size = self._arguments["image_size"]

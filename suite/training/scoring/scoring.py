@@ -1,10 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Runs a compiled function over an image set: every example once, the cost charged."""
+"""Runs a compiled function over an image set: every example once, the cost charged.
+
+The last batch has fewer examples than the others. It is padded, so that one shape is compiled; rows
+of padding are not charged: N examples in batches of B cost floor(N / B) batches of B and one of
+N mod B. Batches that fill up the replicas of a strategy are not charged either.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +17,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.compute import row_costs
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.data.images import image_set as image_set_lib
@@ -41,11 +47,14 @@ class Forward:
   Args:
     fn: a function of images [B, H, W, 3], or features [B, D], to a tensor [B, ...].
     distribution: its replicas work on different batches in parallel.
+    pads: False: the last batch is passed on with N mod B rows, compiled for that size. Needed if
+      the outputs of a row depend on the other rows of its batch.
   """
 
   def __init__(
-      self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution):
-    self._distribution = distribution
+      self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution, *,
+      pads: bool = True):
+    self._distribution, self._pads = distribution, pads
     self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
     self._spec = None
     self._latest: tuple[Any, ...] = ()
@@ -54,13 +63,26 @@ class Forward:
     if spec == self._spec:
       return
     self._spec = spec
-    example = self._values([tf.zeros(spec.shape, spec.dtype)])
-    self._concrete = self._fn.get_concrete_function(example)
-    # The graph holds a copy for each local replica.
-    total, here = flops.count(self._concrete), self._distribution.num_local_replicas
-    self.cost = flops.Cost(
-        None if total.flops is None else total.flops // here,
-        None if total.macs is None else total.macs // here, total.uncounted)
+
+    def count(rows: int) -> flops.Cost:
+      example = self._values([tf.zeros([rows, *spec.shape[1:]], spec.dtype)])
+      # The graph holds a copy for each local replica.
+      total, here = (flops.count(self._fn.get_concrete_function(example)),
+                     self._distribution.num_local_replicas)
+      return flops.Cost(
+          None if total.flops is None else total.flops // here,
+          None if total.macs is None else total.macs // here, total.uncounted)
+
+    batch = int(spec.shape[0])
+    self.cost = count(batch)  # Of a full batch.
+    self._rests = row_costs.RowCosts(
+        lambda rows: self.cost if rows == batch else count(rows), max(batch, 2))
+
+  def _cost(self, size: int) -> flops.Cost:
+    """Returns the cost of `size` examples without padding."""
+    whole, rest = divmod(size, int(self._spec.shape[0]))
+    cost = self.cost * whole
+    return cost + self._rests(rest) if rest else cost
 
   def _batches(self, image_set: Any, transform: transform_lib.Transform, batch_size: int
                ) -> tf.data.Dataset:
@@ -87,7 +109,7 @@ class Forward:
     Args:
       image_set: an `ImageSet` or another set of N examples with `eval_batches`.
       transform: prepares the examples.
-      batch_size: B; the last batch is padded, and the padding is dropped from the result.
+      batch_size: B.
       ledger: charged.
       phase: of the ledger.
     """
@@ -96,7 +118,8 @@ class Forward:
     self._prepare(batches.element_spec["image"])
     seen: list[Any] = []
     values: list[np.ndarray] = []
-    for group in _groups(batches, self._distribution.num_local_replicas):
+    passed = batches if self._pads else map(_without_padding, batches)
+    for group in _groups(passed, self._distribution.num_local_replicas):
       images = [b["image"] for b in group]
       images += images[-1:] * (self._distribution.num_local_replicas - len(images))
       outputs = self._distribution.strategy.experimental_local_results(
@@ -108,7 +131,7 @@ class Forward:
       raise AssertionError(f"{image_set.name}: scored {np.count_nonzero(masks)} of "
                            f"{image_set.size} examples.")
     result = Outputs(*_facts(image_set, seen, masks), np.concatenate(values)[masks])
-    cost = self.cost * len(seen)
+    cost = self._cost(image_set.size)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
@@ -139,9 +162,19 @@ def _facts(image_set: Any, seen: Sequence[Any], masks: np.ndarray
   return np.array([i.decode() for i in ids]), labels
 
 
-def _groups(batches: tf.data.Dataset, size: int) -> Iterator[list[Any]]:
+def _without_padding(batch: Any) -> dict[str, tf.Tensor]:
+  """Returns the rows of a batch that are examples; padding comes last."""
+  num = int(np.count_nonzero(batch["mask"]))
+  return {key: value[:num] for key, value in batch.items()}
+
+
+def _groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
+  """Yields up to `size` batches of one shape at a time, in order."""
   group: list[Any] = []
   for batch in batches:
+    if group and batch["image"].shape != group[0]["image"].shape:
+      yield group
+      group = []
     group.append(batch)
     if len(group) == size:
       yield group

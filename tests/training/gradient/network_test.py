@@ -81,10 +81,29 @@ def test_logits_are_the_head_of_the_extracted_features(network):
                           batch_size=2,
                           ledger=ledger_lib.Ledger(),
                           phase="predict")
-  features = network.extract.run(made, **run()).values
+  features = network.extract("running").run(made, **run()).values
   kernel, bias = (v.numpy() for v in network.head.weights)
   np.testing.assert_allclose(
       network.score.run(made, **run()).values, features @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
+def test_features_by_batch_statistics_are_normalized_within_each_batch(network):
+  network.set_weights(network.initial_weights(1))
+  made = image_set.ImageSet.from_arrays(
+      "s", _images(5), np.arange(5) % 3, kind=tasks.SINGLE_LABEL, num_classes=3)
+  features = network.extract("batch").run(
+      made, transform=image_ops.Plain(4), batch_size=2, ledger=ledger_lib.Ledger(),
+      phase="select").values
+  convolution, norm = (next(layer for layer in network.backbone.layers if isinstance(layer, kind))
+                       for kind in (tf.keras.layers.Conv2D, tf.keras.layers.BatchNormalization))
+  images = np.concatenate([b["image"] for b in made.eval_batches(1, transform=image_ops.Plain(4))])
+  before = tf.keras.Model(network.backbone.input, convolution.output)(images).numpy()
+  after = tf.keras.Model(norm.output, network.backbone.output)
+  for rows in (slice(0, 2), slice(2, 4), slice(4, 5)):  # The last batch has one image, no padding.
+    x = before[rows].astype(np.float64)
+    x = (x - x.mean((0, 1, 2))) / np.sqrt(x.var((0, 1, 2)) + norm.epsilon)
+    x = x * norm.gamma.numpy() + norm.beta.numpy()
+    np.testing.assert_allclose(features[rows], after(x), rtol=1e-4, atol=1e-5)
 
 
 def test_a_step_is_counted_once_for_its_shape_and_scales_with_the_batch(network):

@@ -57,10 +57,10 @@ def test_a_small_set_is_not_padded_to_a_large_batch():
     return _answer(images)
 
   _evaluate(predict, _set([0] * 5, [0] * 5))
-  assert shapes == [8]  # The power of two that holds 5.
+  assert shapes == [8, 1]  # The power of two that holds 5; one row tells what 5 of them cost.
 
 
-def test_the_cost_of_every_batch_is_charged():
+def test_the_cost_of_every_example_is_charged():
   ledger = ledger_lib.Ledger()
 
   def predict(images):
@@ -70,7 +70,7 @@ def test_the_cost_of_every_batch_is_charged():
   alone = ledger_lib.Ledger()
   _evaluate(predict, _set([0] * 2, [0] * 2), alone, batch_size=2, phase="predict")
   assert alone.totals()["flops_predict"] == 6
-  assert ledger.totals()["flops_predict"] == 3 * 6
+  assert ledger.totals()["flops_predict"] == 5 * 3
   assert ledger.totals()["examples_predict"] == 5
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Every example once, whatever the batch size, and each batch paid for."""
+"""Every example once, whatever the batch size, and each example charged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.data.images import image_ops
 from suite.data.images import image_set
+from suite.models import conv4
 from suite.training.scoring import scoring
 
 TRANSFORM = image_ops.Plain(2)
@@ -43,14 +45,50 @@ def test_every_example_comes_once_in_order(num, batch_size):
   assert outputs.values[:, 0].tolist() == [2.0 * i for i in range(num)]
 
 
-def test_each_batch_is_charged_padding_included():
+def test_each_example_is_charged_and_no_padding():
   ledger = ledger_lib.Ledger()
   forward = scoring.Forward(_colours, distribution_lib.build())
   _run(forward, _set(10), 4, ledger, "select")
   assert (forward.cost.flops, forward.cost.macs) == (4, 0)
   totals = ledger.totals()
-  assert totals["flops_select"] == 3 * 4 and totals["examples_select"] == 10
+  assert totals["flops_select"] == 10 and totals["examples_select"] == 10
   assert totals["flops"] == totals["flops_select"] and totals["steps"] == 0
+
+
+@pytest.mark.parametrize("num, batch_size", [
+    (42, 256),  # As the validation split of olivetti_face.
+    (42, 32), (64, 32), (33, 32), (1, 32), (3, 2), (3, 1)])
+@pytest.mark.parametrize("pads", [True, False])
+def test_a_net_costs_what_batches_without_padding_cost(num, batch_size, pads):
+  net = conv4.conv4((8, 8, 3), filters=2, blocks=1)
+
+  def counted(rows):
+    graph = tf.function(lambda x: net(x, training=False)).get_concrete_function(
+        tf.TensorSpec([rows, 8, 8, 3], tf.uint8))
+    return flops.count(graph)
+
+  ledger, made = ledger_lib.Ledger(), _set(num, 8)
+  forward = scoring.Forward(
+      lambda x: net(x, training=False), distribution_lib.build(), pads=pads)
+  outputs = forward.run(made, transform=image_ops.Plain(8), batch_size=batch_size, ledger=ledger,
+                        phase="validate")
+  whole, rest = divmod(num, batch_size)
+  cost = counted(batch_size) * whole + (counted(rest) if rest else flops.ZERO)
+  totals = ledger.totals()
+  assert (totals["flops_validate"], totals["macs_validate"]) == (cost.flops, cost.macs)
+  images = np.concatenate([b["image"] for b in made.eval_batches(1, transform=image_ops.Plain(8))])
+  np.testing.assert_allclose(outputs.values, net(images), rtol=1e-5, atol=1e-6)
+
+
+def test_a_function_of_the_whole_batch_sees_no_padding():
+  ledger = ledger_lib.Ledger()
+  forward = scoring.Forward(
+      lambda images: _colours(images) - tf.reduce_mean(_colours(images), axis=0),
+      distribution_lib.build(), pads=False)
+  outputs = _run(forward, _set(10), 4, ledger)
+  # Colours 0 2 4 6, 8 10 12 14, 16 18: each less the mean of its own batch.
+  assert outputs.values[:, 0].tolist() == [-3, -1, 1, 3, -3, -1, 1, 3, -1, 1]
+  assert outputs.ids.tolist() == [f"no. {i}" for i in range(10)]
 
 
 def test_an_unknown_cost_stays_unknown():
@@ -73,9 +111,10 @@ def test_a_function_is_traced_once_for_one_shape():
   made = _set(5)
   for one in (made, _set(7), made):
     _run(forward, one, 4)
-  assert traces == [(4, 2, 2, 3)]
+  # The batch, and one row, from which the cost of the last batches follows.
+  assert traces == [(4, 2, 2, 3), (1, 2, 2, 3)]
   _run(forward, made, 2)
-  assert traces == [(4, 2, 2, 3), (2, 2, 2, 3)]
+  assert traces == [(4, 2, 2, 3), (1, 2, 2, 3), (2, 2, 2, 3)]
 
 
 def test_a_variable_that_changes_between_passes_is_read_again():
