@@ -16,7 +16,8 @@ from suite.commands import data_build
 from suite.configs import gin_files
 
 # Name -> arguments of `streams.nevis`.
-NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits) for variant in ("full", "short", "tiny")
+NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
+                 for variant in ("full", "short", "tiny", "small")
                  for end, splits in (("", "ours"), ("-paper", "paper"))}
 
 # (error, label) -> its one line; says an error to the user as `suite` does.

@@ -215,8 +215,8 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   """A NEVIS'22 stream over the data sets "nevis/...".
 
   Args:
-    variant: "full" (106 tasks), "short" (29), "tiny" (6), or names such as ["mnist", "mnist@2"]:
-      lines of the full stream, in its order.
+    variant: "full" (106 tasks), "short" (29), "tiny" (7, of the reference code), "small" (6, of
+      this suite), or names such as ["mnist", "mnist@2"]: lines of the full stream, in its order.
     data_dir: where the data sets are prepared; TFDS's own folder if not given.
     splits: "ours", or "paper": those that the reference draws ("nevis/NAME_paper"). Its draws of
       some data sets cannot be reproduced; these have ours, and are logged.

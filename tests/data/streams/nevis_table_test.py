@@ -39,7 +39,7 @@ def test_short_has_its_own_order_and_years():
   assert len(lines) == 29 and len({line.name for line in lines}) == 28
 
 
-@pytest.mark.parametrize("variant", ["full", "short", "tiny"])
+@pytest.mark.parametrize("variant", ["full", "short", "tiny", "small"])
 def test_years_never_go_back(variant):
   years = [line.year for line in nevis_table.select(variant)]
   assert years == sorted(years)
@@ -51,12 +51,20 @@ def test_occurrences_count_within_the_chosen_stream():
   assert [line.key for line in nevis_table.select(["mnist", "mnist@2"])] == ["mnist", "mnist@2"]
 
 
-def test_tiny_ends_with_a_meta_test_task():
-  assert [line.role for line in nevis_table.select("tiny")] == ["meta_train"] * 5 + ["meta_test"]
+def test_tiny_is_that_of_the_reference_code():
+  assert [(line.key, line.year, line.role) for line in nevis_table.select("tiny")] == [
+      ("mnist", 2004, "meta_train"), ("caltech101", 2010, "meta_train"),
+      ("voc2012", 2014, "meta_train"), ("cifar100", 2018, "meta_train"),
+      ("mnist@2", 2018, "meta_train"), ("melanoma", 2018, "meta_train"),
+      ("caltech_birds2011", 2020, "meta_test")]
+
+
+def test_small_ends_with_a_meta_test_task():
+  assert [line.role for line in nevis_table.select("small")] == ["meta_train"] * 5 + ["meta_test"]
 
 
 @pytest.mark.parametrize("variant, message", [
-    ("long", "Unknown NEVIS stream 'long'; allowed are 'full', 'short', 'tiny'"),
+    ("long", "Unknown NEVIS stream 'long'; allowed are 'full', 'short', 'tiny', 'small'"),
     (["mnist", "mnost"], r"Unknown NEVIS tasks \['mnost'\]; the full stream has: aberdeen"),
     ([], "Unknown NEVIS tasks"),
 ])

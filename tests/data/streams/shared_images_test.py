@@ -70,7 +70,7 @@ def test_they_can_be_kept(data_dir):
   assert len(ids) == 45
   assert shared == {split: {"removed": 0} for split in ("train", "dev", "validation")}
   with pytest.raises(ValueError, match="shared_images='no'; allowed are 'remove' and 'keep'"):
-    streams.nevis("tiny", shared_images="no")
+    streams.nevis("small", shared_images="no")
 
 
 def test_a_repeated_data_set_does_not_lose_its_own_images(data_dir):

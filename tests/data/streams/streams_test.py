@@ -137,7 +137,7 @@ def test_missing_data_stops_a_stream_before_its_first_event():
 
 
 def test_nevis_names_what_is_not_prepared(tmp_path):
-  stream = streams.nevis("tiny", data_dir=str(tmp_path))
+  stream = streams.nevis("small", data_dir=str(tmp_path))
   assert [m.dataset for m in stream.missing()] == [
       "nevis/olivetti_face", "nevis/mnist", "nevis/cifar10", "nevis/semeion", "nevis/tiny_imagenet"]
   assert stream.expected == {"meta_train": 5, "meta_test": 1}
@@ -150,7 +150,7 @@ def test_nevis_says_what_is_left_out(tmp_path):
                          on_missing="leave_out")
   assert stream.left_out == ("semeion", "fashion_mnist") and not stream.events()
   with pytest.raises(ValueError, match="on_missing='skip'; allowed are 'stop' and 'leave_out'"):
-    streams.nevis("tiny", on_missing="skip")
+    streams.nevis("small", on_missing="skip")
 
 
 def test_nevis_can_have_the_splits_of_the_reference(tmp_path, caplog):
@@ -193,7 +193,7 @@ def test_one_word_changes_the_splits_that_a_task_is_delivered_with(tmp_path):
 
 
 def test_nevis_tasks_know_their_classes_without_data(tmp_path):
-  stream = streams.nevis("tiny", data_dir=str(tmp_path))
+  stream = streams.nevis("small", data_dir=str(tmp_path))
   assert [(e.task.key, e.task.num_classes) for e in stream.entries] == [
       ("olivetti_face", 40), ("mnist", 10), ("mnist@2", 10), ("cifar10", 10), ("semeion", 10),
       ("tiny_imagenet", 200)]
