@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tfds_builders.rows import row as row_lib
 
 # Part of a URL -> kind of source; the first match counts.
@@ -14,18 +12,23 @@ _ACCOUNTS = {"Kaggle": "Kaggle account"}
 _BY_HAND = ("Google Drive", "SharePoint")
 
 
+def url_kind(url: str) -> str:
+  """Returns "web", "Kaggle", "Google Drive", "SharePoint" or "Internet Archive"."""
+  return next((kind for part, kind in _KINDS if part in url), "web")
+
+
 def file_kind(file: row_lib.File) -> str:
-  """Returns "web", "Kaggle", "Google Drive", "SharePoint", "Internet Archive" or "manual"."""
-  if file.url is None:
-    return "manual"
-  return next((kind for part, kind in _KINDS if part in file.url), "web")
+  """Returns the kind of the file's URL; "manual" if it has none."""
+  return "manual" if file.url is None else url_kind(file.url)
 
 
 def kind(row: row_lib.Row) -> str:
   """Returns the source of the first layout; "TFDS" for data sets that TFDS builds itself."""
   if row.tfds is not None and not row.layouts:
     return "manual, then TFDS" if row.tfds.manual else "TFDS"
-  kinds: list[str] = list(dict.fromkeys(file_kind(file) for file in row.layouts[0].files))
+  layout = row.layouts[0]
+  kinds: list[str] = list(dict.fromkeys(
+      map(url_kind, layout.links) if layout.links else map(file_kind, layout.files)))
   rar = ", RAR" if any(file.name.endswith(".rar") for file in row.layouts[0].files) else ""
   return " and ".join(kinds) + rar
 
@@ -54,14 +57,13 @@ def how_to_get(file: row_lib.File) -> str:
   return f"curl -L -o DIR/{file.name} '{file.url}'"
 
 
-def downloadable(file: row_lib.File) -> bool:
-  """Whether a program can fetch it without credentials and without a browser."""
-  return bool(file.url and re.match("https?://", file.url)) and file_kind(file) not in _BY_HAND
-
-
 def instructions(layout: row_lib.Layout, name: str | None = None) -> str:
   """Returns the manual steps for one layout, one line per file."""
-  lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
-  if len(layout.files) > 8:
-    lines.append(f"  ... and {len(layout.files) - 8} more files like these")
+  if layout.links:
+    lines = [f"  open {url} in a browser and save it in DIR under the name that it has there"
+             for url in layout.links]
+  else:
+    lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
+    if len(layout.files) > 8:
+      lines.append(f"  ... and {len(layout.files) - 8} more files like these")
   return "\n".join([*lines, f"  then: suite data build {name or 'NAME'} --mirror DIR"])

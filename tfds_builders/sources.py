@@ -91,8 +91,9 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
   """Returns which files are missing, where they were searched for, and what to do."""
   wanted = [row.tfds.manual] if row.tfds and row.tfds.manual else []
   for layout in row.layouts:
+    unknown = "behind one of the links below" if layout.links else "no public link"
     wanted.append(" and ".join(
-        f"{file.name} ({file.url or 'no public link'})" for file in layout.files))
+        f"{file.name} ({file.url or unknown})" for file in layout.files))
   by_hand = f"\nBy hand:\n{access.instructions(row.layouts[0], full_name)}" if row.layouts else ""
   return (f"{full_name} needs {', or '.join(wanted)}. Not found in: {mirror.describe()}. Put the "
           f"file(s) into a folder and run: suite data build {full_name} --mirror DIR{by_hand}")

@@ -12,6 +12,7 @@ from typing import Union
 from tfds_builders import access
 from tfds_builders import catalog
 from tfds_builders import errors
+from tfds_builders import links as links_lib
 from tfds_builders import mirror
 from tfds_builders import sources
 from tfds_builders.rows import row as row_lib
@@ -19,6 +20,7 @@ from tfds_builders.rows import row as row_lib
 PREPARED = "prepared"
 MIRRORED = "mirrored"
 DOWNLOADABLE = "downloadable"
+DEAD_LINK = "dead link"
 CREDENTIALS = "credentials"
 MANUAL = "manual"
 UNKNOWN = "unknown"
@@ -34,13 +36,15 @@ class Status:
 
   Attributes:
     name: the requested name.
-    state: PREPARED, MIRRORED, DOWNLOADABLE, CREDENTIALS, MANUAL or UNKNOWN.
+    state: PREPARED, MIRRORED, DOWNLOADABLE, DEAD_LINK (it would be downloadable), CREDENTIALS,
+      MANUAL or UNKNOWN.
     size_bytes: on disk if prepared or mirrored, else of the download; None if unknown.
     reason: one line that explains the state.
     command: the command to run next; "" if there is none.
     disk_bytes: upper bound of what a build takes: the download, and the same again for the records;
       0 if it is prepared. None: unknown.
     memory_bytes: size of all images as 64 x 64 x 3 bytes, or of all vectors. None: unknown.
+    links: where it is downloaded from, or would be.
   """
 
   name: str
@@ -50,6 +54,7 @@ class Status:
   command: str
   disk_bytes: int | None = None
   memory_bytes: int | None = None
+  links: tuple[links_lib.Link, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,19 +79,33 @@ def data_directory(data_dir: DataDir = None) -> pathlib.Path:
   return pathlib.Path(chosen).expanduser()
 
 
-def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
-  """Returns whether "nevis/mnist" is prepared, or how it can be prepared."""
+def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = False) -> Status:
+  """Returns whether "nevis/mnist" is prepared, or how it can be prepared.
+
+  Args:
+    dataset_name: the name.
+    data_dir: where data sets are prepared.
+    check_links: ask the servers, instead of relying on what is recorded of the links.
+  """
   try:
     family, row = catalog.find(dataset_name)
   except errors.DataError as error:
     return Status(dataset_name, UNKNOWN, None, str(error), "")
+  links = links_lib.of(row)
+  if check_links:
+    links = tuple(map(links_lib.check, links))
+  return dataclasses.replace(_inspect(dataset_name, family, row, data_dir, links), links=links)
+
+
+def _inspect(dataset_name: str, family: str, row: row_lib.Row, data_dir: DataDir,
+             links: tuple[links_lib.Link, ...]) -> Status:
   folder = data_directory(data_dir) / family / row.name / row.version
   problem = _problem(folder)
   if not problem:
     found = Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
     return dataclasses.replace(found, disk_bytes=0,
                                memory_bytes=_memory(row, _num_prepared(folder)))
-  found = _unprepared(dataset_name, row, data_directory(data_dir))
+  found = _unprepared(dataset_name, row, data_directory(data_dir), links)
   found = dataclasses.replace(
       found, disk_bytes=None if found.size_bytes is None else
       found.size_bytes * (1 if found.state == MIRRORED else 2),
@@ -102,7 +121,8 @@ def inspect(dataset_name: str, data_dir: DataDir = None) -> Status:
   return found
 
 
-def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
+def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path,
+                links: tuple[links_lib.Link, ...]) -> Status:
   command = f"suite data build {name}"
   mirrored = sources.in_mirror(row)
   if mirrored:
@@ -111,18 +131,33 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path) -> Status:
                   "in the mirror: " + ", ".join(str(path) for path in paths),
                   _with_mirror(command))
   names = ", ".join(row.tfds.names) if row.tfds else ""
+  size = links_lib.download_size(row)
   if row.tfds and all((data_dir / one.split(":")[0]).is_dir() for one in row.tfds.names):
     return Status(name, DOWNLOADABLE, 0, f"TFDS's own {names} is in {data_dir}", command)
   if row.tfds and row.tfds.manual:
-    return Status(name, MANUAL, None, row.tfds.manual, command)
+    return Status(name, MANUAL, size, row.tfds.manual, command)
   layout = row.public_layout
-  if layout:
-    return Status(name, DOWNLOADABLE, layout.size_bytes,
-                  f"to be downloaded from {layout.files[0].url}", command)
-  if row.tfds:
-    return Status(name, DOWNLOADABLE, None, f"to be downloaded by TFDS as {names}", command)
+  if row.tfds or layout:
+    dead = next((link for link in links if link.state == links_lib.DEAD), None)
+    if dead:
+      return _with_a_dead_link(Status(name, DEAD_LINK, size, f"{dead.url} is {dead.describe()}",
+                                      command), row, layout, data_dir)
+    source = f"by TFDS as {names}" if row.tfds else f"from {links[0].url}"
+    return Status(name, DOWNLOADABLE, size, f"to be downloaded {source}", command)
   state = CREDENTIALS if access.credentials(row) else MANUAL
-  return Status(name, state, None, sources.not_found(name, row), f"{command} --mirror DIR")
+  return Status(name, state, size, sources.not_found(name, row), f"{command} --mirror DIR")
+
+
+def _with_a_dead_link(found: Status, row: row_lib.Row, layout: row_lib.Layout | None,
+                      data_dir: pathlib.Path) -> Status:
+  """Completes the reason by what to do, and the command."""
+  if row.tfds:
+    names = ", ".join(row.tfds.names)
+    return dataclasses.replace(found, reason=f"{found.reason}. TFDS downloads it from there: "
+                               f"prepare TFDS's {names} from a copy, in {data_dir}")
+  files = " and ".join(file.name for file in layout.files) if layout else ""
+  return dataclasses.replace(found, reason=f"{found.reason}. Put a copy of {files} into a folder "
+                             "DIR", command=f"{found.command} --mirror DIR")
 
 
 def _with_mirror(command: str) -> str:

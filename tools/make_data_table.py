@@ -18,9 +18,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import made_page
 
+from suite.commands import data_commands
 from suite.data.streams import nevis_table
 from tfds_builders import access
 from tfds_builders import catalog
+from tfds_builders import links
 from tfds_builders import splits
 from tfds_builders.rows import row as row_lib
 
@@ -39,6 +41,10 @@ built; *small* means that only a small archive of the documented layout was, wit
 folders, tables and formats and a few small pictures. A *small* row may not fit the real archive in
 some detail; the build then stops with a message that names the file.
 
+**Links**: the state of the row's links as recorded (`good`: downloaded on that date, `dead`, or
+`listed` by TFDS without a word on whether it works); `suite data doctor NAME --links` shows each
+with the evidence, `--check_links` asks the servers. **Download**: what is downloaded, as published.
+
 **Train + dev**: expected size of our splits `train` and `dev` together, which a learner gets (the
 published count times their shares by the rule of splits); **paper**: "Size" in appendix L of the
 NEVIS'22 paper, which counts both, too. A dash: unknown before the archive is read.
@@ -49,8 +55,8 @@ end. `tfds_builders/splits.py` has their shares; NAME_paper (variant *paper*) ha
 own draw.
 """
 
-_COLUMNS = ("name", "years", "classes", "train + dev", "paper", "source", "credentials", "license",
-            "variants", "tried on")
+_COLUMNS = ("name", "years", "classes", "train + dev", "paper", "source", "links", "download",
+            "credentials", "license", "variants", "tried on")
 
 
 def page() -> str:
@@ -79,7 +85,7 @@ def _table(rows: Sequence[dict[str, str]]) -> str:
 
 def _cells(family: str, row: row_lib.Row) -> dict[str, str]:
   variants = [one.name[len(row.name) + 1:] for one in row_lib.variants(row)[1:]]
-  train = _promised(row, (splits.TRAIN, splits.DEV))
+  train, size = _promised(row, (splits.TRAIN, splits.DEV)), links.download_size(row)
   return {
       "name": row.name,
       "years": ", ".join(_years(row.name)) if family == "nevis" else "-",
@@ -87,10 +93,22 @@ def _cells(family: str, row: row_lib.Row) -> dict[str, str]:
       "train + dev": f"{train:,}" if train else "-",
       "paper": f"{row.paper_size:,}" if row.paper_size else "-",
       "source": access.kind(row),
+      "links": _links(row),
+      "download": "-" if size is None else data_commands.size(size),
       "credentials": access.credentials(row) or "-",
       "license": row.license or "-",
       "variants": ", ".join(variants) or "-",
       "tried on": "real" if any(layout.built_from_real for layout in row.layouts) else "small"}
+
+
+def _links(row: row_lib.Row) -> str:
+  """The worst state of the row's links, with the oldest date of that state; "-" if unknown."""
+  found = {link.state: "" for link in links.of(row)}
+  for state in (links.DEAD, links.UNKNOWN, links.LISTED, links.GOOD):
+    if state in found:
+      dates = [link.date for link in links.of(row) if link.state == state]
+      return "-" if state == links.UNKNOWN else f"{state} {min(dates)}"
+  return "-"
 
 
 def _years(name: str) -> list[str]:

@@ -44,6 +44,10 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
                           help="include variants that reproduce a reference's splits or defects")
     if name == "doctor":
       action.add_argument("--json", action="store_true", help="print JSON, one line per data set")
+      action.add_argument("--links", action="store_true",
+                          help="show when each link was last known to be good or dead")
+      action.add_argument("--check_links", action="store_true",
+                          help="ask the servers now (implies --links)")
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
@@ -103,7 +107,8 @@ def _doctor(args: argparse.Namespace) -> int:
   found: list[dict[str, Any]] = []
   for name in names:
     try:
-      found.append(dataclasses.asdict(tfds_builders.status.inspect(name, args.data_dir)))
+      found.append(dataclasses.asdict(tfds_builders.status.inspect(
+          name, args.data_dir, check_links=args.check_links)))
     except Exception as error:  # A broken data set must not hide the others.
       found.append({"name": name, "state": "failed", "size_bytes": None, "command": "",
                     "reason": f"{type(error).__name__}: {gin_files.first_line(error)}"})
@@ -112,6 +117,8 @@ def _doctor(args: argparse.Namespace) -> int:
       print(json.dumps(one))
   else:
     _print_diagnosis(found)
+    if args.links or args.check_links:
+      _print_links(found)
   return 1 if any(one["state"] == "failed" for one in found) else 0
 
 
@@ -127,6 +134,24 @@ def _print_diagnosis(found: Sequence[dict[str, Any]]) -> None:
   print("", *reasons, sep="\n")
   print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes at "
         "most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ?: not known.")
+
+
+def _print_links(found: Sequence[dict[str, Any]]) -> None:
+  """Prints a line for each link; files of one folder with the same record share a line."""
+  rows: dict[tuple[str, ...], list[str]] = {}
+  for one in found:
+    for link in one.get("links", ()):
+      folder = link["url"].rpartition("/")[0]
+      record = (one["name"], link["state"], link["date"], link["last_good"], link["evidence"])
+      rows.setdefault((*record, folder), []).append(link["url"])
+  print()
+  print_table(("data set", "link", "date", "last good", "says", "url"), [
+      (*record, urls[0] if len(urls) == 1 else f"{folder}/... ({len(urls)} files)")
+      for (*record, folder), urls in rows.items()])
+  states = collections.Counter(link["state"] for one in found for link in one.get("links", ()))
+  print("", ", ".join(f"{count} {state}" for state, count in states.most_common()), sep="\n")
+  print("good: downloaded on that date. dead: reported dead. listed: another package lists it, "
+        "nobody says\nthat it works. unknown: no record. Ask the servers: --check_links.")
 
 
 def _build(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from suite import cli
 from suite.commands import data_commands
+from tfds_builders import links
 from tfds_builders import status
 
 
@@ -20,13 +21,17 @@ def data_sets(monkeypatch):
   fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"] + (
       ["nevis/c_paper"] if variants else [])
 
-  def inspect_one(name, data_dir):
+  def inspect_one(name, data_dir, check_links=False):
     if name == "nevis/b":
       raise RuntimeError("broken row")
     state = "prepared" if name == "nevis/a" else "downloadable"
     return status.Status(name, state, 1500, f"in {data_dir}",
                          "" if name == "nevis/a" else f"suite data build {name}",
-                         None if name == "nevis/a" else 3000, 12288)
+                         None if name == "nevis/a" else 3000, 12288, tuple(
+                             links.Link(f"http://x/y/{part}", links.GOOD, "2026-11-22", "HTTP 206",
+                                        "2026-11-22") if check_links else
+                             links.Link(f"http://x/y/{part}", links.DEAD, "2024-01-02", "x#1")
+                             for part in "pq"))
 
   def build(name, data_dir):
     if name == "nevis/b":
@@ -68,6 +73,22 @@ def test_doctor_speaks_json(data_sets, capsys):
   found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
   assert [one["state"] for one in found] == ["prepared", "failed", "downloadable"]
   assert found[2]["disk_bytes"] == 3000 and found[2]["memory_bytes"] == 12288
+
+
+def test_doctor_shows_links_and_can_ask_the_servers(data_sets, capsys):
+  assert cli.main(["data", "doctor", "nevis/c"]) == 0
+  assert "x#1" not in capsys.readouterr().out
+  assert cli.main(["data", "doctor", "nevis/c", "--links"]) == 0
+  lines = capsys.readouterr().out.splitlines()
+  assert lines[-6:-3] == [
+      "data set  link  date        last good  says  url",
+      "nevis/c   dead  2024-01-02             x#1   http://x/y/... (2 files)", ""]
+  assert lines[-3] == "2 dead"
+  assert cli.main(["data", "doctor", "nevis/c", "--check_links"]) == 0
+  assert "nevis/c   good  2026-11-22  2026-11-22  HTTP 206  http" in capsys.readouterr().out
+  assert cli.main(["data", "doctor", "nevis/c", "--json"]) == 0
+  found = json.loads(capsys.readouterr().out)
+  assert [link["state"] for link in found["links"]] == ["dead", "dead"]
 
 
 def test_a_family_stands_for_its_data_sets(data_sets, capsys):

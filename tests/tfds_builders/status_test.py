@@ -6,6 +6,7 @@ import dataclasses
 import pytest
 
 import tfds_builders
+from tfds_builders import links
 from tfds_builders import status
 from tfds_builders import testing
 from tfds_builders.rows import row as row_lib
@@ -24,12 +25,44 @@ def _kaggle(row):
 
 
 def test_downloadable_says_size_and_command(tmp_path):
-  found = status.inspect("nevis/tiny_imagenet", tmp_path)
-  assert (found.state, found.size_bytes) == (status.DOWNLOADABLE, 248100043)
-  assert found.command == "suite data build nevis/tiny_imagenet"
-  assert found.disk_bytes == 2 * 248100043 and found.memory_bytes == 110_000 * 64 * 64 * 3
+  found = status.inspect("nevis/food101", tmp_path)
+  assert (found.state, found.size_bytes) == (status.DOWNLOADABLE, 4996278331)
+  assert found.command == "suite data build nevis/food101"
+  assert found.disk_bytes == 2 * 4996278331 and found.memory_bytes == 101_000 * 64 * 64 * 3
   assert status.inspect("nevis/semeion", tmp_path).size_bytes is None
   assert status.inspect("clear10/moco_b0", tmp_path).memory_bytes is None
+
+
+def test_a_size_of_tfds_is_known(tmp_path):
+  assert status.inspect("nevis/cifar100", tmp_path).size_bytes == 168513733
+  assert status.inspect("nevis/dtd", tmp_path).size_bytes == 625239812
+  assert status.inspect("nevis/domainnet", tmp_path).size_bytes is None
+
+
+@pytest.mark.parametrize("name, reason, command", [
+    ("stanford_cars", "car_ims.tgz is dead 2023-04-29 (pytorch/vision#7545; good 2022-12-13). Put "
+     "a copy of car_ims.tgz and cars_annos.mat into",
+     "suite data build nevis/stanford_cars --mirror DIR"),
+    ("domainnet", "real.zip is dead 2024-09-05", "suite data build nevis/domainnet")])
+def test_a_dead_link_is_not_downloadable(tmp_path, name, reason, command):
+  found = status.inspect(f"nevis/{name}", tmp_path)
+  assert found.state == status.DEAD_LINK and reason in found.reason
+  assert found.command == command
+  assert {link.state for link in found.links} == {links.DEAD}
+
+
+def test_links_are_asked_only_on_request(tmp_path, monkeypatch):
+  asked = []
+
+  def answer(link):
+    asked.append(link.url)
+    return dataclasses.replace(link, state=links.GOOD, date="2026-11-22", evidence="HTTP 206")
+
+  monkeypatch.setattr(links, "check", answer)
+  assert status.inspect("nevis/stanford_cars", tmp_path).state == status.DEAD_LINK
+  assert not asked
+  found = status.inspect("nevis/stanford_cars", tmp_path, check_links=True)
+  assert found.state == status.DOWNLOADABLE and len(asked) == 2
 
 
 def test_mirrored_says_size_and_place(tmp_path):
@@ -63,7 +96,8 @@ def test_facts_are_those_of_the_row():
 def test_every_name_has_a_status(tmp_path):
   for name in tfds_builders.names():
     found = status.inspect(name, tmp_path / "nowhere")
-    assert found.state in (status.DOWNLOADABLE, status.CREDENTIALS, status.MANUAL)
+    assert found.state in (
+        status.DOWNLOADABLE, status.DEAD_LINK, status.CREDENTIALS, status.MANUAL)
     assert found.reason and found.command
 
 

@@ -73,7 +73,8 @@ _CIFAR10_ROWS = (
            (Layout(image_arrays,
                    files=tuple(File(f"cifar10.1_v6_{part}.npy", "https://raw.githubusercontent.com/"
                                     f"modestyachts/CIFAR-10.1/master/datasets/cifar10.1_v6_{part}"
-                                    ".npy") for part in ("data", "labels")),
+                                    ".npy", size=size)
+                               for part, size in (("data", 6144128), ("labels", 8128))),
                    args={"parts": {"v6": ("cifar10.1_v6_data.npy", "cifar10.1_v6_labels.npy")},
                          "domain": "cifar10_1"}),),
            homepage="https://github.com/modestyachts/CIFAR-10.1", license="MIT",
@@ -135,7 +136,8 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
     _cifar("cifar10_c", "CIFAR-10-C",
            (Layout(corruption_arrays,
                    files=(File("CIFAR-10-C.tar", "https://zenodo.org/records/2535967/files/"
-                               "CIFAR-10-C.tar", ("md5:56bf5dcef84df0e2308c6dcbcbbd8499",)),),
+                               "CIFAR-10-C.tar", ("md5:56bf5dcef84df0e2308c6dcbcbbd8499",),
+                               size=2918471680),),
                    args={"kinds": KINDS, "domain": "cifar10_c/{kind}"}),),
            features=_CORRUPTED, homepage="https://zenodo.org/records/2535967", license="CC BY 4.0",
            citation=_HENDRYCKS),
@@ -152,10 +154,12 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
            homepage="https://github.com/hendrycks/robustness", citation=_HENDRYCKS))
 
 _PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
-_V2 = ("matched-frequency", "threshold0.7", "top-images")
+# Part -> size of its archive.
+_V2 = {"matched-frequency": 1264079360, "threshold0.7": 1249906176, "top-images": 1245927936}
 _C_FAMILIES = ("blur", "digital", "extra", "noise", "weather")
 
-_VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddabcf34fc5622",)),
+_VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddabcf34fc5622",),
+                    size=6744924160),
                File("ILSVRC2012_devkit_t12.tar.gz", None,
                     ("md5:fa75699e90414af021442c21a62c3abf",)))
 _VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
@@ -172,8 +176,8 @@ IMAGENET_ROWS = (
     _imagenet("imagenet_v2", "ImageNet-V2, three test sets",
               (Layout(domain_folders,
                       files=tuple(File(f"imagenetv2-{name}.tar.gz", "https://huggingface.co/datasets"
-                                       f"/vaishaal/ImageNetV2/resolve/main/imagenetv2-{name}.tar.gz"
-                                       ) for name in _V2),
+                                       f"/vaishaal/ImageNetV2/resolve/main/imagenetv2-{name}.tar.gz",
+                                       size=size) for name, size in _V2.items()),
                       args={"template": "{label}/{item}", "numbers": True,
                             "domains": {f"imagenetv2-{name}.tar.gz": f"imagenet_v2/{name}"
                                         for name in _V2}}),),
@@ -183,7 +187,8 @@ IMAGENET_ROWS = (
                                "ImageNet?", "Recht, Benjamin and Roelofs, Rebecca and Schmidt, "
                                "Ludwig and Shankar, Vaishaal", 2019)),
     _imagenet("imagenet_a", "ImageNet-A",
-              (Layout(domain_folders, files=(File("imagenet-a.tar", _PEOPLE + "imagenet-a.tar"),),
+              (Layout(domain_folders, files=(File("imagenet-a.tar", _PEOPLE + "imagenet-a.tar",
+                                                  size=687552512),),
                       args={"template": "{label}/{item}",
                             "domains": {"imagenet-a.tar": "imagenet_a"}}),),
               notes="200 of the 1,000 classes.", license="MIT",
@@ -192,7 +197,8 @@ IMAGENET_ROWS = (
                                "Hendrycks, Dan and Zhao, Kevin and Basart, Steven and others",
                                2021)),
     _imagenet("imagenet_r", "ImageNet-R",
-              (Layout(domain_folders, files=(File("imagenet-r.tar", _PEOPLE + "imagenet-r.tar"),),
+              (Layout(domain_folders, files=(File("imagenet-r.tar", _PEOPLE + "imagenet-r.tar",
+                                                  size=2191079936),),
                       args={"template": "{label}/{domain}_{item}",
                             "domains": {"imagenet-r.tar": "imagenet_r/{domain}"}}),),
               notes="200 of the 1,000 classes; the domain is the rendition in the file's name.",
@@ -201,7 +207,7 @@ IMAGENET_ROWS = (
                                "Hendrycks, Dan and Basart, Steven and Mu, Norman and others",
                                2021)),
     _imagenet("imagenet_sketch", "ImageNet-Sketch",
-              (Layout(domain_folders, files=(File("ImageNet-Sketch.zip"),),
+              (Layout(domain_folders, files=(File("ImageNet-Sketch.zip", size=7593573012),),
                       args={"template": "{label}/{item}",
                             "domains": {"ImageNet-Sketch.zip": "imagenet_sketch"}}),),
               homepage="https://github.com/HaohanWang/ImageNet-Sketch", license="MIT",

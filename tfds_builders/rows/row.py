@@ -52,6 +52,7 @@ class Layout:
     separate_files: each file can be parsed without the others (one worker per file on Beam).
     built_from_real: whether this layout was built from the published archive, not only from a
       small archive of the same layout.
+    links: where files without a `url` are published, if it is unknown which link is whose.
   """
 
   parser: types.ModuleType
@@ -61,6 +62,7 @@ class Layout:
   notes: str = ""
   separate_files: bool = False
   built_from_real: bool = False
+  links: tuple[str, ...] = ()
 
   @property
   def downloadable(self) -> bool:

@@ -78,9 +78,10 @@ def select(variant: Union[str, Sequence[str]]) -> List[StreamLine]:
   if isinstance(variant, str) and variant not in VARIANTS:
     raise ValueError(f"Unknown NEVIS stream {variant!r}; allowed are "
                      f"{', '.join(map(repr, VARIANTS))}, or a list of data set names.")
-  streams = {"full": full, "short": short, "tiny": tiny}
-  if isinstance(variant, str) and variant in streams:
-    return list(streams[variant]())
+  if variant == "full":
+    return list(full())
+  if variant in ("short", "tiny"):
+    return list(short() if variant == "short" else tiny())
   keys = list(SMALL if variant == "small" else variant)
   known = {line.key: line for line in full()}
   unknown = sorted(set(keys) - set(known))

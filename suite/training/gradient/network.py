@@ -15,7 +15,6 @@ from suite.models import initial
 from suite.training.gradient import gradient_loop
 from suite.training.scoring import scoring
 
-
 # What batch norm of `Network.extract` takes means and variances from.
 STATISTICS = ("batch", "running")
 

@@ -56,7 +56,8 @@ class Forward:
       pads: bool = True):
     self._distribution, self._pads = distribution, pads
     self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
-    self._spec = None
+    self._spec: tf.TensorSpec | None = None
+    self._batch_size = 0
     self._latest: tuple[Any, ...] = ()
 
   def _prepare(self, spec: tf.TensorSpec) -> None:
@@ -73,14 +74,15 @@ class Forward:
           None if total.flops is None else total.flops // here,
           None if total.macs is None else total.macs // here, total.uncounted)
 
-    batch = int(spec.shape[0])
-    self.cost = count(batch)  # Of a full batch.
+    self._batch_size = int(spec.shape[0])
+    self.cost = count(self._batch_size)  # Of a full batch.
     self._rests = row_costs.RowCosts(
-        lambda rows: self.cost if rows == batch else count(rows), max(batch, 2))
+        lambda rows: self.cost if rows == self._batch_size else count(rows),
+        max(self._batch_size, 2))
 
   def _cost(self, size: int) -> flops.Cost:
     """Returns the cost of `size` examples without padding."""
-    whole, rest = divmod(size, int(self._spec.shape[0]))
+    whole, rest = divmod(size, self._batch_size)
     cost = self.cost * whole
     return cost + self._rests(rest) if rest else cost
 

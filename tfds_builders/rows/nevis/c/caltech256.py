@@ -16,8 +16,7 @@ ROW = Row(
     layouts=(Layout(
         image_names,
         files=(File("256_ObjectCategories.tar",
-                    "https://drive.google.com/u/0/uc?id=1r6o0pSROcV1_VwT4oSjA2FBUSCWGuxLK&e"
-                   "xport=download&confirm=y",
+                    "https://data.caltech.edu/records/nyy15-4j048/files/256_ObjectCategories.tar",
                     ("md5:67b4f42ca05d46448c6bb8ecd2220f6d",)),),
         args={"template": "{label}/{item}", "extensions": ("jpg", "jpeg"),
               "fields": {"label": r"\d{3}\.[^/]+"}, "others": True}),),

