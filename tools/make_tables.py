@@ -21,6 +21,7 @@ import numpy as np
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
@@ -75,7 +76,8 @@ def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: p
   """Draws costs or updates of tables, error against FLOPs of runs, and accuracy matrices."""
   drawn: dict[pathlib.Path, Any] = {}
   for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
-    points = [figures.Point(run.label, run.last("flops"), run.summary["mean_error"])
+    points = [figures.Point(run.label, task_stream.cumulative_cost(run.totals),
+                             run.summary["mean_error"])
               for run in runs if _has_headline(run) and _stream(run) == stream]
     name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
     drawn[output.with_name(f"{name}.svg")] = figures.error_against_flops(points, title=stream)

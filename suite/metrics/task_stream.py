@@ -53,6 +53,28 @@ def regret(errors: Errors, reference_errors: Errors) -> np.ndarray:
   return cumulative_error(errors) - cumulative_error(reference_errors)
 
 
+def cumulative_cost(totals: Mapping[str, Any], name: str = "flops") -> int | None:
+  """Returns cFLOP of equation 3: what learning the stream costs, search included.
+
+  FLOP_i of algorithm 1 is that of the search and the training on a task; answers to its test images
+  are not part of it. Selection and validation are.
+
+  Args:
+    totals: of the ledger at the end of the stream: "flops", "flops_train", "flops_predict", ...
+    name: "flops" or "macs".
+
+  Returns:
+    The sum over all phases but "predict"; None if a part is unknown.
+  """
+  parts = [value for key, value in totals.items()
+           if key.startswith(f"{name}_") and key != f"{name}_predict"]
+  if not parts:
+    parts = [totals.get(name)]
+    if totals.get(f"{name}_predict") is not None and parts[0] is not None:
+      parts.append(-totals[f"{name}_predict"])
+  return None if any(value is None for value in parts) else sum(parts)
+
+
 def area_under_curve(curve: Sequence[Sequence[float]]) -> float:
   """Mean height of a learning curve, in [0, 1] for accuracies.
 

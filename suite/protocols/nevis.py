@@ -7,8 +7,8 @@ dev; `Predict` asks for a split that the learner never gets (Algorithm 1, sectio
   meta-training   predict_on="validation": the meta-train tasks only. A developer may repeat it to
                   choose nets, ranges of a search and the like by `mean_error_all`.
   meta-testing    predict_on="test": the whole stream, once. The score is the mean test error over
-                  the *meta-test* tasks (2019-2021, the last 27 of 106) against the FLOPs of all
-                  tasks, hyper-parameter search included.
+                  the *meta-test* tasks (2019-2021, the last 27 of 106) against the FLOPs of
+                  learning all tasks, hyper-parameter search included, answers excluded.
 
 A learner may store all data it was given.
 """
@@ -117,6 +117,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
       "errors": {r["task_key"]: r["error"] for r in tested},
       "forward_transfer": _known(metrics.mean_forward_transfer(transfer)),
       "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
+      "cflop": metrics.cumulative_cost(last),
       **ledger_lib.costs(last), "left_out": list(stream.left_out)}
 
 

@@ -46,8 +46,8 @@ def duration(seconds: float | None) -> str:
 def by_name(name: str, value: Any) -> str:
   """Formats a value of a summary according to its name."""
   first = name.split(".")[-1].split("_")[0]
-  if first in ("flops", "macs"):
-    return si(value, "FLOP" if first == "flops" else "MAC")
+  if first in ("flops", "macs", "cflop"):
+    return si(value, "MAC" if first == "macs" else "FLOP")
   if first == "seconds":
     return duration(value)
   if value is None:

@@ -44,6 +44,11 @@ class Run:
     first = self.records[0] if self.records else {}
     return str(self.summary.get("protocol") or first.get("protocol") or "unknown protocol")
 
+  @property
+  def totals(self) -> Mapping[str, Any]:
+    """The summary, or the last record of an unfinished run."""
+    return self.summary or (self.records[-1] if self.records else {})
+
   def last(self, name: str) -> Any:
     """Returns a total: from the summary, or from the last record of an unfinished run."""
     if name in self.summary:

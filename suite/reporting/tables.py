@@ -65,8 +65,10 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       *_regret(runs, about, errors),
       _footer("forward transfer", [
           quantities.score(run.summary.get("forward_transfer")) for run in runs]),
-      _footer("cumulative FLOPs", [quantities.si(run.last("flops"), "FLOP") for run in runs]),
-      _footer("cumulative MACs", [quantities.si(run.last("macs"), "MAC") for run in runs]),
+      _footer("cumulative FLOPs", [quantities.si(
+          task_stream.cumulative_cost(run.totals), "FLOP") for run in runs]),
+      _footer("cumulative MACs", [quantities.si(
+          task_stream.cumulative_cost(run.totals, "macs"), "MAC") for run in runs]),
       _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
   ]
   return text_table.TextTable(

@@ -23,6 +23,8 @@ from typing import Any
 from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf
 
+from suite.metrics import task_stream
+
 CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see records.
 
 _LIVE_NAMES = {"loss": "train_loss"}
@@ -109,9 +111,10 @@ class TensorBoardView:
       for name, value in record.items():
         if _is_number(value) and name not in _NAMES_OF_AN_EVENT:
           tf.summary.scalar(f"{kind}/{name}", value, step=event)
-      if kind == "predict" and _is_number(record.get("error")) and _is_number(record.get("flops")):
+      cost = task_stream.cumulative_cost(record)
+      if kind == "predict" and _is_number(record.get("error")) and _is_number(cost):
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
-        megaflops = round(record["flops"] / 1e6)
+        megaflops = round(cost / 1e6)
         tf.summary.scalar("error_against_megaflops", record["error"], step=megaflops)
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)

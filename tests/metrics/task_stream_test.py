@@ -47,6 +47,21 @@ def test_area_under_curve_is_the_mean_height_whatever_the_spacing():
   assert task_stream.area_under_curve([[1000, 0.7]]) == 0.7
 
 
+@pytest.mark.parametrize("totals, expected", [
+    # Search and training, validations and the comparison of past models, no test images.
+    ({"flops": 111_111, "flops_train": 1, "flops_search": 10, "flops_select": 100,
+      "flops_validate": 1_000, "flops_predict": 110_000, "macs_train": 7}, 1_111),
+    ({"flops": None, "flops_train": 1, "flops_predict": None}, 1),
+    ({"flops": None, "flops_train": None, "flops_predict": 3}, None),
+    ({"flops": 5, "flops_predict": 5}, 0), ({"flops": 5}, 5), ({"flops": None}, None), ({}, None)])
+def test_answers_are_no_cost_of_learning(totals, expected):
+  assert task_stream.cumulative_cost(totals) == expected
+
+
+def test_cumulative_cost_of_macs():
+  assert task_stream.cumulative_cost({"macs": 9, "macs_train": 4, "macs_predict": 5}, "macs") == 4
+
+
 @pytest.mark.parametrize("curve, message", [
     ([], r"shape \[0\]"),
     ([[1, 2, 3]], r"shape \[1, 3\]"),

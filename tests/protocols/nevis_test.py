@@ -167,6 +167,7 @@ def test_costs_add_up_over_the_whole_stream(whole):
   assert found[-1]["macs_predict"] == sum(r["seen"] for r in found[1::2]) * 192 * 10
   assert summary["flops"] == found[-1]["flops"]
   assert summary["flops"] == found[-1]["flops_train"] + found[-1]["flops_predict"]
+  assert summary["cflop"] == found[-1]["flops_train"]
   assert summary["steps"] == 3 and summary["examples_train"] == 48
 
 
