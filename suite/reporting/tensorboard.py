@@ -112,7 +112,7 @@ class TensorBoardView:
         if _is_number(value) and name not in _NAMES_OF_AN_EVENT:
           tf.summary.scalar(f"{kind}/{name}", value, step=event)
       cost = task_stream.cumulative_cost(record)
-      if kind == "predict" and _is_number(record.get("error")) and _is_number(cost):
+      if kind == "predict" and _is_number(record.get("error")) and cost is not None:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
         megaflops = round(cost / 1e6)
         tf.summary.scalar("error_against_megaflops", record["error"], step=megaflops)
