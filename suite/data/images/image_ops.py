@@ -99,10 +99,47 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
   fits = (widths <= width) & (heights <= height)
   boxes = tf.stack([draws[..., 2] * (height - heights), draws[..., 3] * (width - widths),
                     heights, widths], axis=-1)
+  whole = tf.stack([tf.zeros_like(height), tf.zeros_like(width), height, width])
+  return _first_that_fits(boxes, fits, whole)
+
+
+def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
+                           aspect: Tuple[float, float], covered: float = 0.1) -> tf.Tensor:
+  """As `random_boxes`, but uniform in the height, as `tf.image.sample_distorted_bounding_box`.
+
+  Of the heights for which a box of the drawn aspect has an allowed area and fits into the image,
+  one is drawn. So a long image does not fail because most of its areas allow no such box, and small
+  boxes are more frequent.
+
+  Args:
+    draws: float64 [B, 40] in [0, 1): (aspect, height, y, x) of every attempt.
+    height, width, area, aspect: see `random_boxes`.
+    covered: least fraction of the image that a box must cover, else the attempt fails.
+
+  Returns:
+    float64 [B, 4]; after 10 failures the central square.
+  """
+  height, width = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
+  draws = tf.reshape(draws, [-1, _NUM_ATTEMPTS, _DRAWS_PER_ATTEMPT])
+  aspects = aspect[0] + draws[..., 0] * (aspect[1] - aspect[0])
+  lowest = tf.sqrt(area[0] * height * width / aspects)
+  highest = tf.minimum(tf.minimum(tf.sqrt(area[1] * height * width / aspects), height),
+                       width / aspects)
+  heights = lowest + draws[..., 1] * (highest - lowest)
+  widths = heights * aspects
+  fits = (lowest <= highest) & (heights * widths >= covered * height * width)
+  boxes = tf.stack([draws[..., 2] * (height - heights), draws[..., 3] * (width - widths),
+                    heights, widths], axis=-1)
+  side = tf.minimum(height, width)
+  center = tf.stack([tf.floor((height - side) / 2), tf.floor((width - side) / 2), side, side])
+  return _first_that_fits(boxes, fits, center)
+
+
+def _first_that_fits(boxes: tf.Tensor, fits: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+  """Of boxes [B, A, 4] the first for which `fits` [B, A], else `other` [4]: [B, 4]."""
   first = tf.argmax(tf.cast(fits, tf.int32), axis=1)
   chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
-  whole = tf.stack([tf.zeros_like(height), tf.zeros_like(width), height, width])
-  return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, whole[None])
+  return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other[None])
 
 
 def to_rgb(images: tf.Tensor) -> tf.Tensor:
@@ -168,16 +205,22 @@ class Nevis:
 
   Attributes:
     size: S, 64 in the paper.
-    area: range of the crop's share of the image. (The reference draws from .08-1 too but also asks
-      for a tenth of the image to be covered, which turns its least share into .1.)
+    area: range of the crop's share of the image.
     aspect: range of the crop's width / height.
+    uniform_in: "height" as in the reference (`random_boxes_by_height`, of at least a tenth of the
+      image), or "area" as in torchvision (`random_boxes`).
     flip_probability: of mirroring left to right, for every task, digits too.
   """
 
   size: int = 64
   area: Tuple[float, float] = (0.08, 1.0)
   aspect: Tuple[float, float] = (3 / 4, 4 / 3)
+  uniform_in: str = "height"
   flip_probability: float = 0.5
+
+  def __post_init__(self):
+    if self.uniform_in not in ("height", "area"):
+      raise ValueError(f"Nevis.uniform_in is {self.uniform_in!r}; allowed are 'height', 'area'.")
 
   @property
   def shape(self) -> tuple[int, int, int]:
@@ -189,8 +232,8 @@ class Nevis:
     num_draws = _NUM_ATTEMPTS * _DRAWS_PER_ATTEMPT
     draws = sampling.uniform(seeds, num_draws + 1)
     shape = tf.shape(images)
-    boxes = random_boxes(draws[:, :num_draws], shape[1], shape[2],
-                         area=self.area, aspect=self.aspect)
+    draw = random_boxes_by_height if self.uniform_in == "height" else random_boxes
+    boxes = draw(draws[:, :num_draws], shape[1], shape[2], area=self.area, aspect=self.aspect)
     flip = draws[:, num_draws] < self.flip_probability
     return to_rgb(resample(images, boxes, self.size, flip))
 

@@ -44,14 +44,50 @@ def _box_oracle(draws, height, width, area=(0.08, 1.0), aspect=(3 / 4, 4 / 3)):
   return 0.0, 0.0, height, width
 
 
-@pytest.mark.parametrize("height, width", [(8, 8), (5, 20), (20, 5), (64, 48), (1, 1), (3, 3)])
+def _box_by_height_oracle(draws, height, width, area=(0.08, 1.0), aspect=(3 / 4, 4 / 3)):
+  for r, u, y, x in np.reshape(draws, (10, 4)):
+    ratio = aspect[0] + r * (aspect[1] - aspect[0])
+    lowest, highest = (np.sqrt(share * height * width / ratio) for share in area)
+    highest = min(highest, height, width / ratio)
+    h = lowest + u * (highest - lowest)
+    if lowest <= highest and h * h * ratio >= 0.1 * height * width:
+      return y * (height - h), x * (width - h * ratio), h, h * ratio
+  side = min(height, width)
+  return (height - side) // 2, (width - side) // 2, side, side
+
+
+SIZES = [(8, 8), (5, 20), (20, 5), (64, 48), (1, 1), (3, 3), (2, 60)]
+
+
+@pytest.mark.parametrize("height, width", SIZES)
+def test_random_boxes_equal_the_slow_oracle(height, width):
+  draws = sampling.uniform(SEEDS, 40)
+  area, aspect = (0.08, 1.0), (3 / 4, 4 / 3)
+  boxes = image_ops.random_boxes(draws, height, width, area=area, aspect=aspect)
+  want = [_box_oracle(row, height, width) for row in draws.numpy()]
+  np.testing.assert_allclose(boxes, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("height, width", SIZES)
 def test_random_crops_equal_the_slow_oracle(height, width):
   images = _images(height, width)
   got = image_ops.Nevis(12).train(images, SEEDS).numpy()
   draws = sampling.uniform(SEEDS, 41).numpy()
   for b in range(16):
-    want = _oracle(images[b], _box_oracle(draws[b, :40], height, width), 12, draws[b, 40] < 0.5)
+    box = _box_by_height_oracle(draws[b, :40], height, width)
+    want = _oracle(images[b], box, 12, draws[b, 40] < 0.5)
     np.testing.assert_allclose(got[b], want, atol=0.51)
+
+
+def test_random_crops_can_be_drawn_by_area():
+  images = _images(20, 5)
+  got = image_ops.Nevis(12, uniform_in="area").train(images, SEEDS).numpy()
+  draws = sampling.uniform(SEEDS, 41).numpy()
+  want = [_oracle(images[b], _box_oracle(draws[b, :40], 20, 5), 12, draws[b, 40] < 0.5)
+          for b in range(16)]
+  np.testing.assert_allclose(got, want, atol=0.51)
+  with pytest.raises(ValueError, match="uniform_in is 'width'; allowed are 'height', 'area'"):
+    image_ops.Nevis(12, uniform_in="width")
 
 
 @pytest.mark.parametrize("transform", [image_ops.Nevis(16), image_ops.Plain(16)])
@@ -87,6 +123,53 @@ def test_an_image_too_long_for_any_box_is_used_whole():
   draws = sampling.uniform(SEEDS, 40)
   boxes = image_ops.random_boxes(draws, 2, 100, area=(0.5, 1.0), aspect=(3 / 4, 4 / 3))
   np.testing.assert_array_equal(boxes, np.tile([0.0, 0.0, 2.0, 100.0], (16, 1)))
+
+
+@pytest.mark.parametrize("height, width", [(64, 64), (50, 80), (256, 64)])
+def test_boxes_by_height_are_drawn_as_tensorflow_draws_them(height, width):
+  num, area, aspect = 4000, (0.08, 1.0), (3 / 4, 4 / 3)
+  draws = sampling.uniform(sampling.row_seeds((1, 1), tf.range(num, dtype=tf.int64)), 40)
+  boxes = image_ops.random_boxes_by_height(
+      draws, height, width, area=area, aspect=aspect, covered=0.1).numpy()
+
+  @tf.function
+  def other(seed):
+    begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
+        [height, width, 3], tf.constant([[[0.0, 0.0, 1.0, 1.0]]]), seed=seed,
+        min_object_covered=0.1, aspect_ratio_range=aspect, area_range=area, max_attempts=10)
+    return tf.concat([begin[:2], size[:2]], 0)
+
+  wanted = tf.map_fn(other, tf.stack([tf.range(num), tf.range(num)], 1)).numpy().astype(float)
+  for name, of in (("area", lambda b: b[:, 2] * b[:, 3] / (height * width)),
+                   ("aspect", lambda b: b[:, 3] / b[:, 2]),
+                   ("y", lambda b: b[:, 0] / height), ("x", lambda b: b[:, 1] / width)):
+    one, two = of(boxes), of(wanted)
+    # Pixels are whole there: a height is off by half a pixel at most.
+    np.testing.assert_allclose(np.quantile(one, (0.1, 0.5, 0.9)), np.quantile(two, (0.1, 0.5, 0.9)),
+                               atol=0.035, err_msg=name)
+    assert one.mean() == pytest.approx(two.mean(), abs=0.015), name
+
+
+def test_a_box_by_height_is_worked_by_hand():
+  # Aspect 1 + .5 * 1 = 1.5. A box of area .06 * 100 * 100 is 20 high, the highest has width 100.
+  draws = np.zeros([1, 40])
+  draws[0, :4] = 0.5, 0.25, 0.5, 1.0
+  box = image_ops.random_boxes_by_height(
+      tf.constant(draws), 100, 100, area=(0.06, 1.0), aspect=(1.0, 2.0), covered=0.0).numpy()[0]
+  height = 20 + 0.25 * (100 / 1.5 - 20)
+  np.testing.assert_allclose(box, [(100 - height) / 2, 100 - 1.5 * height, height, 1.5 * height])
+  # It covers 15.05% of the image. If that is too little, the next attempt counts.
+  draws[0, 4:8] = 0.5, 1.0, 0.0, 0.0
+  box = image_ops.random_boxes_by_height(
+      tf.constant(draws), 100, 100, area=(0.06, 1.0), aspect=(1.0, 2.0), covered=0.2).numpy()[0]
+  np.testing.assert_allclose(box, [0, 0, 100 / 1.5, 100])
+
+
+def test_without_any_box_by_height_the_central_square_is_taken():
+  draws = sampling.uniform(SEEDS, 40)
+  boxes = image_ops.random_boxes_by_height(
+      draws, 2, 101, area=(0.5, 1.0), aspect=(3 / 4, 4 / 3), covered=0.1)
+  np.testing.assert_array_equal(boxes, np.tile([0.0, 49.0, 2.0, 2.0], (16, 1)))
 
 
 def test_half_of_the_images_are_mirrored():
