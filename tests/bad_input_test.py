@@ -127,7 +127,7 @@ def test_an_unknown_run_names_the_nearest(capsys):
 
 @pytest.mark.parametrize("binding, message", [
     ("STEPPS=3", "the macro 'STEPPS', which no file of this run declares. Nearest: STEPS."),
-    ("trainer.Trainer.step=3", "trainer.Trainer has no parameter 'step'; it has batch_size, "),
+    ("trainer.Trainer.step=3", "trainer.Trainer has no parameter 'step'; it has batch_fraction, "),
     ("trainer.Triner.steps=3", "has no 'Triner'. Nearest: Trainer"),
     ("traner.Trainer.steps=3", "no import gives the name 'traner'. Nearest: trainer"),
     ("trainer.Trainer.steps=", "It takes X=Y."),
