@@ -204,13 +204,15 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
   if not distribution.is_chief:
     yield
     return
-  folder.mkdir(parents=True, exist_ok=True)
+  with snapshots.disk_errors("anything", folder):
+    folder.mkdir(parents=True, exist_ok=True)
   others = (p.name for p in folder.iterdir() if not p.name.startswith(atomic_files.TEMPORARY))
   if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
   with contextlib.ExitStack() as stack:
     try:
-      stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
+      with snapshots.disk_errors("anything", folder):
+        stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
     except file_lock.LockedError as error:
       raise gin_files.ConfigError(f"Another process runs in {folder}. Wait until it has ended, or "
                                   "give another --workdir.") from error

@@ -251,3 +251,13 @@ def test_a_process_that_computes_otherwise_than_the_chief_is_refused(runs, monke
   said = capsys.readouterr().err
   assert f"than the chief: op_threads was {own.op_threads + 1} and is {own.op_threads}" in said
   assert not runs.calls
+
+
+def test_a_work_directory_that_cannot_be_made_or_locked_is_named(runs, capsys):
+  pathlib.Path("v").write_text("a file")
+  pathlib.Path("w/.lock").mkdir(parents=True)  # As little as a file system that is read-only.
+  for folder, reason in (("v", "File exists"), ("v/w", "Not a directory"), ("w", "Is a directory")):
+    assert cli.main(["run", "two.gin", "--workdir", folder]) == 1
+    said = capsys.readouterr().err
+    assert f"Could not save anything in {folder}: {reason}." in said and "Traceback" not in said
+  assert not runs.calls
