@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """CLEAR: the nine methods of its table beside Avalanche, with which the table was made.
 
-Inputs are ten buckets of features whose classes drift, drawn from a seed; the net is a linear layer
+Inputs are five buckets of features whose classes drift, drawn from a seed; the net is a linear layer
 that begins at zero. With whole buckets as batches nothing is drawn at random, and methods that
 train on the current bucket alone must end with the same weights. In mini-batches all nine are
 compared by accuracy over seeds. Penalties are strong enough to act: CLEAR's own hardly do.
@@ -38,7 +38,7 @@ from suite.training.objectives import ewc
 from suite.training.objectives import lwf
 from suite.training.objectives import si
 
-BUCKETS, TRAIN, TEST, CLASSES, WIDTH = 10, 300, 400, 10, 64
+BUCKETS, TRAIN, TEST, CLASSES, WIDTH = 5, 300, 400, 10, 64
 EPOCHS, FALLS_EVERY, RATE, SEEDS = 20, 12, 0.05, range(5)
 BATCH = 30  # Divides a bucket: the last batch is short there, and filled from the next epoch here.
 SLOTS = 300  # Of memories.

@@ -33,7 +33,7 @@ BENCHMARKS = {
         "As above, with MAML++'s own code: multi-step loss, first and second order."),
     "clear": Benchmark(
         "clear_avalanche", "compare", "CLEAR", "github.com/ContinualAI/avalanche",
-        "Avalanche's strategies, with which CLEAR's table was made, on ten buckets of features "
+        "Avalanche's strategies, with which CLEAR's table was made, on five buckets of features "
         "that drift. Both nets begin at zero."),
     "lifelong": Benchmark(
         "lifelong_parity", "compare", "Sort & Search", "github.com/bethgelab/sort-and-search",
