@@ -81,7 +81,8 @@ class ProtoNet(tf.Module):
         self.log_scale = tf.Variable(math.log(self._scale), name="log_scale")
       self.optimizer = self._training.optimizer()
       self.optimizer.build(self.trainable_variables)
-    self._features = self.encode(tf.zeros([1, size, size, self._channels])).shape[-1]
+    codes = self.encode(tf.zeros([1, size, size, self._channels]))
+    self._features, self._dtype = codes.shape[-1], codes.dtype
 
   @property
   def scale(self) -> tf.Tensor | None:
@@ -94,7 +95,7 @@ class ProtoNet(tf.Module):
 
   def initial_state(self, num_classes: int) -> class_means.MeansState:
     """Returns sums [W, D] and counts [W] of features by class, all 0."""
-    return class_means.zeros(num_classes, self._features)
+    return class_means.zeros(num_classes, self._features, self._dtype)
 
   def adapt(self, state: class_means.MeansState, codes: tf.Tensor, labels: tf.Tensor
             ) -> class_means.MeansState:

@@ -53,32 +53,33 @@ def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:
       steps=cfsl_cases.STEPS, num_support_sets=case.num_sets, transductive=True)
 
 
-def maml(case: cfsl_cases.Case) -> Any:
+def maml(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
   return maml_lib.Maml(
-      functional_conv4.Conv4(filters=cfsl_cases.MAML_FILTERS, pixel_range=(0.0, 1.0)),
+      functional_conv4.Conv4(filters=cfsl_cases.MAML_FILTERS, pixel_range=(0.0, 1.0),
+                             dtype=dtype),
       inner=inner(case), transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())
 
 
-def proto(case: cfsl_cases.Case) -> Any:
+def proto(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
   return protonet.ProtoNet(
       embedding.Embedding(proto_conv4.ProtoConv4(filters=cfsl_cases.PROTO_FILTERS,
-                                                 pixel_range=(0.0, 1.0))),
+                                                 pixel_range=(0.0, 1.0), dtype=dtype)),
       transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())
 
 
-def high(case: cfsl_cases.Case, critique: Any = None) -> Any:
+def high(case: cfsl_cases.Case, dtype: str = "float32", critique: Any = None) -> Any:
   """MAML++ high-end as in CFSL's code: the images of a task are one batch in training."""
   return embedded_maml.EmbeddedMaml(
-      embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0))),
-      attention_head.AttentionHead(), inner=inner(case), joint_norms=True, critique=critique,
-      transform=image_ops.AsStored(case.size), channels=case.channels,
+      embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0), dtype=dtype)),
+      attention_head.AttentionHead(dtype=dtype), inner=inner(case), joint_norms=True,
+      critique=critique, transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())
 
 
-def sca(case: cfsl_cases.Case) -> Any:
-  return high(case, self_critique.SelfCritique())
+def sca(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
+  return high(case, dtype, self_critique.SelfCritique())
 
 
 LEARNERS = {"maml": maml, "high": high, "sca": sca, "proto": proto}
@@ -92,9 +93,9 @@ def context() -> context_lib.Context:
       journal=journal.Journal(0, ledger, snapshots.Snapshots(folder / "progress")))
 
 
-def begun(case: cfsl_cases.Case, here: context_lib.Context) -> Any:
+def begun(case: cfsl_cases.Case, here: context_lib.Context, dtype: str = "float32") -> Any:
   """Returns the case's learner with its variables created."""
-  learner = LEARNERS[case.make.split("_")[0]](case)
+  learner = LEARNERS[case.make.split("_")[0]](case, dtype)
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, case.num_labels), here)
   return learner
 

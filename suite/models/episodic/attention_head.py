@@ -17,9 +17,10 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
-from suite.models import norms
 from suite.models.episodic import dense_attention
 from suite.models.episodic import functional_conv4
+from suite.models.episodic import kinks
+from suite.models.episodic import twice_norm
 
 Weights = functional_conv4.Weights
 
@@ -78,11 +79,10 @@ class AttentionHead:
     """
     x, scale, offset = _convolved(weights, images), norms_row.scale[0], norms_row.offset[0]
     if statistics is None:
-      x = functional_conv4.batch_norm(x, scale, offset)
+      x = twice_norm.batch_norm(x, scale, offset)
     else:
-      x = tf.nn.batch_normalization(x, statistics.mean[0], statistics.variance[0], offset, scale,
-                                    norms.EPSILON)
-    x = tf.nn.leaky_relu(tf.nn.max_pool2d(x, 2, 2, "VALID"), functional_conv4.LEAK)
+      x = twice_norm.affine(x, statistics.mean[0], statistics.variance[0], scale, offset)
+    x = kinks.rectify(kinks.max_pool(x))
     means = tf.reduce_mean(x, axis=(1, 2))
     # The mean of gated maps equals the gated mean.
     means *= dense_attention.gate(means, weights["late_gate/kernel"], weights["late_gate/bias"])
@@ -92,7 +92,7 @@ class AttentionHead:
               ) -> functional_conv4.Statistics:
     """Moments [1, F] with which `apply` normalizes these codes as one batch."""
     del norms_row
-    mean, variance = functional_conv4.moments(_convolved(weights, images))
+    mean, variance = twice_norm.moments(_convolved(weights, images))
     return functional_conv4.Statistics(mean[None], variance[None])
 
 

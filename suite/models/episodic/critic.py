@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import functional_conv4
+from suite.models.episodic import kinks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,5 +43,5 @@ class Critic:
     """Computes the score [] of logits [T, W]; lower is better."""
     x = tf.concat([logits, tf.abs(logits), tf.square(logits), tf.sign(logits)], axis=1)
     for i in range(1, len(weights)):
-      x = tf.nn.leaky_relu(tf.matmul(x, weights[f"layer{i}"]), functional_conv4.LEAK)
+      x = kinks.rectify(tf.matmul(x, weights[f"layer{i}"]))
     return tf.reduce_sum(tf.matmul(x, weights[f"layer{len(weights)}"]))

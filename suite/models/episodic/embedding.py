@@ -13,13 +13,14 @@ B images of H x W pixels and C channels; N norms of F_1 ... F_N channels, their 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import Any, Callable, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from suite.models import initial as initial_lib
-from suite.models import norms
+from suite.models.episodic import twice_norm
 
 Weights = dict[str, tf.Tensor]
 Normalize = Callable[[tf.Tensor], tf.Tensor]
@@ -41,6 +42,10 @@ class Seen(NamedTuple):
 
 class EmbeddingNet(Protocol):
   """A net as a pure function of its weights, which exclude the norms' scales and offsets."""
+
+  @property
+  def dtype(self) -> str:
+    """The type of weights and features."""
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
     """Initial weights by name for images (H, W, C)."""
@@ -71,10 +76,11 @@ class Embedding(tf.Module):
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
-    self._weights = {name: tf.Variable(value, dtype=tf.float32, name=name)
+    dtype = self._net.dtype
+    self._weights = {name: tf.Variable(value, dtype=dtype, name=name)
                      for name, value in self._net.initial(seed, image_shape).items()}
     self._sizes = self._net.norm_sizes(image_shape)
-    ones, zeros = tf.ones([sum(self._sizes)]), tf.zeros([sum(self._sizes)])
+    ones, zeros = tf.ones([sum(self._sizes)], dtype), tf.zeros([sum(self._sizes)], dtype)
     self._scale = tf.Variable(ones, name="norm_scale")
     self._offset = tf.Variable(zeros, name="norm_offset")
     # Assigned inside replicas, with the same value on all of them.
@@ -89,28 +95,28 @@ class Embedding(tf.Module):
 
     def by_batch(x, scale, offset, mean, variance):
       del mean, variance
-      y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, scale, offset, epsilon=norms.EPSILON)
-      means.append(tf.stop_gradient(mean))
-      variances.append(tf.stop_gradient(variance))
+      y, mean, variance = twice_norm.with_moments(x, scale, offset)
+      n = math.prod(x.shape[:3])
+      means.append(mean)
+      variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
       return y
 
     features = self._features(images, by_batch)
-    count = tf.constant(float(images.shape[0]))
+    count = tf.constant(float(images.shape[0]), features.dtype)
     if not means:
-      return features, _nothing(0)
+      return features, _nothing(0, features.dtype)
     return features, Seen(tf.concat(means, 0) * count, tf.concat(variances, 0) * count, count)
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Features [B, ...] of images [B, H, W, C], normalized with the running statistics."""
     def by_running(x, scale, offset, mean, variance):
-      factor = scale * tf.math.rsqrt(variance + norms.EPSILON)
-      return x * factor + (offset - mean * factor)
+      return twice_norm.affine(x, mean, variance, scale, offset)
 
     return self._features(images, by_running)
 
   def zero_statistics(self) -> Seen:
     """Moments of 0 images."""
-    return _nothing(sum(self._sizes))
+    return _nothing(sum(self._sizes), self._net.dtype)
 
   def update_statistics(self, seen: Seen) -> None:
     """Moves the running statistics towards the mean moments of an update."""
@@ -168,8 +174,8 @@ class KerasEmbedding(tf.Module):
     """Does nothing: the model has no running statistics."""
 
 
-def _nothing(size: int) -> Seen:
-  return Seen(tf.zeros([size]), tf.zeros([size]), tf.constant(0.0))
+def _nothing(size: int, dtype: Any = tf.float32) -> Seen:
+  return Seen(tf.zeros([size], dtype), tf.zeros([size], dtype), tf.constant(0.0, dtype))
 
 
 def add(*every: Seen) -> Seen:

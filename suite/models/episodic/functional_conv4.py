@@ -23,11 +23,10 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.models import norms
+from suite.models.episodic import kinks
 from suite.models.episodic import twice_norm
 
 Weights = dict[str, tf.Tensor]
-LEAK = 0.01
 
 
 class Norms(NamedTuple):
@@ -89,8 +88,8 @@ def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
   def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if statistics is None:
-      return batch_norm(x, scale, offset)
-    return _affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
+      return twice_norm.batch_norm(x, scale, offset)
+    return twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
 
   return _head(weights, _features(weights, images, normalize))
 
@@ -103,10 +102,10 @@ def measure(weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics
   means, variances = [], []
 
   def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
-    mean, variance = moments(x)
+    mean, variance = twice_norm.moments(x)
     means.append(mean)
     variances.append(variance)
-    return _affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
+    return twice_norm.affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
 
   _features(weights, images, normalize)
   return Statistics(tf.stack(means), tf.stack(variances))
@@ -118,35 +117,13 @@ def _features(weights: Weights, images: tf.Tensor,
   x, block = images, 0
   while f"block{block + 1}/kernel" in weights:
     x = tf.nn.conv2d(x, weights[f"block{block + 1}/kernel"], 1, "SAME")
-    x = tf.nn.max_pool2d(normalize(x, block), 2, 2, "VALID")
-    x = tf.nn.leaky_relu(x, LEAK)
+    x = kinks.rectify(kinks.max_pool(normalize(x, block)))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
 
 
 def _head(weights: Weights, features: tf.Tensor) -> tf.Tensor:
   return tf.matmul(features, weights["head/kernel"]) + weights["head/bias"]
-
-
-def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
-  """Batch norm of [B, H, W, F] with scale and offset [F]; correct second derivatives.
-
-  The fused kernel does not support float64; `tf.nn.moments` would stop a gradient (see norms.py).
-  """
-  if x.dtype == tf.float32:
-    return twice_norm.batch_norm(x, scale, offset)
-  return _affine(x, *moments(x), scale, offset)
-
-
-def moments(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-  """Mean and variance [F] of [B, H, W, F]."""
-  mean = tf.reduce_mean(x, (0, 1, 2))
-  return mean, tf.reduce_mean(tf.square(x - mean), (0, 1, 2))
-
-
-def _affine(x, mean, variance, scale, offset) -> tf.Tensor:
-  factor = scale * tf.math.rsqrt(variance + norms.EPSILON)
-  return x * factor + (offset - mean * factor)
 
 
 def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
+from suite.models.episodic import kinks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +29,14 @@ class ProtoConv4:
     blocks: N.
     norm_last: whether the norm follows the LeakyReLU, as in CFSL's code.
     pixel_range: values that the pixels 0 and 255 are mapped to.
+    dtype: float64 is slow and serves to check gradients.
   """
 
   filters: int = 64
   blocks: int = 4
   norm_last: bool = False
   pixel_range: tuple[float, float] = (-1.0, 1.0)
+  dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
     """Initial weights "block1/kernel" [3, 3, C, F], ... by Glorot's uniform rule."""
@@ -52,11 +55,11 @@ class ProtoConv4:
     for block in range(1, self.blocks + 1):
       x = tf.nn.conv2d(x, weights[f"block{block}/kernel"], 1, "SAME")
       if self.norm_last:
-        x = tf.nn.max_pool2d(normalize(tf.nn.leaky_relu(x, functional_conv4.LEAK)), 2, 2, "VALID")
+        x = kinks.max_pool(normalize(kinks.rectify(x)))
       else:  # ReLU is increasing: pooling before it takes the same maximum at a lower cost.
-        x = tf.nn.relu(tf.nn.max_pool2d(normalize(x), 2, 2, "VALID"))
+        x = kinks.rectify(kinks.max_pool(normalize(x)), leak=0.0)
     return tf.reshape(x, [-1, int(np.prod(x.shape[1:]))])
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
-    """Scales pixels 0..255 of any type to float32 in `pixel_range`."""
-    return functional_conv4.scaled(images, self.pixel_range)
+    """Scales pixels 0..255 of any type to floats in `pixel_range`."""
+    return functional_conv4.scaled(images, self.pixel_range, self.dtype)

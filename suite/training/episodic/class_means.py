@@ -8,7 +8,7 @@ import tensorflow as tf
 SIMILARITIES = ("euclidean", "cosine", "dot")
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
 
-MeansState = dict[str, tf.Tensor]  # {"sums": float32 [W, D], "counts": float32 [W]}
+MeansState = dict[str, tf.Tensor]  # {"sums": [W, D], "counts": [W]}, of the features' type
 
 
 def check(similarity: str, owner: str) -> None:
@@ -18,9 +18,10 @@ def check(similarity: str, owner: str) -> None:
                      f"{', '.join(SIMILARITIES)}.")
 
 
-def zeros(num_classes: int, num_features: int) -> MeansState:
+def zeros(num_classes: int, num_features: int, dtype: tf.DType = tf.float32) -> MeansState:
   """Returns the state before the first sample."""
-  return {"sums": tf.zeros([num_classes, num_features]), "counts": tf.zeros([num_classes])}
+  return {"sums": tf.zeros([num_classes, num_features], dtype),
+          "counts": tf.zeros([num_classes], dtype)}
 
 
 def add(state: MeansState, features: tf.Tensor, labels: tf.Tensor, *, last_set_only: bool = False
@@ -33,7 +34,7 @@ def add(state: MeansState, features: tf.Tensor, labels: tf.Tensor, *, last_set_o
     labels: int [B].
     last_set_only: whether the means of this set replace those of earlier sets.
   """
-  is_class = tf.one_hot(labels, state["counts"].shape[0])  # [B, W]
+  is_class = tf.one_hot(labels, state["counts"].shape[0], dtype=features.dtype)  # [B, W]
   sums, shown = tf.matmul(is_class, features, transpose_a=True), tf.reduce_sum(is_class, axis=0)
   counts = state["counts"] + shown
   if last_set_only:
