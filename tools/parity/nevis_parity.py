@@ -37,7 +37,8 @@ def canonical(name: str) -> str:
 
 def _stream_rows(authors: authors_lib.Authors) -> list[Row]:
   said, found = authors.ask("public_nevis", {}, what="streams"), []
-  for variant, lines in (("FULL", nevis_table.full()), ("SHORT", nevis_table.short())):
+  for variant, lines in (("FULL", nevis_table.full()), ("SHORT", nevis_table.short()),
+                         ("TINY", nevis_table.tiny())):
     theirs = [(canonical(str(name)), int(year))
               for name, year in zip(said[variant], said[f"{variant}_years"])]
     mine = [(line.name, line.year) for line in lines]
