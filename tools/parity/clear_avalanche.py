@@ -1,10 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """CLEAR: the nine methods of its table beside Avalanche, with which the table was made.
 
-Inputs are five buckets of features whose classes drift, drawn from a seed; the net is a linear layer
-that begins at zero. With whole buckets as batches nothing is drawn at random, and methods that
-train on the current bucket alone must end with the same weights. Methods that draw from what they
-store are compared by accuracy over seeds, in mini-batches. Penalties are strong enough to act: CLEAR's own hardly do.
+Inputs are five buckets of features whose classes drift, drawn from a seed; the net is a linear
+layer that begins at zero. With whole buckets as batches nothing is drawn at random, and methods
+that train on the current bucket alone must end with the same weights. Methods that draw from what
+they store are compared by accuracy over seeds, in mini-batches. Penalties are strong enough to act:
+CLEAR's own hardly do.
 """
 
 from __future__ import annotations
