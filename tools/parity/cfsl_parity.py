@@ -100,9 +100,10 @@ def _plus_plus(name: str, epoch: int, arguments: dict[str, Any], **training: Any
               1, 1, 64, epoch, dict(target_row="last"), dict(multi_step_epochs=10, **training))
 
 
-MODELS = ("low",)  # Those whose nets can be in float64.
-CFSL = tuple(_cfsl(model, num_sets, name) for model in MODELS for num_sets, name in (
-    (1, "1 support set"), (3, "3 support sets with new classes (type B)")))
+_ONE, _THREE = (1, "1 support set"), (3, "3 support sets with new classes (type B)")
+CFSL = tuple(_cfsl(model, *sets) for model, sets in (
+    ("low", _ONE), ("low", _THREE), ("high", _ONE), ("sca", _ONE), ("proto", _ONE),
+    ("proto", _THREE)))
 PLUS_PLUS = (
     _plus_plus("multi-step loss of epoch 3", 3, {}),
     _plus_plus("after the multi-step epochs", 12, {}),
