@@ -21,7 +21,8 @@ threshold is computed by one of
                 squared distance lies.)
     LeastShare  a share of known samples lies below the threshold; for any logits
 
-Both use the validation split of the base classes. Logits of trained heads grow with training, so
+`DpMeans` uses the training split of the base classes, whose frozen features are not fitted to it
+and of which a class has several; `LeastShare` the validation split. Logits of trained heads grow with training, so
 `LeastShare` is computed again from the stored samples after each offline phase. These samples were
 trained on: expect more than its share of later known samples below the threshold.
 """
@@ -55,9 +56,11 @@ class Threshold(Protocol):
 
   Attributes:
     moves: whether the threshold is computed again after each offline phase.
+    of_training: whether it is computed on the training split at first, instead of validation.
   """
 
   moves: bool
+  of_training: bool
 
   def new_below(self, codes: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> float:
     """Returns the largest logit below which a sample counts as of a new class.
@@ -80,7 +83,7 @@ class DpMeans:
     log_concentration: log a; the larger, the sooner a sample counts as new.
   """
 
-  moves = False
+  moves, of_training = False, True
 
   def __init__(self, log_concentration: float = 0.0):
     self._log_concentration = log_concentration
@@ -103,6 +106,8 @@ class LeastShare:
     share: the share of samples of known classes with a largest logit below the threshold.
     moves: whether the threshold is computed again after each offline phase.
   """
+
+  of_training = False
 
   def __init__(self, share: float = 0.05, moves: bool = True):
     if not 0.0 < share < 1.0:
@@ -158,11 +163,11 @@ class MinimumDistance(tf.Module):
   def learn(
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    """Learns the base classes of a sequence; then computes the threshold on their validation split.
-    """
+    """Learns the base classes of a sequence; then computes the threshold on one of their splits."""
     record = self.learner.learn(experience, context)
-    outputs = scoring.extract(self.encode, experience.dev, transform=self.transform,
-                              batch_size=_BATCH, context=context)
+    part = experience.train if self._threshold.of_training else experience.dev
+    outputs = scoring.extract(self.encode, part, transform=self.transform, batch_size=_BATCH,
+                              context=context)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
     return {**record, **self._fix(
         outputs.values, outputs.labels.astype(np.int64), known, context)}

@@ -114,8 +114,7 @@ def variances(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
   classes, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
   if len(classes) < 2 or len(classes) == len(labels):
     raise ValueError(f"Got {len(labels)} samples of {len(classes)} classes; variances within and "
-                     "between need two classes, and a class of two samples. Give more samples of a "
-                     "class (of FLUID's base classes by fluid.run.validation_share).")
+                     "between need two classes, and a class of two samples.")
   sums = np.zeros([len(classes), features.shape[1]])
   np.add.at(sums, places.reshape(-1), features)
   means = sums / counts[:, None]

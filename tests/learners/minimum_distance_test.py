@@ -85,9 +85,9 @@ def test_new_is_what_is_far_from_all_means(tmp_path):
   assert summary["updates"] == 0  # NCM has no offline phases; neither has this.
   plain, _ = run(tmp_path / "plain", ncm())
   assert plain["closed"] == summary["closed"] and plain["macs_train"] == summary["macs_train"]
-  # 10 classes of 192 features, on the tenth of the base images that validate.
+  # 10 classes of 192 features, on the base images that are trained on: nothing is fitted to them.
   more = summary["macs_pretrain"] - plain["macs_pretrain"]
-  assert more == records[0]["validation_size"] * 1920
+  assert more == records[0]["train_size"] * 1920
 
 
 @pytest.mark.parametrize("inside", [tuning, finetune])

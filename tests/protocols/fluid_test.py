@@ -317,7 +317,7 @@ def test_a_summary_says_how_much_was_trained(tmp_path):
 def test_the_base_classes_validation_split_has_images_of_each_class(tmp_path):
   class Notes(Echo):
     def learn(self, experience, context):
-      self.parts = experience.train.labels, experience.validation.labels
+      self.parts = experience.train.labels, experience.dev.labels
       return {}
 
   learner = Notes()
