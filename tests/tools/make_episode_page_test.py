@@ -22,9 +22,9 @@ def _source(kind, n, convention):
 
 
 def test_a_class_of_two_labels_is_guessed(tool):
-  # D under paper_apr: every class has two labels, and its images are the same in both sets.
-  assert tool.ceiling(*_source("D", 2, "paper_apr"), 20) == (0.5, 0.0)
-  assert tool.ceiling(*_source("D", 2, "spec"), 20) == (1.0, 0.0)
+  # D under paper_apr: every class has two labels, and its images are the same in two sets.
+  assert tool.ceiling(*_source("D", 4, "paper_apr"), 20) == (0.5, 0.0)
+  assert tool.ceiling(*_source("D", 4, "spec"), 20) == (1.0, 0.0)
 
 
 def test_a_target_that_was_shown_is_found(tool):
