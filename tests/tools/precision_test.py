@@ -127,3 +127,7 @@ def test_a_page_of_rows_and_what_is_missing(page_tool, row, tmp_path):
   assert "4 comparisons of an episode. With the same decisions 4 keep 0.0001 of the loss" in page
   args = type("Args", (), dict(models=["maml"], sets=[1, 3], onednn=[1], episodes=[3, 4, 5]))
   assert list(page_tool.missing(rows, args)) == [("maml", 1, 1, [3, 4, 5]), ("maml", 3, 1, [5])]
+
+
+def test_the_page_is_what_its_rows_give(page_tool):
+  assert page_tool.PAGE.read_text(encoding="utf-8") == page_tool.page(page_tool.read(page_tool.ROWS))

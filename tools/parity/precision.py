@@ -1,11 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Makes docs/results/cfsl/precision.md: meta-gradients in float32 beside float64, at full size.
 
-    python tools/parity/precision.py --data_dir DIR --rows FILE       measures what FILE lacks
-    python tools/parity/precision.py --rows FILE --page               writes the page from FILE
+    python tools/parity/precision.py --data_dir DIR    measures what the page's rows lack
+    python tools/parity/precision.py --page            writes the page from the rows
+    python tools/parity/precision.py --page --check    fails if the page is out of date
 
-It needs the prepared data set cfsl_omniglot/images. Each model, number of support sets and setting
-of oneDNN is a process of its own; `--models`, `--sets`, `--onednn`, `--episodes` choose among them.
+The rows are docs/results/cfsl/precision.jsonl (`--rows`); delete those that are to be measured
+again. It needs the prepared data set cfsl_omniglot/images. Each model, number of support sets and
+setting of oneDNN is a process of its own; `--models`, `--sets`, `--onednn` and `--episodes` choose
+among them.
 """
 
 from __future__ import annotations
@@ -22,9 +25,12 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Lets the tool run from a checkout without an installation.
-sys.path[:0] = [str(ROOT), str(pathlib.Path(__file__).resolve().parent)]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(pathlib.Path(__file__).resolve().parent)]
+
+import made_page
 
 PAGE = ROOT / "docs" / "results" / "cfsl" / "precision.md"
+ROWS = PAGE.with_suffix(".jsonl")
 MODELS, SETS, NOISES, EPISODES = ("maml", "high", "sca", "proto"), (1, 3, 10), (1.0, 0.0), (3, 4)
 TITLES = {"maml": "MAML++ low-end", "high": "MAML++ high-end", "sca": "SCA", "proto": "ProtoNets"}
 LOSS, GRADIENT = 1e-4, 5e-3  # What float32 is to keep, where decisions are equal.
@@ -38,9 +44,9 @@ sets, task type B above one), at initial weights with rates, scales and offsets 
 round initial values. Errors are those of float32 against float64: of the loss, absolute, and of the
 whole gradient, relative. A cell is the median over the episodes, with the largest in brackets.
 
-- *kernel*: the norms take their moments from TensorFlow's fused kernel, as they did up to version
-  0.4. *now*: the suite's norms (`suite/models/episodic/twice_norm.py`). Both are the compiled graph
-  that training runs.
+- *kernel*: the norms take their moments from TensorFlow's fused kernel, as they once did. *now*:
+  the suite's norms (`suite/models/episodic/twice_norm.py`). Both are the compiled graph that
+  training runs.
 - *same decisions*: float64 with every winner of a pooling window and every sign of a LeakyReLU's
   argument as float32 had them, beside float32 run op by op. This is what rounding does to the
   arithmetic. The suite keeps 1e-4 of the loss and 0.5% of the gradient here.
@@ -112,8 +118,8 @@ def measure_cell(args: argparse.Namespace) -> None:
 def page(rows: list[dict[str, Any]]) -> str:
   """The page from all rows."""
   text = _HEAD + "## float32 against float64\n\n"
-  text += _table("| model | NSS | images | oneDNN | kernel: loss | gradient | now: loss | "
-                 "gradient | same decisions: loss | gradient | differ | of |", 4, 8,
+  text += _table("| model | NSS | images | oneDNN | episodes | kernel: loss | gradient | now: loss | "
+                 "gradient | same decisions: loss | gradient | differ | of |", 4, 9,
                  (_single_line(part) for part in _grouped(rows, "onednn")))
   text += ("\n## float64 against itself\n\n*rounded* moves every weight by a relative 2^-24, as "
            "rounding to float32 may; the difference is that of float64 from float64.\n\n")
@@ -146,13 +152,15 @@ def _values(part: list[dict[str, Any]], name: str) -> list[str]:
   cells = []
   for index, form in ((0, "{:.0e}"), (1, "{:.2g}%")):
     values = [abs(row[name][index]) * (100 if index else 1) for row in part]
-    cells.append(f"{form.format(statistics.median(values))} ({form.format(max(values))})")
+    most = f" ({form.format(max(values))})" if len(values) > 1 else ""
+    cells.append(form.format(statistics.median(values)) + most)
   return cells
 
 
 def _single_line(part: list[dict[str, Any]]) -> list[str]:
   differ, of = (statistics.median(v) for v in zip(*((r["single"][2], r["decided"]) for r in part)))
-  return [*_named(part), "on" if part[0]["onednn"] else "off", *_values(part, "before"),
+  return [*_named(part), "on" if part[0]["onednn"] else "off", str(len(part)),
+          *_values(part, "before"),
           *_values(part, "now"), *_values(part, "forced"), f"{differ:,.0f}", f"{of:,.0f}"]
 
 
@@ -170,13 +178,14 @@ def main() -> int:
   numbers = lambda text: tuple(int(part) for part in text.split(","))
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("--rows", type=pathlib.Path, required=True, help="JSON lines of measurements")
+  parser.add_argument("--rows", type=pathlib.Path, default=ROWS, help="JSON lines of measurements")
   parser.add_argument("--data_dir", help="of the prepared data")
   parser.add_argument("--models", type=lambda text: tuple(text.split(",")), default=MODELS)
   parser.add_argument("--sets", type=numbers, default=SETS)
   parser.add_argument("--onednn", type=numbers, default=(1, 0))
   parser.add_argument("--episodes", type=numbers, default=EPISODES)
   parser.add_argument("--page", action="store_true", help="only write the page")
+  parser.add_argument("--check", action="store_true", help="only compare the page")
   parser.add_argument("--cell", action="store_true", help=argparse.SUPPRESS)
   args = parser.parse_args()
   unknown = set(args.models) - set(MODELS)
@@ -185,7 +194,8 @@ def main() -> int:
   if args.cell:
     measure_cell(args)
   elif args.page:
-    PAGE.write_text(page(read(args.rows)), encoding="utf-8")
+    return made_page.finish(PAGE, page(read(args.rows)), args.check, "not what its rows give; run "
+                            "tools/parity/precision.py --page")
   else:
     measure(args)
   return 0
