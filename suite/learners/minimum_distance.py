@@ -22,9 +22,10 @@ threshold is computed by one of
     LeastShare  a share of known samples lies below the threshold; for any logits
 
 `DpMeans` uses the training split of the base classes, whose frozen features are not fitted to it
-and of which a class has several; `LeastShare` the validation split. Logits of trained heads grow with training, so
-`LeastShare` is computed again from the stored samples after each offline phase. These samples were
-trained on: expect more than its share of later known samples below the threshold.
+and of which a class has several; `LeastShare` the validation split. Logits of trained heads grow
+with training, so `LeastShare` is computed again from the stored samples after each offline phase.
+These samples were trained on: expect more than its share of later known samples below the
+threshold.
 """
 
 from __future__ import annotations
