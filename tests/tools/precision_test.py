@@ -130,4 +130,5 @@ def test_a_page_of_rows_and_what_is_missing(page_tool, row, tmp_path):
 
 
 def test_the_page_is_what_its_rows_give(page_tool):
-  assert page_tool.PAGE.read_text(encoding="utf-8") == page_tool.page(page_tool.read(page_tool.ROWS))
+  page = page_tool.page(page_tool.read(page_tool.ROWS))
+  assert page_tool.PAGE.read_text(encoding="utf-8") == page

@@ -23,12 +23,14 @@ import subprocess
 import sys
 from typing import Any
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Lets the tool run from a checkout without an installation.
-sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(pathlib.Path(__file__).resolve().parent)]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import made_page
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "cfsl" / "precision.md"
 ROWS = PAGE.with_suffix(".jsonl")
 MODELS, SETS, NOISES, EPISODES = ("maml", "high", "sca", "proto"), (1, 3, 10), (1.0, 0.0), (3, 4)
@@ -118,8 +120,8 @@ def measure_cell(args: argparse.Namespace) -> None:
 def page(rows: list[dict[str, Any]]) -> str:
   """The page from all rows."""
   text = _HEAD + "## float32 against float64\n\n"
-  text += _table("| model | NSS | images | oneDNN | episodes | kernel: loss | gradient | now: loss | "
-                 "gradient | same decisions: loss | gradient | differ | of |", 4, 9,
+  text += _table("| model | NSS | images | oneDNN | episodes | kernel: loss | gradient | now: loss "
+                 "| gradient | same decisions: loss | gradient | differ | of |", 4, 9,
                  (_single_line(part) for part in _grouped(rows, "onednn")))
   text += ("\n## float64 against itself\n\n*rounded* moves every weight by a relative 2^-24, as "
            "rounding to float32 may; the difference is that of float64 from float64.\n\n")
