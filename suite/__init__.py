@@ -1,4 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Lifelong Suite: five lifelong visual learning benchmarks as one stream of events."""
 
+import importlib.util as _importing
+import os as _os
+import sys as _sys
+
 __version__ = "0.1.0"
+
+_HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; TensorFlow "
+        "2.16 and later need the package tf-keras for it.")
+
+# From TensorFlow 2.16 on tf.keras is Keras 3, unless this is set before tf.keras is first used.
+if _importing.find_spec("tf_keras") is not None:
+  if _os.environ.setdefault("TF_USE_LEGACY_KERAS", "1") not in ("1", "true", "True"):
+    raise ImportError(f"TF_USE_LEGACY_KERAS is {_os.environ['TF_USE_LEGACY_KERAS']!r}, but the suite "
+                      f"runs on Keras 2. {_HOW}")
+if "tensorflow" in _sys.modules:
+  _keras = str(getattr(_sys.modules["tensorflow"].keras, "__version__", "2"))  # Keras 2 has none.
+  if _keras.startswith("3"):
+    raise ImportError(f"tf.keras is Keras {_keras} in this process, but the suite runs on Keras 2. "
+                      f"{_HOW}")

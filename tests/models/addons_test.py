@@ -39,7 +39,25 @@ def test_odd_cutout_is_refused():
     addons.cutout(tf.ones([1, 4, 4, 1]), 3, tf.constant([[1, 1]]))
 
 
+def test_without_the_library_there_are_stand_ins(monkeypatch):
+  monkeypatch.setattr(addons, "_library", lambda: None)
+  decays = {"decays": lambda variable: variable.name.startswith("kernel")}
+  kernel, bias = tf.Variable([8.0], name="kernel"), tf.Variable([8.0], name="bias")
+  optimizer = addons.sgdw(
+      learning_rate=0.5, weight_decay=0.25, momentum=0.0, nesterov=False, **decays)
+  optimizer.apply_gradients([(tf.zeros([1]), kernel), (tf.zeros([1]), bias)])
+  assert (kernel.numpy(), bias.numpy()) == (6.0, 8.0)
+  adam = addons.adamw(learning_rate=0.0, weight_decay=0.25, beta_1=0.9, beta_2=0.9, epsilon=1e-7,
+                      **decays)
+  adam.apply_gradients([(tf.zeros([1]), kernel), (tf.zeros([1]), bias)])
+  assert (kernel.numpy(), bias.numpy()) == (4.5, 8.0)
+  test_rotate_a_quarter_turns_counter_clockwise()
+  test_cutout_fills_a_square_around_each_centre()
+  test_image_ops_run_in_a_pipeline()
+
+
 def test_library_is_imported_late_and_without_its_farewell():
+  pytest.importorskip("tensorflow_addons", reason="needs tensorflow-addons")
   program = (
       "import sys, warnings\n"
       "warnings.simplefilter('error', UserWarning)\n"
