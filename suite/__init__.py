@@ -7,14 +7,16 @@ import sys as _sys
 
 __version__ = "0.1.0"
 
-_HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; TensorFlow "
-        "2.16 and later need the package tf-keras for it.")
+_HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; from "
+        "TensorFlow 2.16 on that needs the package tf-keras.")
 
 # From TensorFlow 2.16 on tf.keras is Keras 3, unless this is set before tf.keras is first used.
+_legacy = "1"
 if _importing.find_spec("tf_keras") is not None:
-  if _os.environ.setdefault("TF_USE_LEGACY_KERAS", "1") not in ("1", "true", "True"):
-    raise ImportError(f"TF_USE_LEGACY_KERAS is {_os.environ['TF_USE_LEGACY_KERAS']!r}, but the suite "
-                      f"runs on Keras 2. {_HOW}")
+  _legacy = _os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+if _legacy not in ("1", "true", "True"):
+  raise ImportError(
+      f"TF_USE_LEGACY_KERAS is {_legacy!r}, but the suite runs on Keras 2. {_HOW}")
 if "tensorflow" in _sys.modules:
   _keras = str(getattr(_sys.modules["tensorflow"].keras, "__version__", "2"))  # Keras 2 has none.
   if _keras.startswith("3"):

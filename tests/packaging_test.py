@@ -121,7 +121,8 @@ def test_the_tools_take_the_first_python_that_starts_and_is_in_range(tmp_path):
 
 
 def test_the_tools_take_a_newer_python_where_there_is_no_older_one(tmp_path):
-  done = source_venv(tmp_path, {**FAKE_PYTHONS, "python3.9": "exit 127"}, "find_python; echo $PYTHON")
+  fakes = {**FAKE_PYTHONS, "python3.9": "exit 127"}
+  done = source_venv(tmp_path, fakes, "find_python; echo $PYTHON")
   assert (done.returncode, done.stdout) == (0, "python3.13\n"), done.stderr
 
 

@@ -1,14 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Access to a traced graph: its functions, the ops that run, and its shapes given a caller's.
-
-The only module of the FLOP counter that uses TensorFlow's private API.
-"""
+"""Access to a traced graph: its functions, the ops that run, and its shapes given a caller's."""
 
 from __future__ import annotations
 
 import tensorflow as tf
-from tensorflow.python.framework import function_def_to_graph
-from tensorflow.python.ops import handle_data_util  # No public API for a list's element shape.
+
+from suite.compute import private_tensorflow
 
 _HANDLES = (tf.resource, tf.variant)
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
@@ -21,12 +18,12 @@ def function_graph(op: tf.Operation, name: str) -> tf.Graph | None:
   """The body of the function called `name` in the library of the op's graph, or None."""
   graph = op.graph
   while graph is not None:
-    function = graph._get_function(name)  # pylint: disable=protected-access
+    function = private_tensorflow.function_called(graph, name)
     if function is not None and hasattr(function, "graph"):
       return function.graph
     if function is not None:  # a TF1 function keeps its definition only
       with graph.as_default():
-        return function_def_to_graph.function_def_to_graph(function.cached_definition)
+        return private_tensorflow.graph_of(function.cached_definition)
     graph = getattr(graph, "outer_graph", None)
   return None
 
@@ -43,7 +40,7 @@ def callee_names(op: tf.Operation) -> tuple[str, ...]:
     return (op.get_attr("else_branch").name, op.get_attr("then_branch").name)
   if op.type in BRANCHES:
     return tuple(branch.name for branch in op.get_attr("branches"))
-  if op.graph._is_function(op.type):  # pylint: disable=protected-access
+  if private_tensorflow.is_function(op.graph, op.type):
     return (op.type,)  # The type of a TF1 function call is the function's name.
   return ()
 
@@ -52,7 +49,7 @@ def handle_key(tensor: tf.Tensor) -> bytes:
   """Key that differs between tensor lists of different element shapes."""
   if tensor.dtype != tf.variant:
     return b""
-  return handle_data_util.get_handle_data(tensor).SerializeToString()
+  return private_tensorflow.handle_data(tensor)
 
 
 def op_order(graph: tf.Graph) -> list[tf.Operation]:
@@ -160,7 +157,7 @@ class ShapeInference:
       else:
         twin = tf.compat.v1.placeholder(tensor.dtype, shape)
         if tensor.dtype in _HANDLES:
-          handle_data_util.copy_handle_data(source, twin)
+          private_tensorflow.copy_handle_data(source, twin)
     self._tensors[id(tensor)] = twin
 
   def run(self, op: tf.Operation) -> None:
@@ -168,10 +165,8 @@ class ShapeInference:
     try:
       inputs = [self._tensors[id(t)] for t in op.inputs]
       attrs = {k: v for k, v in op.node_def.attr.items() if not k.startswith("_")}
-      # The public create_op does the same, but takes three times as long.
-      twin = self._graph._create_op_internal(  # pylint: disable=protected-access
-          op.type, inputs, [t.dtype for t in op.outputs], attrs=attrs, compute_device=False
-      )
+      twin = private_tensorflow.create_op(
+          self._graph, op.type, inputs, [t.dtype for t in op.outputs], attrs)
     except (KeyError, ValueError, TypeError, tf.errors.OpError):
       for tensor in op.outputs:
         self.put(tensor, tensor.shape, None, tensor)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from tensorflow.python.eager import context  # tf.config has all rewrites but this one.
+
+from suite.compute import private_tensorflow
 
 
 def without_temporary_variables() -> None:
@@ -15,7 +16,7 @@ def without_temporary_variables() -> None:
   variable is not deleted: the next call of the graph ends with AlreadyExistsError (tensorflow issue
   23780). Call this after devices and threads are configured; configuring them resets it.
   """
-  options = context.context().function_call_options
+  options = private_tensorflow.call_options()  # tf.config has all rewrites but this one.
   config = tf.compat.v1.ConfigProto.FromString(options.config_proto_serialized)
   rewrites = config.graph_options.rewrite_options
   rewrites.memory_optimization = rewrites.NO_MEM_OPT

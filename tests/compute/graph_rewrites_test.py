@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import graph_rewrites
+from suite.compute import private_tensorflow
 from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import episodes
@@ -51,7 +52,7 @@ def test_it_holds_for_the_thread_that_asked_and_may_be_asked_again():
   def look(name, asks):
     for _ in range(asks):
       graph_rewrites.without_temporary_variables()
-    options = graph_rewrites.context.context().function_call_options
+    options = private_tensorflow.call_options()
     config = tf.compat.v1.ConfigProto.FromString(options.config_proto_serialized)
     rewrites = config.graph_options.rewrite_options
     found[name] = rewrites.memory_optimization == rewrites.NO_MEM_OPT

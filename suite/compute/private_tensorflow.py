@@ -1,0 +1,69 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""All private parts of TensorFlow that the suite uses; a release without one is refused by name.
+
+Each has no public counterpart, or one that is several times slower.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Mapping, Sequence
+
+import tensorflow as tf
+
+TESTED = "2.15 to 2.21"
+
+
+def _part(owner: str, name: str) -> Any:
+  """An attribute of a private module, or of `tf.Graph`; an error that says what is not there."""
+  try:
+    return getattr(tf.Graph if owner == "tf.Graph" else importlib.import_module(owner), name)
+  except (ImportError, AttributeError) as error:
+    raise ImportError(
+        f"TensorFlow {tf.__version__} has no {owner}.{name}, which the suite uses. TensorFlow "
+        f"{TESTED} have it: install one of them, or change {__name__}.") from error
+
+
+_to_graph = _part("tensorflow.python.framework.function_def_to_graph", "function_def_to_graph")
+_get_handle_data = _part("tensorflow.python.ops.handle_data_util", "get_handle_data")
+_copy_handle_data = _part("tensorflow.python.ops.handle_data_util", "copy_handle_data")
+_context = _part("tensorflow.python.eager.context", "context")
+_get_function = _part("tf.Graph", "_get_function")
+_is_function = _part("tf.Graph", "_is_function")
+_create_op = _part("tf.Graph", "_create_op_internal")
+
+
+def function_called(graph: tf.Graph, name: str) -> Any:
+  """The function of this name in a graph's library, or None."""
+  return _get_function(graph, name)
+
+
+def is_function(graph: tf.Graph, name: str) -> bool:
+  """Whether a graph's library has a function of this name."""
+  return _is_function(graph, name)
+
+
+def graph_of(definition: Any) -> tf.Graph:
+  """The graph of a function's definition."""
+  return _to_graph(definition)
+
+
+def handle_data(tensor: tf.Tensor) -> bytes:
+  """What TensorFlow knows of the elements of a resource or variant, as bytes."""
+  return _get_handle_data(tensor).SerializeToString()
+
+
+def copy_handle_data(source: tf.Tensor, target: tf.Tensor) -> None:
+  """Tells TensorFlow that `target` holds elements like those of `source`."""
+  _copy_handle_data(source, target)
+
+
+def create_op(graph: tf.Graph, kind: str, inputs: Sequence[tf.Tensor], dtypes: Sequence[tf.DType],
+              attrs: Mapping[str, Any]) -> tf.Operation:
+  """Adds an op, in a third of the time of the public `create_op`."""
+  return _create_op(graph, kind, inputs, dtypes, attrs=attrs, compute_device=False)
+
+
+def call_options() -> Any:
+  """The options by which this thread calls graphs; `tf.config` has not all of them."""
+  return _context().function_call_options
