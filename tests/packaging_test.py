@@ -69,6 +69,10 @@ def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
   assert not missing
 
 
+def test_the_wheel_says_that_it_has_types(wheel):
+  assert {"suite/py.typed", "tfds_builders/py.typed"} <= set(wheel.namelist())
+
+
 def test_the_wheel_says_what_it_is(wheel):
   info, = {name.split("/")[0] for name in wheel.namelist() if name.endswith(".dist-info/METADATA")}
   metadata = wheel.read(f"{info}/METADATA").decode()

@@ -119,8 +119,8 @@ def _tried(line: Line, folder: pathlib.Path, tests: Sequence[str]) -> str:
     _install(line, env)
   except (OSError, subprocess.CalledProcessError) as error:
     said = str(getattr(error, "stderr", None) or error).strip().splitlines()[-1]
-    return (f"| {line.python} | {line.tensorflow or 'by setup.cfg'} | | | | | not installed: {said} "
-            f"| {today} |\n")
+    asked = line.tensorflow or "by setup.cfg"
+    return f"| {line.python} | {asked} | | | | | not installed: {said} | {today} |\n"
   python = str(env / "bin" / "python")
   versions = subprocess.run([python, "-c", _VERSIONS], capture_output=True, text=True, check=True)
   start = time.monotonic()
