@@ -61,9 +61,9 @@ def _no_waiting_for_the_disk():
 def _graphs_go():
   """Graphs hold one another in circles; thousands of tests leave gigabytes of them."""
   yield
-  keras = sys.modules.get("keras")
-  if keras is not None:
-    keras.backend.clear_session()
+  tensorflow = sys.modules.get("tensorflow")
+  if tensorflow is not None:
+    tensorflow.keras.backend.clear_session()
   gc.collect()
 
 
