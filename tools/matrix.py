@@ -128,7 +128,9 @@ def _tried(line: Line, folder: pathlib.Path, tests: Sequence[str]) -> str:
       [python, "-m", "pytest", "-q", "--timeout=900", *tests], cwd=ROOT, text=True, check=False,
       capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"})
   said = (done.stdout.strip().splitlines() or [f"exit {done.returncode}"])[-1].strip("= ")
-  print(f"{line}: {said} in {time.monotonic() - start:.0f} s", file=sys.stderr)
+  (env / "tests.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+  print(f"{line}: {said} in {time.monotonic() - start:.0f} s, see {env / 'tests.log'}",
+        file=sys.stderr)
   result = re.sub(r" in [\d.]+s.*", "", said)
   named = ", ".join(f"`{test}`" for test in tests)
   return f"| {' | '.join(versions.stdout.strip().split('|'))} | {named} | {result} | {today} |\n"

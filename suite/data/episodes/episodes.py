@@ -223,6 +223,6 @@ def _checked_ids(ids: Optional[Sequence[str]], num: int) -> np.ndarray:
     raise ValueError(f"Got ids {checked.shape} for {num} images; give each image one id.")
   values, counts = np.unique(checked, return_counts=True)
   if len(values) < num:
-    raise ValueError(f"Id {values[counts.argmax()]!r} stands for {counts.max()} images, so an "
+    raise ValueError(f"Id {str(values[counts.argmax()])!r} stands for {counts.max()} images, so an "
                      "image could come twice in a task. Give each image a different id.")
   return checked

@@ -58,7 +58,7 @@ class FeatureSet(image_set.ImageSet):
     if rows.size:
       raise ValueError(
           f"{name!r} has NaN or infinite features in {rows.size} of {found.size} rows, the first "
-          f"with id {found.ids[rows[0]]!r}. Extract them again, or leave those rows out.")
+          f"with id {str(found.ids[rows[0]])!r}. Extract them again, or leave those rows out.")
     return found
 
   @property

@@ -194,6 +194,6 @@ def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
     raise ValueError(f"{name!r} has {size} images but {len(ids)} ids.")
   unique, counts = np.unique(ids, return_counts=True)
   if len(unique) < size:
-    raise ValueError(f"{name!r} has id {unique[np.argmax(counts)]!r} more than once; predictions "
-                     "are told apart by their ids, so each needs its own.")
+    raise ValueError(f"{name!r} has id {str(unique[np.argmax(counts)])!r} more than once; "
+                     "predictions are told apart by their ids, so each needs its own.")
   return ids

@@ -66,7 +66,7 @@ class Sequence:
                        "classes; allowed are 0 to all of them.")
     names, counts = np.unique(self.ids, return_counts=True)
     if len(names) < len(self.ids):
-      raise ValueError(f"Id {names[np.argmax(counts)]!r} stands {np.max(counts)} times in the "
+      raise ValueError(f"Id {str(names[np.argmax(counts)])!r} stands {np.max(counts)} times in the "
                        "sequence; each sample comes once and has a different id.")
     if np.min(delays) < 0 or len(self.segments) != len(self):
       raise ValueError(f"Got delays from {np.min(delays)} and {len(self.segments)} segments; a "
