@@ -345,9 +345,9 @@ def test_a_task_of_one_class_is_refused(tmp_path):
 
 
 def test_buckets_of_which_all_images_have_one_label_are_refused(tmp_path):
-  same = images_of([1] * 20, 2)
+  train, test = images_of([1] * 20, 2), images_of([1] * 20, 2)
   series = buckets_lib.Buckets(tasks.Task("two", tasks.SINGLE_LABEL, 2),
-                               (buckets_lib.Bucket("bucket_01", same, same),))
+                               (buckets_lib.Bucket("bucket_01", train, test),))
   with pytest.raises(refusals.RefusedError, match="All training examples of 'two' are of class 1"):
     clear.run(LEARNERS["nearest_mean"](), state=state_in(tmp_path), buckets=series)
 
