@@ -14,9 +14,9 @@ The learner's variables are then restored. The block must give these rows the sa
 rounding, and must leave `answer` as it was. Where labels do not change a learner, `answer` is given
 a row alone: its answer must not depend on the other rows.
 
-The first block of a run, of a resumed run, and after each offline phase is checked so. Others are
-drawn, by the number of their first step alone, and checked in rows 0 and one p. Nothing of this is
-charged.
+The first block of a run, or of a resumed run, is checked so. The first after each offline phase,
+and others that are drawn, by the number of their first step alone, are checked in rows 0 and one p.
+Nothing of this is charged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from suite.training.sequence import sequence_graphs
 # Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
 # class means (1,000 classes, 512 features).
 _STEPS_A_CHECK = 10_000
-_ROWS = 3  # Rows p of a block that is not drawn.
+_ROWS = 3  # Rows p of a first block.
 _SINGLE = 4  # Largest number of labels that are learned one at a time.
 # Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
 # float32; products in TF32, as GPUs have them, differ by some 1e-4.
@@ -61,7 +61,7 @@ class AnswerCheck:
   def __init__(self, learner: capabilities.SequenceCapabilities,
                graphs: sequence_graphs.SequenceGraphs):
     self._learner, self._graphs = learner, graphs
-    self._is_due = True
+    self._is_first = self._is_due = True
 
   def phase_begins(self) -> None:
     """Notes that the learner is trained; the next block is checked."""
@@ -70,12 +70,13 @@ class AnswerCheck:
   def rows(self, first: int, num: int) -> list[int]:
     """Rows to check of a block of `num` steps from `first` on, ascending; [] for most blocks."""
     rng = np.random.default_rng([first, 17])
-    is_drawn, is_due = rng.random() < num / _STEPS_A_CHECK, self._is_due
-    self._is_due = False
+    is_drawn = rng.random() < num / _STEPS_A_CHECK
+    is_first, is_due = self._is_first, self._is_due
+    self._is_first = self._is_due = False
     if not is_drawn and not is_due:
       return []
-    rows = {0, *rng.integers(1, max(num, 2), _ROWS if is_due else 1).tolist()}
-    if is_due:
+    rows = {0, *rng.integers(1, max(num, 2), _ROWS if is_first else 1).tolist()}
+    if is_first:
       rows.add(int(rng.integers(1, _SINGLE + 1)))
     return sorted(row for row in rows if row < num)
 

@@ -181,6 +181,8 @@ def test_rows_are_drawn_by_the_number_of_the_step():
   chosen = [rows for rows in drawn if rows]
   assert 70 < len(chosen) < 130  # A twentieth of the blocks of 500.
   assert len({rows[-1] for rows in chosen}) > 60 and all(len(rows) == 2 for rows in chosen)
+  check.phase_begins()
+  assert len(check.rows(1500, 500)) == 2 and not check.rows(1500, 500)
   assert check_of(Counter()).rows(7, 1) == [0]
 
 
