@@ -69,8 +69,9 @@ class ImageTable:
     place = str(self._columns.column(PATH)[row].as_py() or "")
     parts = pathlib.PurePosixPath(place).parts
     if not parts or place.startswith("/") or ".." in parts:
-      raise errors.CurationError(f"{self.path}: image {str(self.ids[row])!r} has the path {place!r}; "
-                                 "one below the folder of images is needed, without '..'.")
+      raise errors.CurationError(
+          f"{self.path}: image {str(self.ids[row])!r} has the path {place!r}; one below the folder "
+          "of images is needed, without '..'.")
     return (root or self.path.parent).joinpath(*parts)
 
   def metadata(self, row: int) -> dict[str, str]:
