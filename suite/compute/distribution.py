@@ -5,9 +5,9 @@ The unit of training is the *global* batch: R replicas take B / R examples each,
 which one device would have taken them, so one seed gives the same images on any number of
 devices.
 
-Each replica has running statistics of its own, such as batch norm's, which `average` sets to their
+Each replica keeps its own running statistics, such as batch norm's; `average` sets them to their
 mean over the replicas before they are used. Reading them is local: TensorFlow would reduce over all
-processes, and wait for ever for one that does not read. What steers a run of several processes is
+processes, and wait forever for one that does not read. What steers a run of several processes is
 decided once: `agreed` gives all of them the value of the chief.
 
 Parameter servers are not supported: their updates are asynchronous, so a run could not be

@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence
 
 import tensorflow as tf
 
-TESTED = "2.15 to 2.21"
+TESTED = "2.15 and 2.21"
 
 
 def _part(owner: str, name: str) -> Any:
@@ -49,7 +49,7 @@ def graph_of(definition: Any) -> tf.Graph:
 
 
 def handle_data(tensor: tf.Tensor) -> bytes:
-  """What TensorFlow knows of the elements of a resource or variant, as bytes."""
+  """Returns the types and shapes of the elements of a resource or variant, as bytes."""
   return _get_handle_data(tensor).SerializeToString()
 
 

@@ -42,10 +42,10 @@ class Storage(Protocol):
     """Stored examples [B, ...] from images [B, H, W, 3], of the type of prepared ones."""
 
   def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
-    """What the transform's `train` makes of the images, from stored examples and seeds [B]."""
+    """Augments stored examples, with seeds [B], as the transform's `train` does images."""
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
-    """What the transform's `evaluate` makes of the images, from stored examples."""
+    """Prepares stored examples as the transform's `evaluate` does images."""
 
 
 class TwoViews(Transform, Protocol):

@@ -112,8 +112,8 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
             errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
   """Builds the row of cumulative errors minus that of Independent, if it is among the runs.
 
-  A run is compared with Independent of its own work directory, else with the only one given. Empty
-  for a run that has none, or if one of both has not been tested on every task.
+  A run is compared with the Independent run of the same work directory, or else with the only one
+  given. Its cell is empty without such a run, and if either was not tested on every task.
   """
   if INDEPENDENT not in [run.folder.name for run in runs]:
     return []

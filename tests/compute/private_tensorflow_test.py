@@ -14,7 +14,7 @@ from suite.compute import private_tensorflow
 @pytest.mark.parametrize("owner", ["tensorflow.python.framework.ops", "tensorflow.python.gone",
                                    "tf.Graph"])
 def test_what_tensorflow_has_changed_is_named(owner):
-  expected = rf"{tf.__version__} has no {owner}\._nothing_like_it.*2\.15 to"
+  expected = rf"{tf.__version__} has no {owner}\._nothing_like_it.*2\.15 and"
   with pytest.raises(ImportError, match=expected):
     private_tensorflow._part(owner, "_nothing_like_it")
 

@@ -291,7 +291,7 @@ def test_the_run_of_maml_plus_plus_is_its_papers():
   assert value("meta_schedules.MetaTraining.epochs") == 100
   assert value("cfsl.run.updates_per_event") == 500  # An epoch, after which the paper validates.
   assert value("functional_conv4.Conv4.filters") == 64
-  # Section 5 there: 1150, 50 and 423 characters, and their turns as further classes.
+  # The published configurations': 1150, 50 and 423 characters; turns as further classes.
   assert value("cfsl_data.episodes.counts") == {"train": 1150, "validation": 50, "test": 423}
   assert value("cfsl_data.episodes.turns") is True
   assert _bound("cfsl/omniglot_maml_plus_plus", "TURNS=False")("cfsl_data.episodes.turns") is False

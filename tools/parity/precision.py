@@ -133,7 +133,7 @@ def page(rows: list[dict[str, Any]]) -> str:
   return text + (
       f"\n{len(rows)} comparisons of an episode. With the same decisions "
       f"{sum(w <= 1 for w in worst)} keep {LOSS:g} of the loss and {GRADIENT:.1%} of the gradient; "
-      f"with decisions of their own {kept}, and {was} with the kernel's moments.\n")
+      f"with its own decisions {kept}, and {was} with the kernel's moments.\n")
 
 
 def _grouped(rows: list[dict[str, Any]], *more: str) -> list[list[dict[str, Any]]]:

@@ -136,7 +136,7 @@ def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float
 
 
 def _first_that_fits(boxes: tf.Tensor, fits: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-  """Of boxes [B, A, 4] the first for which `fits` [B, A], else `other` [4]: [B, 4]."""
+  """Selects the first of boxes [B, A, 4] with `fits` [B, A], else `other` [4]: [B, 4]."""
   first = tf.argmax(tf.cast(fits, tf.int32), axis=1)
   chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
   return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other[None])

@@ -4,8 +4,8 @@
 TensorFlow's fused kernel sums a channel's numbers one after the other in float32. Where many are
 equal, as in the flat regions of drawings, every addition is rounded the same way: outputs are off
 by 1e-5 to 1e-3, and so are those of plain means by `tf.reduce_mean`. Here x is centered by the mean
-of groups' means, and what rounding left of the mean is found by a second pass: 1e-7. Of the kernels
-remains the gradient. On a GPU, whose kernels sum in trees and keep other numbers for their
+of groups' means, and what rounding left of the mean is found by a second pass: 1e-7. The kernel
+still computes the gradient. On a GPU, whose kernels sum in trees and keep other numbers for their
 gradients, they do all of it.
 
 TensorFlow differentiates the fused kernel's gradient by composing it of some 30 passes over the

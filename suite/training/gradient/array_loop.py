@@ -49,7 +49,7 @@ class ArrayLoop:
     return self._augment is not None
 
   def prepared(self, rows: tf.Tensor) -> tf.Tensor:
-    """What the model takes, not augmented, of rows [B, ...]."""
+    """Prepares rows [B, ...] for the model, without augmentation."""
     return rows if self._prepare is None else self._prepare(rows)
 
   def train_only(self, variables: Sequence[tf.Variable]) -> None:

@@ -32,8 +32,8 @@ class ComposedNet(tf.Module):
   Attributes:
     model: codes to logits. top: features to logits.
     upper: codes to features; None where codes are features.
-    trained_by: the loop that trains it, and
-    optimizer: whose velocities are kept between phases: set by `TaskNets`.
+    trained_by: the loop that trains it; `TaskNets` sets it.
+    optimizer: the loop's, set by `TaskNets` if its velocities are kept between phases.
   """
 
   trained_by: array_loop.ArrayLoop
