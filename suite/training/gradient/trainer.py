@@ -137,7 +137,7 @@ class _Run:
     self._begin()
     dataset = self.context.distribution.dataset(self._batches)
     iterator = iter(dataset)
-    cost = self.network.step_cost(self._spec())
+    cost = self.network.step_cost(self._spec(dataset))
     if not self.step:
       self._validate()
     while self.step < self.trainer.steps:
@@ -167,8 +167,10 @@ class _Run:
         self.batch_size, seed=self.seeds.pair("batches"), transform=self.transform,
         first_step=self.step, **shard)
 
-  def _spec(self):
+  def _spec(self, dataset: Any) -> Any:
     """The element spec of a global batch."""
+    if self.context.distribution.is_single:
+      return dataset.element_spec
     return self.experience.train.train_batches(
         self.batch_size, seed=(0, 0), transform=self.transform).element_spec
 
