@@ -26,7 +26,8 @@ def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
       ("add-samples", _add_samples, "add samples with the models' answers from files"),
       ("estimate", _estimate, "estimate a new model from a few of its answers"),
       ("rank", _rank, "list the models by accuracy"),
-      ("status", _status, "describe the cache")):
+      ("status", _status, "describe the cache"),
+      ("verify", _verify, "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, parents=parents, help=text)
     action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
     action.set_defaults(do=do)
@@ -218,3 +219,13 @@ def _status(args: argparse.Namespace) -> int:
         f"correct: {int(correct.sum(dtype='int64')) / max(1, evaluated):.1%}")
   sys.stdout.write("\n".join([*lines, ""]))
   return 0
+
+
+def _verify(args: argparse.Namespace) -> int:
+  from suite.lifelong.cache import cache_check
+  problems = cache_check.problems(args.cache)
+  for problem in problems:
+    sys.stdout.write(f"{problem}\n")
+  if not problems:
+    sys.stdout.write(f"{args.cache}: every file is as it was written\n")
+  return 1 if problems else 0

@@ -38,6 +38,15 @@ def test_mistakes_are_told_and_change_nothing(tmp_path, capsys):
   assert _suite() == 2
 
 
+def test_a_damaged_cache_is_told_with_the_remedy(tmp_path, capsys):
+  (tmp_path / "a.csv").write_text("model,x,y\np,1,0\n")
+  assert _suite("add-models", "--cache", tmp_path / "c", tmp_path / "a.csv") == 0
+  assert _suite("verify", "--cache", tmp_path / "c") == 0
+  (tmp_path / "c" / "0002.bits").write_bytes(b"\x00")
+  assert _suite("verify", "--cache", tmp_path / "c") == 1
+  assert "0002.bits is damaged" in (out := capsys.readouterr().out) and "truncate -s" in out
+
+
 def _cache_of(tmp_path, num_samples=600):
   rng = np.random.default_rng(0)
   difficulty = rng.normal(0, 1.5, num_samples)

@@ -5,54 +5,50 @@
         commits.jsonl   one line for each addition; files that it does not name are ignored
         0001.bits       answers of an addition: one bit each, one more where some are missing
         0001.ids        ids of the added samples, one per line (zlib)
+        counts.bin      see `sample_counts`
 
                 sample batch 0    sample batch 1
   model batch 0 [ piece       ]   [ piece       ]     An addition writes a column or a row of
-  model batch 1 [ piece       ]   [ piece       ]     pieces to a new file; nothing is rewritten.
+  model batch 1 [ piece       ]   [ piece       ]     pieces to a new file.
 
-A piece is bits [models, ceil(samples / 8)], memory-mapped. An addition writes and syncs its files,
-then appends its line; a crash in between leaves files that the next addition overwrites. Writers
-take a lock; readers need none, since a written line never changes.
+A piece is bits [models, ceil(samples / 8)], memory-mapped if it is large. An addition writes and
+syncs its files, then appends its line; a crash in between leaves files that the next addition
+overwrites. Small additions are joined later (`compaction`): the joined file is written, the log is
+replaced, the old files are removed. Writers take a lock. Readers need none: a written file never
+changes, and one that was removed since the log was read is found in the new log.
+
+A line has the digests of its files, and names the line before it. Opening the cache reads parts of
+large files (`piece_files.spot`); `cache_check` reads all of them.
 """
 
 from __future__ import annotations
 
+import bisect
 import collections
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import contextlib
-import dataclasses
-import functools
+import itertools
 import json
 import os
 import pathlib
-from typing import Any
-import zlib
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_input
-from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import committed
+from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 from suite.system import file_lock
 
 VERSION = 1
 NOT_EVALUATED = cache_input.NOT_EVALUATED
-COMMITS = "commits.jsonl"
 CacheError = cache_input.CacheError
+Piece = piece_files.Piece
 
 
 def is_cache(folder: str | os.PathLike) -> bool:
   return (pathlib.Path(folder) / "format.json").exists()
-
-
-@dataclasses.dataclass(frozen=True)
-class Piece:
-  """Answers of one model batch on one sample batch; `seen` is None where all were evaluated."""
-
-  correct: np.ndarray
-  seen: np.ndarray | None
 
 
 class AccuracyCache:
@@ -70,29 +66,33 @@ class AccuracyCache:
     if create and not (self.folder / "format.json").exists():
       self.folder.mkdir(parents=True, exist_ok=True)
       atomic_files.write(self.folder / "format.json", json.dumps({"version": VERSION}).encode())
+      atomic_files.sync_folder(self.folder.parent)
     self._check_version()
-    self.refresh()
+    self._committed = committed.Committed(self.folder)
 
   def refresh(self) -> None:
-    """Reads the lines that other processes have committed since."""
-    self.models: list[str] = []
-    self._model_sizes: list[int] = []
-    self._sample_sizes: list[int] = []
-    self._pieces: dict[tuple[int, int], Piece] = {}
-    self._id_files: list[tuple[pathlib.Path, int]] = []
-    self._valid_bytes, self._num_commits, self._damaged = 0, 0, ""
-    for line, end in commit_log.read(self.folder / COMMITS):
-      self._damaged = self._take(line)
-      if self._damaged:
-        logging.warning("%s: the cache is opened as it was before that.", self._damaged)
-        break
-      self._valid_bytes = end
-      self._num_commits += 1
-    self.__dict__.pop("ids", None)
+    """Reads what other processes have committed since."""
+    self._committed.refresh()
+
+  @property
+  def problem(self) -> str:
+    """What is damaged, so that the cache was opened as it was before; "" if nothing is."""
+    return self._committed.problem
+
+  @property
+  def models(self) -> list[str]:
+    return self._committed.models
+
+  def states(self) -> dict[tuple[int, int], str]:
+    """Digest of each state that the cache has had, by its numbers of models and of samples.
+
+    Equal digests stand for equal answers.
+    """
+    return self._committed.states()
 
   @property
   def num_samples(self) -> int:
-    return sum(self._sample_sizes)
+    return sum(self._committed.sample_sizes)
 
   @property
   def num_models(self) -> int:
@@ -101,36 +101,33 @@ class AccuracyCache:
   @property
   def model_batches(self) -> tuple[int, ...]:
     """Number of models of each addition of models."""
-    return tuple(self._model_sizes)
+    return tuple(self._committed.model_sizes)
 
   @property
   def sample_batches(self) -> tuple[int, ...]:
     """Number of samples of each addition of samples."""
-    return tuple(self._sample_sizes)
+    return tuple(self._committed.sample_sizes)
 
   def piece(self, model_batch: int, sample_batch: int) -> Piece:
-    return self._pieces[model_batch, sample_batch]
+    return self._committed.pieces[model_batch, sample_batch]
 
   def pieces(self) -> Iterable[Piece]:
-    return self._pieces.values()
+    return self._committed.pieces.values()
 
-  @functools.cached_property
+  @property
   def ids(self) -> np.ndarray:
     """Ids in the order in which samples were added: str [N]; read on first use."""
-    found: list[str] = []
-    for path, _ in self._id_files:
-      found += zlib.decompress(path.read_bytes()).decode().split("\n")
-    return np.array(found) if found else np.zeros(0, "<U1")
+    return self._committed.ids
 
   def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
     """Answers of one model to int [n] samples: int8 [n]; costs n lookups."""
     batch, row = self._place(model)
     samples = np.asarray(samples, np.int64)
-    starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
+    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
     found = np.empty(len(samples), np.int8)
     where = np.searchsorted(starts, samples, side="right") - 1
     for index in np.unique(where):
-      piece, chosen = self._pieces[batch, index], where == index
+      piece, chosen = self._committed.pieces[batch, index], where == index
       inside = samples[chosen] - starts[index]
       values = bit_rows.at(piece.correct[row], inside).astype(np.int8)
       if piece.seen is not None:
@@ -152,14 +149,14 @@ class AccuracyCache:
     """
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     samples = np.asarray(samples, np.int64)
-    starts = np.concatenate([[0], np.cumsum(self._sample_sizes)])
+    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
     where = np.searchsorted(starts, samples, side="right") - 1
     found = np.empty([len(places), len(samples)], np.uint8)
     for index in np.unique(where):
       chosen = where == index
       inside = samples[chosen] - starts[index]
       for line, (batch, row) in enumerate(places):
-        piece = self._pieces[batch, index]
+        piece = self._committed.pieces[batch, index]
         bits = piece.seen if seen else piece.correct
         found[line, chosen] = 1 if bits is None else bit_rows.at(bits[row], inside)
     return found
@@ -168,13 +165,13 @@ class AccuracyCache:
     """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
     found = np.zeros([self.num_models, 2], np.int64)
     first = 0
-    for batch, size in enumerate(self._model_sizes):
-      for index, num_samples in enumerate(self._sample_sizes):
-        piece = self._pieces[batch, index]
+    for batch, size in enumerate(self._committed.model_sizes):
+      for index, num_samples in enumerate(self._committed.sample_sizes):
+        piece = self._committed.pieces[batch, index]
         for row in range(size):
-          found[first + row] += (bit_rows.num_ones(piece.correct[row]),
+          found[first + row] += (bit_rows.num_ones(piece.correct[row], num_samples),
                                  num_samples if piece.seen is None else
-                                 bit_rows.num_ones(piece.seen[row]))
+                                 bit_rows.num_ones(piece.seen[row], num_samples))
       first += size
     return found
 
@@ -188,8 +185,8 @@ class AccuracyCache:
     """Number of correct models [N] and of evaluated models [N] of each sample; None: all."""
     places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
     correct, seen = [], []
-    for index, size in enumerate(self._sample_sizes):
-      pieces = [(self._pieces[batch, index], row) for batch, row in places]
+    for index, size in enumerate(self._committed.sample_sizes):
+      pieces = [(self._committed.pieces[batch, index], row) for batch, row in places]
       correct.append(bit_rows.column_counts([p.correct[row] for p, row in pieces], size))
       masked = [p.seen[row] for p, row in pieces if p.seen is not None]
       seen.append(bit_rows.column_counts(masked, size) + (len(pieces) - len(masked))
@@ -198,7 +195,7 @@ class AccuracyCache:
       return np.concatenate(correct), None
     return np.concatenate(correct), np.concatenate([
         np.full(size, len(places)) if one is None else one
-        for one, size in zip(seen, self._sample_sizes)]).astype(np.uint16)
+        for one, size in zip(seen, self._committed.sample_sizes)]).astype(np.uint16)
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
                  ids: Sequence[str] | None = None) -> None:
@@ -212,15 +209,15 @@ class AccuracyCache:
         samples of the cache that are not among them were not evaluated.
     """
     with self._writing():
-      names = cache_input.checked_names(names, self.models)
-      if not self._sample_sizes:
+      names = cache_input.checked_names(names, self._committed.places)
+      if not self._committed.sample_sizes:
         self._begin_samples(ids)
       order = self._columns(ids)
-      rows = [cache_input.packed(row, order, self._sample_sizes, name)
+      rows = [cache_input.packed(row, order, self._committed.sample_sizes, name)
               for name, row in cache_input.paired(names, answers)]
-      pieces = [([row[index][0] for row in rows], [row[index][1] for row in rows])
-                for index in range(len(self._sample_sizes))]
-      self._commit({"models": list(names)}, pieces)
+      pieces = [_piece([row[index] for row in rows], size)
+                for index, size in enumerate(self._committed.sample_sizes)]
+      self._committed.add({"models": list(names)}, pieces)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
                   models: Sequence[str] | None = None) -> None:
@@ -241,24 +238,24 @@ class AccuracyCache:
       if answers.shape != (len(names), len(ids)):
         raise CacheError(f"Got answers of shape {list(answers.shape)} for {len(names)} models and "
                          f"{len(ids)} new samples.")
-      unknown = sorted(set(names) - set(self.models))
+      unknown = sorted(set(names) - self._committed.places.keys())
       if unknown or len(set(names)) < len(names):
         raise CacheError(f"Rows must be models of the cache, each once; unknown: {unknown}.")
       whole = np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8)
-      rows = [self.models.index(name) for name in names]
+      rows = [self._committed.places[name] for name in names]
       whole[rows] = cache_input.checked(answers, "the new samples")
       packed = [cache_input.packed(row, None, [len(ids)], name)[0]
                 for name, row in zip(self.models, whole)]
-      ends = np.cumsum(self._model_sizes)
-      batches = [packed[end - size:end] for end, size in zip(ends, self._model_sizes)]
-      pieces = [([one[0] for one in batch], [one[1] for one in batch]) for batch in batches]
-      self._commit({"samples": len(ids)}, pieces, ids)
+      ends = itertools.accumulate(self._committed.model_sizes)
+      pieces = [_piece(packed[end - size:end], len(ids))
+                for end, size in zip(ends, self._committed.model_sizes)]
+      self._committed.add({"samples": len(ids)}, pieces, ids)
 
   def _begin_samples(self, ids: Sequence[str] | None) -> None:
     if ids is None:
       raise CacheError("An empty cache takes its samples from the first models: give their ids.")
     ids = self._new_ids(ids)
-    self._commit({"samples": len(ids)}, [], ids)
+    self._committed.add({"samples": len(ids)}, [], ids)
 
   def _new_ids(self, ids: Sequence[str]) -> list[str]:
     ids = [str(one) for one in ids]
@@ -290,70 +287,21 @@ class AccuracyCache:
 
   def _place(self, model: int | str) -> tuple[int, int]:
     if isinstance(model, str):
-      if model not in self.models:
+      if model not in self._committed.places:
         raise CacheError(f"The cache has no model {model!r}; it has {len(self.models)}, such as "
                          f"{self.models[:3]}.")
-      model = self.models.index(model)
-    ends = np.cumsum(self._model_sizes)
-    batch = int(np.searchsorted(ends, model, side="right"))
-    return batch, int(model - (ends[batch] - self._model_sizes[batch]))
-
-  def _take(self, line: Mapping[str, Any]) -> str:
-    """Applies one committed line; returns an error text if one of its files is damaged."""
-    names, num_new = line.get("models", []), line.get("samples", 0)
-    path = self.folder / line["bits"]
-    ids = self.folder / line["ids"] if num_new else None
-    for file, size in ((path, line["bytes"]), (ids, line.get("id_bytes", 0))):
-      if file is not None and (not file.exists() or file.stat().st_size != size):
-        return f"{file} is truncated or missing"
-    if num_new:
-      self._sample_sizes.append(num_new)
-      self._id_files.append((self.folder / line["ids"], num_new))
-      places = [(batch, len(self._sample_sizes) - 1) for batch in range(len(self._model_sizes))]
-    else:
-      self.models += names
-      self._model_sizes.append(len(names))
-      places = [(len(self._model_sizes) - 1, i) for i in range(len(self._sample_sizes))]
-    bits = np.memmap(path, np.uint8, "r") if line["bytes"] else np.zeros(0, np.uint8)
-    for place, (offset, seen_offset) in zip(places, line["offsets"]):
-      shape = (self._model_sizes[place[0]], (self._sample_sizes[place[1]] + 7) // 8)
-      self._pieces[place] = Piece(
-          _plane(bits, offset, shape),
-          None if seen_offset is None else _plane(bits, seen_offset, shape))
-    return ""
-
-  def _commit(self, line: dict[str, Any], pieces: Sequence[Any], ids: Sequence[str] = ()) -> None:
-    """Writes the planes of each piece to a new file, then the line that commits it."""
-    stem = f"{self._num_commits + 1:04d}"
-    offsets, position = [], 0
-    with atomic_files.opening(self.folder / f"{stem}.bits") as file:
-      for correct, seen in pieces:
-        start = position
-        position += sum(file.write(plane.tobytes()) for plane in correct)
-        seen_start = None
-        if any(plane is not None for plane in seen):
-          seen_start = position
-          full = np.full_like(correct[0], 255)
-          position += sum(file.write((full if plane is None else plane).tobytes())
-                          for plane in seen)
-        offsets.append((start, seen_start))
-    line = {**line, "bits": f"{stem}.bits", "bytes": position, "offsets": offsets}
-    if ids:
-      text = zlib.compress("\n".join(ids).encode(), 1)
-      atomic_files.write(self.folder / f"{stem}.ids", text)
-      line.update(ids=f"{stem}.ids", id_bytes=len(text))
-    commit_log.append(self.folder / COMMITS, line, at=self._valid_bytes)
-    self.refresh()
+      model = self._committed.places[model]
+    ends = list(itertools.accumulate(self._committed.model_sizes))
+    batch = bisect.bisect_right(ends, model)
+    return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
 
   @contextlib.contextmanager
   def _writing(self) -> Iterator[None]:
     """Lock of the only writer, on the newest state; the system frees it if the process dies."""
     with file_lock.held(self.folder / "lock"):
       self.refresh()
-      if self._damaged:
-        raise CacheError(f"{self._damaged}, so nothing can be added. Put the file back; or give up "
-                         f"what was added since by cutting {self.folder / COMMITS} to its first "
-                         f"{self._num_commits} lines.")
+      if self.problem:
+        raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
       yield
 
   def _check_version(self) -> None:
@@ -369,5 +317,7 @@ class AccuracyCache:
                        f"reads up to {VERSION}). Update lifelong-suite.")
 
 
-def _plane(bits: np.ndarray, start: int, shape: tuple[int, int]) -> np.ndarray:
-  return bits[start:start + shape[0] * shape[1]].reshape(shape)
+def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None]], size: int) -> Piece:
+  """A piece of (correct, seen) bits of each model on `size` samples; seen is None if complete."""
+  return piece_files.below(
+      [Piece(correct[None], None if seen is None else seen[None]) for correct, seen in rows], size)

@@ -36,9 +36,11 @@ def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
   return (row[positions >> 3] >> (7 - (positions & 7)).astype(np.uint8)) & np.uint8(1)
 
 
-def num_ones(row: np.ndarray) -> int:
-  """Number of ones in one or several rows; padding bits are 0."""
-  return int(_ONES[np.ascontiguousarray(row)].sum(dtype=np.int64))
+def num_ones(row: np.ndarray, num: int) -> int:
+  """Number of ones among the first `num` bits of a row, whatever its padding bits are."""
+  whole, rest = divmod(num, 8)
+  found = int(_ONES[np.ascontiguousarray(row[:whole])].sum(dtype=np.int64))
+  return found + (int(_ONES[row[whole] >> (8 - rest)]) if rest else 0)
 
 
 def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np.ndarray:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,10 +17,10 @@ class CacheError(ValueError):
   """The cache, or the data to be added to it, is invalid; the message names the remedy."""
 
 
-def checked_names(names: Sequence[str], known: Sequence[str]) -> list[str]:
+def checked_names(names: Sequence[str], known: Collection[str]) -> list[str]:
   """Returns the names as strings; raises an error if one is known or given twice."""
   names = [str(name) for name in names]
-  taken = sorted(set(names) & set(known))
+  taken = sorted({name for name in names if name in known})
   if taken or len(set(names)) < len(names) or not names:
     raise CacheError(f"Model names must be new and each given once; already there: {taken[:5]}, "
                      f"given: {len(names)}, different: {len(set(names))}.")

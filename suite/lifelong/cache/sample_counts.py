@@ -14,19 +14,19 @@ are missing. A file of another cache, or a damaged one, is rebuilt.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import pathlib
 
 from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import bit_rows
-from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
-VERSION = 1
+VERSION = 2
 FILE = "counts.bin"
 # The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
 # answers with the mean of the whole cache.
@@ -62,7 +62,8 @@ class SampleCounts:
   def update(self) -> None:
     """Counts what was added to the cache; old samples cost one addition for each new model."""
     cache, wanted = self.cache, (self.cache.num_models, self.cache.num_samples)
-    if self._commits != _commits(cache, self.num_models, len(self.correct)):
+    states = cache.states()
+    if self._commits != states.get((self.num_models, len(self.correct)), ""):
       self._forget()  # The cache was truncated since.
     known = (self.num_models, len(self.correct))
     if known == wanted:
@@ -90,7 +91,7 @@ class SampleCounts:
         if seen is not None:
           seen[here] += np.asarray(new_seen, seen.dtype)
     self.num_models, self.correct, self.seen = wanted[0], correct, seen
-    self._commits = _commits(cache, *wanted)
+    self._commits = states.get(wanted, "")
     if self._keep:
       self._save()
 
@@ -119,7 +120,9 @@ class SampleCounts:
       expected = _HEADER + size * dtype.itemsize * (2 if missing else 1)
       if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
         raise ValueError("it is of another version, or truncated")
-      self._commits = _commits(self.cache, num_models, size)
+      if header["spot"] != piece_files.spot(self._path, _HEADER):
+        raise ValueError("it is damaged")
+      self._commits = self.cache.states().get((num_models, size), "")
       if not self._commits or header["commits"] != self._commits:
         raise ValueError("it is not of this cache")
       self.correct = _mapped(self._path, dtype, _HEADER, size)
@@ -138,10 +141,14 @@ class SampleCounts:
               "missing": self.seen is not None, "commits": self._commits}
     try:
       with atomic_files.opening(self._path) as file:
-        file.write((json.dumps(header) + "\n").encode().ljust(_HEADER))
+        file.write(bytes(_HEADER))
         for counts in (self.correct, self.seen):
           if counts is not None:
             file.write(counts.data)
+        file.flush()
+        header["spot"] = piece_files.spot(pathlib.Path(file.name), _HEADER)
+        file.seek(0)
+        file.write((json.dumps(header) + "\n").encode().ljust(_HEADER))
     except OSError as error:  # A read-only cache can still be used.
       logging.info("%s is not saved: %s.", self._path, error)
 
@@ -173,33 +180,19 @@ def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
   correct, seen, whole, model = [], [], 0, 0
 
   for number, num in enumerate(cache.model_batches):
-    if model >= first_model:  # The counted models are whole batches.
-      piece = cache.piece(number, batch)
-      correct += list(np.asarray(piece.correct))
-      if piece.seen is None:
-        whole += num
-      else:
-        seen += list(np.asarray(piece.seen))
+    new = slice(max(0, first_model - model), num)  # Counted models may have joined others since.
+    piece = cache.piece(number, batch)
+    correct += list(np.asarray(piece.correct[new]))
+    if piece.seen is None:
+      whole += len(range(num)[new])
+    else:
+      seen += list(np.asarray(piece.seen[new]))
     model += num
   size = cache.sample_batches[batch]
   counts = bit_rows.column_counts(correct, size)
   if not seen:
     return counts, whole
   return counts, bit_rows.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
-
-
-def _commits(cache: accuracy_cache.AccuracyCache, num_models: int, num_samples: int) -> str:
-  """Digest of the log up to the state with M models and N samples; "" if there was none.
-
-  Every commit adds models or samples, so there is at most one such state.
-  """
-  path = cache.folder / accuracy_cache.COMMITS
-  models, samples = 0, 0
-  for line, end in commit_log.read(path):
-    models, samples = models + len(line.get("models", ())), samples + line.get("samples", 0)
-    if (models, samples) == (num_models, num_samples):
-      return hashlib.sha256(path.read_bytes()[:end]).hexdigest()
-  return ""
 
 
 def _mapped(path: os.PathLike, dtype: np.dtype, start: int, size: int) -> np.ndarray:

@@ -33,11 +33,11 @@ _NAME = "ranked-{:014d}.npz"
 class CacheBlock(NamedTuple):
   """Location of the answers of one model batch of a cache to some samples.
 
-  `state` is (models, samples) of the cache, the least that a worker must find.
+  `state` is (additions of models, additions of samples) of the cache as the worker must find it.
   """
 
   folder: str
-  state: tuple[int, int]
+  state: tuple[tuple[int, ...], tuple[int, ...]]
   models: int  # Index of the batch of models.
   samples: int  # Index of the batch of samples.
   inside: int  # First sample of the block within its batch, a multiple of 64.
@@ -57,7 +57,7 @@ def blocks(cache: accuracy_cache.AccuracyCache, size: int = BLOCK) -> Iterator[C
   """Yields all blocks of a cache, of at most `size` samples (a multiple of 64)."""
   if size < 64 or size % 64:
     raise ValueError(f"Got blocks of {size} samples; expected a multiple of 64.")
-  state, start = (cache.num_models, cache.num_samples), 0
+  state, start = (cache.model_batches, cache.sample_batches), 0
 
   for batch, num in enumerate(cache.sample_batches):
     for inside in range(0, num, size):
@@ -148,12 +148,15 @@ def read_counts(out: str) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(folder: str, state: tuple[int, int]) -> accuracy_cache.AccuracyCache:
-  """Opens the cache, once per worker. It may have grown since; batch numbers do not change."""
+def _opened(folder: str, state: tuple[tuple[int, ...], tuple[int, ...]]
+            ) -> accuracy_cache.AccuracyCache:
+  """Opens the cache, once per worker. It may have grown since, but not joined what was there."""
   cache = accuracy_cache.AccuracyCache(folder)
-  if cache.num_models < state[0] or cache.num_samples < state[1]:
-    raise accuracy_cache.CacheError(f"{folder} has fewer models or samples here than where the "
-                                    "pipeline was made: workers must share its disk.")
+  models, samples = state
+  if cache.model_batches[:len(models)] != models or cache.sample_batches[:len(samples)] != samples:
+    raise accuracy_cache.CacheError(
+        f"{folder} has other models or samples here than where the pipeline was made: workers must "
+        "share its disk, and nothing may be added until all of them have opened it. Sort again.")
   return cache
 
 

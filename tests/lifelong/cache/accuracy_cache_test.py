@@ -69,6 +69,13 @@ def test_rows_and_columns_are_put_in_order_by_their_names(tmp_path):
   assert cache.matrix().tolist() == [[1, 0, 1, 0], [0, 0, 1, -1], [1, -1, 0, 1]]
 
 
+def test_a_complete_model_beside_an_incomplete_one_is_complete(tmp_path):
+  cache = _open(tmp_path)
+  cache.add_models(["a", "b"], [[1, 0, 1], [1, -1, 0]], ["x", "y", "z"])
+  assert cache.totals().tolist() == [[2, 3], [1, 2]]
+  assert cache.complete_models() == ["a"]
+
+
 def test_a_row_costs_a_bit_an_answer(tmp_path):
   cache = _open(tmp_path)
   cache.add_models(["a"] , [np.ones(80_000)], _ids(0, 80_000))

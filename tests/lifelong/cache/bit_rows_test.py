@@ -11,7 +11,7 @@ def test_the_first_answer_is_the_highest_bit():
   assert row.tolist() == [0b10110001, 0b10000000]
   assert bit_rows.unpack(row, 9).tolist() == [1, 0, 1, 1, 0, 0, 0, 1, 1]
   assert bit_rows.at(row, np.array([8, 0, 1, 7])).tolist() == [1, 1, 0, 1]
-  assert bit_rows.num_ones(row) == 5
+  assert bit_rows.num_ones(row, 9) == 5
 
 
 @pytest.mark.parametrize("num_models", [0, 1, 2, 3, 7, 8, 100, 255, 256, 300])

@@ -68,4 +68,4 @@ def test_bad_input(tmp_path):
   with pytest.raises(accuracy_cache.CacheError, match="has no block of sample 0"):
     sort_pipeline.read_counts(str(out))
   with pytest.raises(accuracy_cache.CacheError, match="must share its disk"):
-    sort_pipeline._opened(str(cache.folder), (2, 100))
+    sort_pipeline._opened(str(cache.folder), ((2,), (100,)))

@@ -1,0 +1,63 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Reading of a whole accuracy cache, to say what of it is damaged."""
+
+from __future__ import annotations
+
+import pathlib
+import zlib
+
+import numpy as np
+
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import committed
+from suite.lifelong.cache import piece_files
+from suite.lifelong.cache import sample_counts
+
+
+def problems(folder: pathlib.Path) -> list[str]:
+  """Returns what is wrong, with what to do; [] if every byte is what was written.
+
+  Of additions, the first damaged one is named: those after it cannot be kept without it. Files that
+  early versions wrote have no digests; their sizes are compared.
+  """
+  try:
+    cache = accuracy_cache.AccuracyCache(folder)
+  except accuracy_cache.CacheError as error:
+    return [str(error)]
+  log = commit_log.read(cache.folder / committed.COMMITS)
+  for number, line in enumerate(log.lines):
+    found = [piece_files.damage(path, num_bytes, digest, whole=True)
+             for path, num_bytes, digest in committed.files(cache.folder, line, "sha256")]
+    if any(found):
+      return [f"{problem}. {committed.remedy(cache.folder, log, number)}"
+              for problem in found if problem]
+  if cache.problem:
+    return [f"{cache.problem}. {committed.remedy(cache.folder, log, len(log.lines))}"]
+  return [*_ids(cache), *_counts(cache)]
+
+
+def _ids(cache: accuracy_cache.AccuracyCache) -> list[str]:
+  try:
+    num = len(cache.ids)
+  except (zlib.error, UnicodeDecodeError) as error:
+    return [f"The ids of {cache.folder} cannot be read: {error}. Put back its .ids files."]
+  if num != cache.num_samples:
+    return [f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its .ids "
+            "files."]
+  return []
+
+
+def _counts(cache: accuracy_cache.AccuracyCache) -> list[str]:
+  """Saved counts that are not those of the answers."""
+  path = cache.folder / sample_counts.FILE
+  if not path.exists():
+    return []
+  saved = sample_counts.SampleCounts(cache)
+  counted = sample_counts.SampleCounts(cache, keep=False)
+  same = np.array_equal(saved.correct, counted.correct)
+  if saved.seen is None or counted.seen is None:
+    same &= saved.seen is counted.seen
+  else:
+    same &= np.array_equal(saved.seen, counted.seen)
+  return [] if same else [f"{path} is damaged. Remove it; it is made again."]

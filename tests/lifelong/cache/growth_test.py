@@ -1,0 +1,219 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A cache that grows by many small additions stays small, and no damage of it is silent."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import cache_check
+from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import compaction
+from suite.lifelong.cache import piece_files
+from suite.lifelong.cache import sample_counts
+
+
+def _random(rng, m, n, missing=True):
+  return rng.integers(-1 if missing else 0, 2, (m, n)).astype(np.int8)
+
+
+def _ids(first, num):
+  return [f"s{i}" for i in range(first, first + num)]
+
+
+def _open(folder):
+  return accuracy_cache.AccuracyCache(folder, create=True)
+
+
+def _grown(folder):
+  cache = _open(folder)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  cache.add_models(["b"], [[0, 0, 1]])
+  return cache
+
+
+def _files(folder):
+  return len(list(folder.glob("*.bits")))
+
+
+@pytest.mark.parametrize("kinds", ["models", "samples", "alternating"])
+def test_many_small_additions_are_joined_and_answers_stay(tmp_path, kinds, monkeypatch):
+  monkeypatch.setattr(compaction, "MOST", 24)
+  rng = np.random.default_rng(7)
+  whole = _random(rng, 2, 11)
+  cache, reader = _open(tmp_path), _open(tmp_path)
+  cache.add_models(["m0", "m1"], whole, _ids(0, 11))
+  counts = sample_counts.SampleCounts(cache)
+  for turn in range(70):
+    m, n = whole.shape
+    if kinds == "models" or (kinds == "alternating" and turn % 2):
+      whole = np.concatenate([whole, _random(rng, 1, n, missing=turn % 3 == 0)])
+      cache.add_models([f"m{m}"], whole[-1:])
+    else:
+      whole = np.concatenate([whole, _random(rng, m, 1, missing=turn % 3 == 0)], axis=1)
+      cache.add_samples(_ids(n, 1), whole[:, -1:])
+    if turn % 10 == 9:
+      counts.update()  # From what it knew, whatever has been joined since.
+      np.testing.assert_array_equal(counts.correct, (whole == 1).sum(0))
+      np.testing.assert_array_equal(counts.seen, (whole >= 0).sum(0))
+  assert _files(tmp_path) <= 26
+  reader.refresh()
+  for one in (cache, reader, accuracy_cache.AccuracyCache(tmp_path)):
+    np.testing.assert_array_equal(one.matrix(), whole)
+    assert one.ids.tolist() == _ids(0, whole.shape[1])
+    assert one.models == [f"m{i}" for i in range(len(whole))]
+    np.testing.assert_array_equal(one.totals()[:, 1], (whole >= 0).sum(1))
+  assert cache_check.problems(tmp_path) == []
+
+
+def test_counts_of_a_state_between_joined_additions_are_still_known(tmp_path):
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  for index in range(9):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+  before = cache.states()
+  sample_counts.SampleCounts(cache)
+  for index in range(9, 20):
+    cache.add_models([f"m{index}"], [[0, 1, 1]])
+  assert len(cache.model_batches) < 8
+  assert before.items() <= cache.states().items()
+  assert sample_counts.SampleCounts(cache).correct.tolist() == [1, 11, 21]
+
+
+def test_hundreds_of_additions_need_few_file_descriptors(tmp_path, monkeypatch):
+  monkeypatch.setattr(piece_files, "_MAPPED_BYTES", 0)  # All files are mapped.
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  before = len(os.listdir("/proc/self/fd"))
+  for index in range(300):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+  assert len(os.listdir("/proc/self/fd")) - before < 48
+
+
+@pytest.mark.parametrize("killed_in", ["replace", "unlink"])
+def test_a_crash_while_additions_are_joined_loses_nothing(tmp_path, monkeypatch, killed_in):
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  for index in range(14):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+
+  unlink = type(tmp_path).unlink
+
+  def die(path, *args, **kwargs):
+    if killed_in == "replace" or path.suffix == ".bits":
+      raise KeyboardInterrupt
+    unlink(path, *args, **kwargs)
+
+  owner = commit_log if killed_in == "replace" else type(tmp_path)
+  monkeypatch.setattr(owner, killed_in, die)
+  with pytest.raises(KeyboardInterrupt):
+    cache.add_models(["last"], [[0, 1, 0]])
+  monkeypatch.undo()
+  again = accuracy_cache.AccuracyCache(tmp_path)
+  assert again.models[-1] == "last" and again.matrix()[-1].tolist() == [0, 1, 0]
+  again.add_models(["more"], [[1, 1, 1]])
+  assert accuracy_cache.AccuracyCache(tmp_path).matrix()[-2:].tolist() == [[0, 1, 0], [1, 1, 1]]
+  assert cache_check.problems(tmp_path) == []
+
+
+def test_a_reader_that_meets_a_log_being_replaced_reads_the_new_one(tmp_path, monkeypatch):
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  for index in range(14):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+  read, calls = commit_log.read, []
+
+  def old_log_first(path, known=None):
+    found = read(path, known)
+    if not calls:
+      calls.append(1)
+      cache.add_models(["last"], [[0, 1, 0]])  # Joins the files that `found` names.
+    return found
+
+  monkeypatch.setattr(commit_log, "read", old_log_first)
+  reader = accuracy_cache.AccuracyCache(tmp_path)
+  assert not reader.problem and reader.models[-1] == "last"
+
+
+def test_a_changed_byte_in_any_committed_line_stops_growth_and_loses_nothing(tmp_path):
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  for index in range(5):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+  path = tmp_path / "commits.jsonl"
+  whole = path.read_bytes()
+  for line, start in enumerate([0, *np.cumsum([len(raw) for raw in whole.splitlines(True)])[:-1]]):
+    damaged = bytearray(whole)
+    damaged[start + 25] ^= 1
+    path.write_bytes(bytes(damaged))
+    cache = accuracy_cache.AccuracyCache(tmp_path)
+    assert cache.num_models == max(0, line - 1)
+    with pytest.raises(accuracy_cache.CacheError,
+                       match=f"damaged in line {line + 1}.*to its first {line} lines"):
+      cache.add_models(["new"], [[1, 1, 1]])
+    assert f"damaged in line {line + 1}" in cache_check.problems(tmp_path)[0]
+    assert path.read_bytes() == bytes(damaged)
+  path.write_bytes(whole)
+  assert accuracy_cache.AccuracyCache(tmp_path).num_models == 6
+
+
+def test_a_lost_line_is_found(tmp_path):
+  cache = _open(tmp_path)
+  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
+  for index in range(3):
+    cache.add_models([f"m{index}"], [[0, 0, 1]])
+  path = tmp_path / "commits.jsonl"
+  lines = path.read_bytes().splitlines(True)
+  path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+  with pytest.raises(accuracy_cache.CacheError, match="has lost the line before line 3"):
+    accuracy_cache.AccuracyCache(tmp_path).add_models(["new"], [[1, 1, 1]])
+
+
+@pytest.mark.parametrize("name", ["0002.bits", "0001.ids", "counts.bin"])
+def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, name):
+  cache = _grown(tmp_path)
+  counts = sample_counts.SampleCounts(cache).correct.copy()
+  path = tmp_path / name
+  data = bytearray(path.read_bytes())
+  data[-1] ^= 64
+  path.write_bytes(bytes(data))
+  cache = accuracy_cache.AccuracyCache(tmp_path)
+  if name == "counts.bin":  # It is made again.
+    assert cache_check.problems(tmp_path) == []
+    assert sample_counts.SampleCounts(cache).correct.tolist() == counts.tolist()
+  else:
+    assert f"{name} is damaged" in cache.problem
+    assert "Put the file back" in cache_check.problems(tmp_path)[0]
+
+
+def test_a_changed_byte_between_the_spots_of_a_large_file_is_found_by_the_check(
+    tmp_path, monkeypatch):
+  monkeypatch.setattr(piece_files, "_SPOT_BYTES", 2)
+  cache = _open(tmp_path)
+  cache.add_models(["a"], np.ones((1, 8000), np.int8), _ids(0, 8000))
+  sample_counts.SampleCounts(cache)
+  for name, first in (("0002.bits", 100), ("counts.bin", 4196)):
+    path = tmp_path / name
+    data = path.read_bytes()
+    path.write_bytes(data[:first] + b"\x7f" + data[first + 1:])
+    assert not accuracy_cache.AccuracyCache(tmp_path).problem
+    assert f"{name} is damaged" in cache_check.problems(tmp_path)[0]
+    path.write_bytes(data)
+
+
+def test_a_cache_of_an_early_version_opens_and_grows(tmp_path):
+  _grown(tmp_path)
+  path = tmp_path / "commits.jsonl"
+  new = ("after", "state", "sha256", "spot", "id_sha256", "id_spot")
+  lines = [{k: v for k, v in line.items() if k not in new}
+           for line in commit_log.read(path).lines]
+  commit_log.replace(path, lines)
+  cache = accuracy_cache.AccuracyCache(tmp_path)
+  for index in range(20):
+    cache.add_models([f"m{index}"], [[0, 1, 1]])
+  assert accuracy_cache.AccuracyCache(tmp_path).matrix()[:3].tolist() == [
+      [1, 0, 1], [0, 0, 1], [0, 1, 1]]
+  assert cache_check.problems(tmp_path) == []
