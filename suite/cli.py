@@ -92,6 +92,9 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
                    help="gin file to read after RUN (gin/debug.gin makes any run small)")
   run.add_argument("--gin_param", action="append", default=[], metavar="X=Y",
                    help="gin binding, read last; may be repeated")
+  run.add_argument("--trusted_modules", type=_names, default=[], metavar="A,B",
+                   help="for gin files of somebody else: refuse them if they import, or name parts "
+                   "of, other modules than these; suite,tensorflow suffices for shipped runs (any)")
   run.add_argument("--workdir", metavar="DIR", help="results and state (./runs/RUN)")
   run.add_argument("--strategy", choices=STRATEGIES, default="one_device",
                    help="tf.distribute strategy (one_device)")
@@ -116,6 +119,13 @@ def _positive(text: str) -> int:
   return int(text)
 
 
+def _names(text: str) -> list[str]:
+  names = text.split(",")
+  if not all(re.fullmatch(r"\w+(\.\w+)*", name) for name in names):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed are modules such as suite,tensorflow")
+  return names
+
+
 # Commands. Each takes the parsed arguments and returns the exit code.
 
 
@@ -131,7 +141,7 @@ def _run(args) -> int:
   found = gin_files.scan(paths, args.gin_param)
   data_commands.say_where_data_is(args)
   from suite import experiment
-  gin_parse.parse(paths, args.gin_param)
+  gin_parse.parse(paths, args.gin_param, trusted=args.trusted_modules)
   run = gin_parse.configured(experiment.run, dict(
       workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
       mirror=args.mirror, strategy=args.strategy, devices=args.devices, profile=args.profile,
@@ -145,7 +155,7 @@ def _run(args) -> int:
 
 def _run_table(args, name: str, path: pathlib.Path) -> int:
   own, of_cells = table.divide(path, args.gin_param)
-  gin_parse.parse([path], own)
+  gin_parse.parse([path], own, trusted=args.trusted_modules)
   data_commands.say_where_data_is(args)
   for extra in args.gin_file:
     gin_files.find_file(extra, "--gin_file")
@@ -169,6 +179,8 @@ def _flags_of_cells(args) -> list[str]:
   for flag in ("data_dir", "mirror", "devices"):
     if getattr(args, flag):
       flags_given += [f"--{flag}", str(getattr(args, flag))]
+  if args.trusted_modules:
+    flags_given += ["--trusted_modules", ",".join(args.trusted_modules)]
   return [*flags_given, *(["--profile"] if args.profile else [])]
 
 

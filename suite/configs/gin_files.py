@@ -80,12 +80,14 @@ class _Names(config_parser.ParserDelegate):
 
   def __init__(self):
     self.macros: List[str] = []
+    self.functions: List[str] = []
     self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
 
   def configurable_reference(self, scoped_configurable_name, evaluate):
     scope, _, selector = scoped_configurable_name.rpartition("/")
+    self.functions.append(gin_bindings.function_of(selector, self.modules))
     return gin_bindings.GinReference.to_function(
-        scope, gin_bindings.function_of(selector, self.modules), evaluate,
+        scope, self.functions[-1], evaluate,
         "@" + scoped_configurable_name + ("()" if evaluate else ""))
 
   def macro(self, macro_name):
@@ -107,6 +109,9 @@ class Scan:
   users: Set[str] = dataclasses.field(default_factory=set)  # files that no other file includes
   used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
   imports: Dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
+  every_import: List[Tuple[config_parser.ImportStatement, str]] = dataclasses.field(
+      default_factory=list)  # With where it stands, those of all files.
+  functions: Dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
 
   def header(self) -> List[str]:
     """The import lines under which a binding of the command line is parsed."""
@@ -148,6 +153,7 @@ def _statements(source, where: str, names: _Names, found: Scan) -> List[Any]:
         # The run file's own imports win over those of its includes: the command line speaks its
         # language.
         found.imports.setdefault(name, statement)
+        found.every_import.append((statement, where))
     return statements
   except (SyntaxError, tokenize.TokenError, ValueError) as error:
     if isinstance(error, SyntaxError) and error.lineno:
@@ -170,6 +176,8 @@ def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> N
     found.files.append(str(path))
   for macro in names.macros:
     found.used.setdefault(macro, str(path))
+  for function in names.functions:
+    found.functions.setdefault(function, str(path))
   for statement in statements:
     if isinstance(statement, config_parser.IncludeStatement):
       included = find_file(statement.filename, f"{path}, line {statement.location.line_num}")
@@ -195,6 +203,7 @@ def _note(statement: config_parser.BindingStatement, file: str, found: Scan, nam
   if statement.arg_name:
     key = (statement.scope or "", gin_bindings.function_of(statement.selector, names.modules),
            statement.arg_name)
+    found.functions.setdefault(key[1], file or "the command line")
     written = f"{written}.{statement.arg_name}"
   else:
     key = (written, gin_bindings.MACRO, "value")
@@ -224,6 +233,8 @@ def _scan_binding(binding: str, found: Scan) -> None:
         f"{nearest(macro, found.macros)} A parameter is set as module.function.parameter=value.")
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
+  for function in names.functions:
+    found.functions.setdefault(function, f"--gin_param {binding!r}")
   _note(statements[0], "", found, names)
 
 

@@ -21,11 +21,20 @@ import gin
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import trust
 
 
-def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> gin_files.Scan:
-  """Clears gin, then sets it from files and bindings and locks it; imports what the files name."""
+def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
+          trusted: Sequence[str] = ()) -> gin_files.Scan:
+  """Clears gin, then sets it from files and bindings and locks it; imports what the files name.
+
+  Args:
+    paths: gin files. bindings: `X=Y`.
+    trusted: the modules that files may import and name parts of (see `trust`); (): any.
+  """
   found = gin_files.scan(paths, bindings)
+  if trusted:
+    trust.check_imports(found, list(trusted))
   gin.clear_config()
   _search_root(str(gin_files.root()))
   with _quiet_search():
@@ -37,6 +46,8 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> gin_fi
         gin.parse_config([*found.header(), binding])
     with _explained(found):
       gin.finalize()
+  if trusted:
+    trust.check_functions(found, list(trusted))
   gin_files.check_readers(found)
   return found
 
