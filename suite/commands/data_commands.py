@@ -48,6 +48,8 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
                           help="show when each link was last known to be good or dead")
       action.add_argument("--check_links", action="store_true",
                           help="ask the servers now (implies --links)")
+      action.add_argument("--deep", action="store_true",
+                          help="read every record of what is prepared, too")
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
@@ -108,7 +110,7 @@ def _doctor(args: argparse.Namespace) -> int:
   for name in names:
     try:
       found.append(dataclasses.asdict(tfds_builders.status.inspect(
-          name, args.data_dir, check_links=args.check_links)))
+          name, args.data_dir, check_links=args.check_links, deep=args.deep)))
     except Exception as error:  # A broken data set must not hide the others.
       found.append({"name": name, "state": "failed", "size_bytes": None, "command": "",
                     "reason": f"{type(error).__name__}: {gin_files.first_line(error)}"})

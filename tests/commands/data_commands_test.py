@@ -21,7 +21,7 @@ def data_sets(monkeypatch):
   fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"] + (
       ["nevis/c_paper"] if variants else [])
 
-  def inspect_one(name, data_dir, check_links=False):
+  def inspect_one(name, data_dir, check_links=False, deep=False):
     if name == "nevis/b":
       raise RuntimeError("broken row")
     state = "prepared" if name == "nevis/a" else "downloadable"
