@@ -31,7 +31,8 @@ from suite.configs import gin_parse
 from suite.reporting import tables
 from suite.tables import table
 
-STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
+# compute.distribution.NAMES
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 
@@ -171,10 +172,10 @@ def _run_table(args, name: str, path: pathlib.Path) -> int:
 
 
 def _flags_of_cells(args) -> list[str]:
-  if args.strategy == "multi_worker":
+  if args.strategy in ("multi_worker", "slurm"):
     raise gin_files.ConfigError(
-        "--strategy multi_worker is for one run that every machine starts; a table starts its runs "
-        "itself. Leave it out: the same command on every machine shares the table.")
+        f"--strategy {args.strategy} is for one run that every machine starts; a table starts its "
+        "runs itself. Leave it out: the same command on every machine shares the table.")
   flags_given = ["--strategy", args.strategy]
   for flag in ("data_dir", "mirror", "devices"):
     if getattr(args, flag):
