@@ -53,6 +53,8 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
+      action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
+                          help="build on Apache Beam, for example runner=FlinkRunner,...")
   _add_features(actions, parents, positive, fail)
 
 
@@ -161,13 +163,14 @@ def _build(args: argparse.Namespace) -> int:
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   if args.jobs > 1 and len(names) > 1:
-    outcomes = data_build.in_processes(names, _where_flags(args), args.jobs)
+    outcomes = data_build.in_processes(names, _flags_of_build(args), args.jobs)
   else:
     def say(name: str, error: Exception) -> str:
       args.fail(error, args, code=1, label=name)
       return gin_files.first_line(error)
     outcomes = data_build.one_by_one(
-        names, lambda name: tfds_builders.build(name, args.data_dir), say)
+        names, lambda name: tfds_builders.build(
+            name, args.data_dir, beam_options=args.beam_pipeline_options), say)
   if len(outcomes) > 1:
     print_table(("data set", "outcome", "seconds", "reason"), [
         (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
@@ -192,10 +195,10 @@ def _features(args: argparse.Namespace) -> int:
   return 0
 
 
-def _where_flags(args: argparse.Namespace) -> list[str]:
-  """Flags that pass the data directories to another process."""
+def _flags_of_build(args: argparse.Namespace) -> list[str]:
+  """Flags of a build in another process."""
   flags_given = []
-  for flag in ("data_dir", "mirror"):
+  for flag in ("data_dir", "mirror", "beam_pipeline_options"):
     if getattr(args, flag):
       flags_given += [f"--{flag}", str(getattr(args, flag))]
   return flags_given
