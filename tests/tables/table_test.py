@@ -220,22 +220,32 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
   assert sorted(_calls()).count("low/A_1/0") == 1 and sorted(_calls()).count("low/B_2/0") == 2
 
 
-def test_two_processes_share_a_table(folder, capsys):
+@pytest.mark.parametrize("other_ends", ["finished", "killed"])
+def test_two_processes_share_a_table(folder, capsys, other_ends):
   (folder / "slow").write_text("low/A_1/0")
   other = subprocess.Popen([sys.executable, "-c", (
       "import sys; from suite import cli; from suite.tables import table_cells; "
       "table_cells.COMMAND = (sys.executable, "
       "'stand_in.py'); table_cells.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
-      "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+      start_new_session=True)
   deadline = time.monotonic() + 30
   while not _calls() and time.monotonic() < deadline:
     time.sleep(0.05)
   assert _run() == 0  # All but the one that runs there.
   assert _calls().count("low/A_1/0") == 1 and len(_calls()) == 8
   assert "7 of 8 runs are finished" in capsys.readouterr().out
+  if other_ends == "killed":  # With its cell, as a cluster ends a job: the cell's lock is free.
+    os.killpg(other.pid, signal.SIGKILL)
+    other.wait(timeout=30)
   (folder / "slow").unlink()
-  assert other.wait(timeout=30) == 0
-  assert len(_calls()) == 8
+  if other_ends == "killed":
+    assert _run() == 0
+    assert "8 of 8 runs are finished" in capsys.readouterr().out
+    assert _calls()[8:] == ["low/A_1/0"]
+  else:
+    assert other.wait(timeout=30) == 0
+    assert len(_calls()) == 8
 
 
 def test_what_a_cell_is_may_not_change_but_cells_may_be_added(folder, capsys):
