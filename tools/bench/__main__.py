@@ -6,6 +6,8 @@
   python tools/bench pipeline    the cached input pipeline alone, by size of the stored images
   python tools/bench data        training batches of a prepared 64x64 data set of PNG records:
                                     plain tfds.load against the suite's image set
+  python tools/bench decode      NEVIS's training batches from JPEGs of 32 x 32 to 5000 x 3000:
+                                    as prepared against a resized copy (streams.nevis.resized_side)
   python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
   python tools/bench clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
@@ -170,6 +172,11 @@ def data(args: argparse.Namespace) -> None:
   show(rounds(bench_data.candidates(), args.steps * 20, args.rounds), "tfds.load")
 
 
+def decode(args: argparse.Namespace) -> None:
+  import bench_decode  # pylint: disable=import-outside-toplevel
+  bench_decode.run(args.rounds)
+
+
 def lifelong(args: argparse.Namespace) -> None:
   import bench_lifelong  # pylint: disable=import-outside-toplevel
   bench_lifelong.run(args.rounds, args.large)
@@ -233,13 +240,13 @@ def describe(threads: int | None) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid, "onednn": onednn,
+  what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
+          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid, "onednn": onednn,
           "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,lifelong,clear,cfsl,convs,fluid,onednn}")
+                      metavar="{train,pipeline,data,decode,lifelong,clear,cfsl,convs,fluid,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
@@ -258,7 +265,7 @@ def main() -> int:
   args = parser.parse_args()
   if args.threads and args.what != "convs":
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("lifelong", "clear", "fluid"):
+  if args.what in ("decode", "lifelong", "clear", "fluid"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "cfsl", "convs"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
