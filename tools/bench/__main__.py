@@ -241,8 +241,8 @@ def describe(threads: int | None) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
-          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid, "onednn": onednn,
-          "suite_json": suite_json}
+          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
+          "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("what", choices=what,

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import graph_rewrites
@@ -104,7 +105,13 @@ class Graphs:
     else:
       made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
                                    (tf.constant(0.0), learner.zero_statistics(), list(variables)))
-      parts = tf.map_fn(self._gradients, batch, parallel_iterations=self._at_once,
+      specs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in batch]
+      rows = tf.nest.map_structure(byte_rows.packed, batch)
+
+      def gradients_of(row: episodes_lib.Episode) -> Any:
+        return self._gradients(type(batch)(*map(byte_rows.unpacked, row, specs)))
+
+      parts = tf.map_fn(gradients_of, rows, parallel_iterations=self._at_once,
                         fn_output_signature=made)
       loss, gradients = tf.nest.map_structure(
           lambda part: tf.reduce_mean(part, axis=0), (parts[0], parts[2]))

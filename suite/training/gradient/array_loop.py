@@ -13,6 +13,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import flops
 from suite.compute import row_costs
 from suite.training.gradient import plan as plan_lib
@@ -103,12 +104,12 @@ class ArrayLoop:
            slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:
     """One step on rows [B] and slots [R]; its loss."""
     if slots is None:
-      images = self._augmented(tf.gather(data.images, places), seeds)
+      images = self._augmented(byte_rows.gather(data.images, places), seeds)
       return self.step(images, tf.gather(data.labels, places), rate, data=data,
                        classes=data.classes)
     replayed = tf.gather(data.places, slots[0])
     every = tf.concat([places, replayed], 0)
-    images = self._augmented(tf.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
+    images = self._augmented(byte_rows.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
     return self._on_rows(images, tf.gather(data.labels, every),
                          tf.gather(data.stored, slots[0]), rate, slots[0].shape[0], data)
 
