@@ -63,6 +63,11 @@ class Distribution:
     return len(self.strategy.extended.worker_devices)
 
   @property
+  def devices(self) -> tuple[str, ...]:
+    """The devices of this process, one for each of its replicas."""
+    return tuple(self.strategy.extended.worker_devices)
+
+  @property
   def is_single(self) -> bool:
     """True if one device does all the work, so a step is one plain graph."""
     return self.num_replicas == 1 and self.name == "one_device"

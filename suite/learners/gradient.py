@@ -89,6 +89,8 @@ class GradientLearner(tf.Module):
 
   # `predict` stays one graph, whose variables training changes: what is made of it can be kept.
   predict_stays = True
+  # The devices of `mirrored` share the rows of each step.
+  shares_updates = True
 
   def __init__(
       self,
@@ -117,7 +119,7 @@ class GradientLearner(tf.Module):
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
         self.head, self.objective, memory, train_on, replay_batch, optimizer, meta is not None,
-        net.augments)
+        net.augments, batch_size)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
         train_on, replay_batch, epochs, batch_size, learning_rate, schedule,
@@ -162,7 +164,8 @@ class GradientLearner(tf.Module):
     watches = self.objective.observes == objective_lib.VALIDATION
     self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
     self.nets = task_nets.TaskNets(self.net, self.head, self.objective, self._optimizer,
-                                   self._storage, self._recipe.replay_batch)
+                                   self._storage, self._recipe.replay_batch,
+                                   context.distribution.devices)
 
   @property
   def composed(self) -> composed_net.ComposedNet:

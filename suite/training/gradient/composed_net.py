@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -84,12 +84,12 @@ class ComposedNet(tf.Module):
 
   def loop(self, objective: objective_lib.Objective, optimizer: train_step.Optimizer, *,
            kind: str = tasks.SINGLE_LABEL, augment: array_loop.Augment | None = None,
-           prepare: array_loop.Prepare | None = None, replay_batch: int = 0
-           ) -> array_loop.ArrayLoop:
+           prepare: array_loop.Prepare | None = None, replay_batch: int = 0,
+           devices: Sequence[str] = ()) -> array_loop.ArrayLoop:
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind)
     return array_loop.ArrayLoop(
-        step, augment=augment, prepare=prepare, replay_batch=replay_batch)
+        step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices)
 
   def top_loop(self, optimizer: train_step.Optimizer) -> array_loop.ArrayLoop:
     """The loop that trains the head alone, on features, by cross-entropy."""

@@ -78,16 +78,61 @@ class TrainStep:
       data: `objective.Data`, for objectives that look beyond the batch.
       **batch: further fields of `objective.Batch`.
     """
-    objective = self.objective
+    loss, gradients = self._with_gradients(images, labels, **batch)
+    self._update(gradients, rate, data)
+    return loss
+
+  def on_devices(self, devices: Sequence[str], images: tf.Tensor, labels: tf.Tensor,
+                 rate: tf.Tensor | None, *, data: Any = None, num_replayed: int = 0,
+                 stored: tf.Tensor | None = None, **batch: Any) -> tf.Tensor:
+    """As `__call__`, with an equal share of incoming and of replayed rows on each device.
+
+    The variables stay where they are: each device reads them, and one update follows the mean of
+    the gradients. A batch norm takes the statistics of its device's share; its running ones become
+    the mean of those after each share.
+    """
+    count, incoming = len(devices), _length(labels) - num_replayed
+    moving = _running_statistics(self.model) if self.training else []
+    before = [v.read_value() for v in moving]
+    losses, gradients, after = [], [], []
+    for index, device in enumerate(devices):
+      def share(rows: tf.Tensor, index: int = index) -> tf.Tensor:
+        return tf.concat([_part(rows[:incoming], index, count),
+                          _part(rows[incoming:], index, count)], 0)
+
+      for variable, value in zip(moving, before):
+        variable.assign(value)
+      with tf.device(device):
+        loss, found = self._with_gradients(
+            share(images), share(labels), num_replayed=num_replayed // count,
+            stored=None if stored is None else _part(stored, index, count),
+            step_labels=labels[:incoming], **batch)
+      losses.append(loss)
+      gradients.append(found)
+      after.append([v.read_value() for v in moving])
+    for variable, *values in zip(moving, *after):
+      variable.assign(_mean(values))
+    self._update([None if parts[0] is None else _mean([tf.convert_to_tensor(p) for p in parts])
+                  for parts in zip(*gradients)], rate, data)
+    return _mean(losses)
+
+  def _with_gradients(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any
+                      ) -> tuple[tf.Tensor, list[tf.Tensor | None]]:
+    """The loss of a batch, and its gradients."""
     with tf.GradientTape() as tape:
       logits = self.model(images, training=self.training)
-      loss = objective.loss(objective_lib.Batch(
+      loss = self.objective.loss(objective_lib.Batch(
           images, logits, labels, kind=self.kind, **batch))
-    gradients = objective.gradients(tape.gradient(loss, self.variables), data)
+    return loss, tape.gradient(loss, self.variables)
+
+  def _update(self, gradients: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
+              ) -> None:
+    """Changes the variables along the gradients that the objective makes of these."""
+    objective = self.objective
+    gradients = objective.gradients(gradients, data)
     objective.before_update()
     self.optimizer.apply(gradients, self.variables, rate)
     objective.after_update(gradients)
-    return loss
 
   def gradients(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                 ) -> list[tf.Tensor]:
@@ -95,3 +140,24 @@ class TrainStep:
     with tf.GradientTape() as tape:
       loss = tf.reduce_mean(self.losses_of(images, labels, known))
     return tape.gradient(loss, self.variables)
+
+
+def _part(rows: tf.Tensor, index: int, count: int) -> tf.Tensor:
+  """The rows of one of `count` equal shares."""
+  size = _length(rows) // count
+  return rows[index * size:(index + 1) * size]
+
+
+def _length(rows: tf.Tensor) -> int | tf.Tensor:
+  """The number of rows, if possible as it is known when the graph is made."""
+  return tf.shape(rows)[0] if rows.shape[0] is None else int(rows.shape[0])
+
+
+def _mean(values: Sequence[tf.Tensor]) -> tf.Tensor:
+  return tf.add_n(values) / len(values)
+
+
+def _running_statistics(model: tf.keras.Model) -> list[tf.Variable]:
+  """Means and variances that batch norms keep."""
+  return [getattr(layer, name) for layer in model.submodules
+          for name in ("moving_mean", "moving_variance") if hasattr(layer, name)]
