@@ -49,7 +49,7 @@ def _batch():
 @pytest.mark.parametrize("inner, training", [
     (dict(), {}),
     (dict(transductive=True, target_row="last"), dict(second_order=False)),
-    (dict(norms_by_step=False, last_set_only=True), dict(multi_step_epochs=2)),
+    (dict(norms_by_step=False, last_set_only=True), dict(multi_step_epochs=2, second_order=False)),
 ])
 def test_the_mean_loss_and_its_gradients_are_those_of_a_loop(inner, training):
   learner, batch = _learner(inner, training), _batch()
