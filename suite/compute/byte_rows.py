@@ -45,6 +45,21 @@ def unpacked(words: tf.Tensor, row: tf.TensorSpec) -> tf.Tensor:
                          [*words.shape[:-1], *row.shape])
 
 
+def as_floats(images: tf.Tensor) -> tf.Tensor:
+  """Images uint8 [B, H, W, C] as float32 where a GPU is at hand, whose crops take no bytes.
+
+  Unchanged elsewhere, and if their size is not known: those come one by one from a decoder, which
+  runs on the host.
+  """
+  if images.dtype == tf.uint8 and images.shape[1:].is_fully_defined() and _on_gpu():
+    return tf.cast(images, tf.float32)
+  return images
+
+
+def _on_gpu() -> bool:
+  return bool(tf.config.list_logical_devices("GPU"))
+
+
 def _has_words(dtype: tf.DType, shape: Sequence[int]) -> bool:
   sides = list(shape)
   return dtype == tf.uint8 and None not in sides and math.prod(sides) % _WORD.size == 0

@@ -18,6 +18,7 @@ from typing import Callable, Optional, Tuple
 
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_storage
 from suite.data.images import sampling
@@ -45,6 +46,7 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
   Returns:
     uint8 [B, S, S, C], rounded.
   """
+  images = byte_rows.as_floats(images)
   shape = tf.shape(images)
   sides = [size, size] if isinstance(size, int) else size
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
@@ -137,7 +139,7 @@ def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float
 
 def _first_that_fits(boxes: tf.Tensor, fits: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
   """Selects the first of boxes [B, A, 4] with `fits` [B, A], else `other` [4]: [B, 4]."""
-  first = tf.argmax(tf.cast(fits, tf.int32), axis=1)
+  first = tf.argmax(tf.cast(fits, tf.float32), axis=1)
   chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
   return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other[None])
 
