@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 
+import close_records
 import pytest
 
 import suite
@@ -51,21 +52,5 @@ def _found(tmp_path_factory):
 @pytest.mark.parametrize("name, protocol", CASES)
 def test_two_devices_give_the_records_of_one(found, name, protocol):
   one, two = found[name]
-  assert len(one) == len(two) > 1 and one[0]["protocol"] == protocol
-  for a, b in zip(one, two):
-    _assert_close(a, b, f"event {a['event']}")
-
-
-def _assert_close(a, b, where):
-  if isinstance(a, dict):
-    assert list(a) == list(b), where
-    for key in a:
-      _assert_close(a[key], b[key], f"{where}.{key}")
-  elif isinstance(a, list):
-    assert len(a) == len(b), where
-    for i, pair in enumerate(zip(a, b)):
-      _assert_close(*pair, f"{where}[{i}]")
-  elif isinstance(a, float):
-    assert a == pytest.approx(b, rel=1e-4), where
-  else:
-    assert a == b, where  # Counts, costs and choices are the same.
+  assert len(one) > 1 and one[0]["protocol"] == protocol
+  close_records.check(two, one, rel=1e-4)  # Counts, costs and choices are the same.

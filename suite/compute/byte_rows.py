@@ -51,7 +51,7 @@ def as_floats(images: tf.Tensor) -> tf.Tensor:
   Unchanged elsewhere, and if their size is not known: those come one by one from a decoder, which
   runs on the host.
   """
-  if images.dtype == tf.uint8 and images.shape[1:].is_fully_defined() and _on_gpu():
+  if images.dtype == tf.uint8 and None not in list(images.shape[1:]) and _on_gpu():
     return tf.cast(images, tf.float32)
   return images
 

@@ -67,6 +67,10 @@ class Distribution:
     """The devices of this process, one for each of its replicas."""
     return tuple(self.strategy.extended.worker_devices)
 
+  def holds(self, num_bytes: int, limit: int) -> bool:
+    """Whether data of a size should live on the device: one GPU, and no more than the limit."""
+    return self.is_single and "GPU" in self.devices[0] and num_bytes <= limit
+
   @property
   def is_single(self) -> bool:
     """True if one device does all the work, so a step is one plain graph."""

@@ -17,6 +17,8 @@
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
+  python tools/bench gpu         steps of NEVIS, CLEAR at 224, MAML and FLUID on a GPU; without one
+                                    it is skipped, or with --on_cpu measured small on the CPU
   python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
@@ -204,6 +206,11 @@ def fluid(args: argparse.Namespace) -> None:
   bench_fluid.run(args.rounds, args.steps)
 
 
+def gpu(args: argparse.Namespace) -> None:
+  import bench_gpu  # pylint: disable=import-outside-toplevel
+  bench_gpu.run(args)
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Compares two processes, since TensorFlow reads the switch once, in alternating rounds."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -242,11 +249,11 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "onednn": onednn, "suite_json": suite_json}
+          "gpu": gpu, "onednn": onednn, "suite_json": suite_json}
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,decode,lifelong,clear,cfsl,convs,fluid,onednn}")
+                      metavar="{train,pipeline,data,decode,lifelong,clear,cfsl,convs,fluid,gpu,onednn}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
@@ -254,6 +261,7 @@ def main() -> int:
                       "clear: epochs; fluid: thousands of images in a stream")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
+  parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
   few_shot = parser.add_argument_group("cfsl")
   few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all)")
@@ -263,11 +271,11 @@ def main() -> int:
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
   few_shot.add_argument("--without_torch", action="store_true")
   args = parser.parse_args()
-  if args.threads and args.what != "convs":
+  if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("decode", "lifelong", "clear", "fluid"):
     print(describe(args.threads))
-  elif args.what not in ("suite_json", "cfsl", "convs"):
+  elif args.what not in ("suite_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

@@ -96,7 +96,7 @@ class AdaptedNet(tf.Module):
 
   def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
                   images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool,
-                  net: inner_loop.Net | None = None) -> tf.Tensor:
+                  net: inner_loop.AdaptedForm | None = None) -> tf.Tensor:
     """Returns the cross-entropy [] of the targets after the last step on the last support set.
 
     The multi-step loss adds those after each step on the *last* set: after earlier sets, some of

@@ -64,6 +64,10 @@ class Graphs:
     self.encode = tf.function(self._encode, autograph=False)
     self._costs: Dict[str, flops.Cost] = {}
 
+  def update_of(self, complete: Callable[[Any], Any]) -> Any:
+    """`update` of what `complete` makes a batch of, in the graph; for one device."""
+    return tf.function(lambda given: self._update(complete(given)), autograph=False)
+
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
     """Cost of one call of a graph of this object, on one device; counted once."""
     key = f"{id(fn)} {spec}"

@@ -126,13 +126,18 @@ class EpisodeQuestions:
 
 def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf.data.Dataset:
   """Batches of episodes with images that the transform has prepared."""
+  def prepare_both(episode: Any) -> Any:
+    return prepared_episode(episode, transform)
+
+  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+
+
+def prepared_episode(episode: Any, transform: transform_lib.Transform) -> Any:
+  """A batch of episodes with images that the transform has prepared."""
   def prepare(images: tf.Tensor) -> tf.Tensor:
     shape = images.shape
     flat = transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
     return tf.reshape(flat, [*shape[:-3], *flat.shape[1:]])
 
-  def prepare_both(episode: Any) -> Any:
-    return episode._replace(support_images=prepare(episode.support_images),
-                            target_images=prepare(episode.target_images))
-
-  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+  return episode._replace(support_images=prepare(episode.support_images),
+                          target_images=prepare(episode.target_images))

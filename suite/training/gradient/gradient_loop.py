@@ -7,7 +7,7 @@ same graph.
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -89,9 +89,13 @@ class GradientLoop:
   def _average(self) -> None:
     self.distribution.average(self.model.variables)
 
-  def run(self, iterator: Iterator[Any], num_steps: int) -> float:
-    """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged)."""
-    return self._loop.run(iterator, num_steps)
+  def run(self, iterator: Iterator[Any], num_steps: int,
+          complete: Callable[[Any], Any] | None = None) -> float:
+    """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged).
+
+    `complete` makes batches of what the iterator returns; see `BatchLoop.run`.
+    """
+    return self._loop.run(iterator, num_steps, complete=complete)
 
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
