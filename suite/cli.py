@@ -33,6 +33,7 @@ from suite.tables import table
 
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
+PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16")  # models.precision.NAMES
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 
@@ -101,6 +102,11 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
                    help="tf.distribute strategy (one_device)")
   run.add_argument("--devices", type=_positive, metavar="N",
                    help="number of GPUs, or of logical CPU devices without a GPU (all)")
+  run.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0],
+                   help="of nets; variables, norms and losses stay float32 (float32)")
+  run.add_argument("--xla", action="store_true", help="let XLA compile clusters of ops")
+  run.add_argument("--deterministic", action=argparse.BooleanOptionalAction,
+                   help="refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)")
   run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
   run.add_argument("--jobs", type=_positive, metavar="N",
                    help="tables: number of cells to run at the same time (1)")
@@ -146,6 +152,7 @@ def _run(args) -> int:
   run = gin_parse.configured(experiment.run, dict(
       workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
       mirror=args.mirror, strategy=args.strategy, devices=args.devices, profile=args.profile,
+      precision=args.precision, xla=args.xla, deterministic=args.deterministic,
       config_text=gin_parse.config_text(), command=args.command,
       find_unused=functools.partial(gin_parse.unused_bindings, found)))
   report = run()
@@ -182,7 +189,11 @@ def _flags_of_cells(args) -> list[str]:
       flags_given += [f"--{flag}", str(getattr(args, flag))]
   if args.trusted_modules:
     flags_given += ["--trusted_modules", ",".join(args.trusted_modules)]
-  return [*flags_given, *(["--profile"] if args.profile else [])]
+  if args.deterministic is not None:
+    flags_given.append("--deterministic" if args.deterministic else "--no-deterministic")
+  if args.precision != PRECISIONS[0]:
+    flags_given += ["--precision", args.precision]
+  return [*flags_given, *(f"--{flag}" for flag in ("xla", "profile") if getattr(args, flag))]
 
 
 def _list(args) -> int:

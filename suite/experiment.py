@@ -24,6 +24,7 @@ from suite.compute import graph_rewrites
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import unchanged
+from suite.models import precision as precision_lib
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -52,6 +53,9 @@ def run(
     devices: Optional[int] = None,
     profile: bool = False,
     op_threads: Optional[int] = None,
+    precision: str = precision_lib.FLOAT32,
+    xla: bool = False,
+    deterministic: Optional[bool] = None,
     config_text: str = "",
     command: str = "",
     find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
@@ -70,6 +74,10 @@ def run(
     profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
     op_threads: CPU threads of one op; None: TensorFlow's choice, all cores. 1 is faster where many
       small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
+    precision: of all nets, see `models.precision`.
+    xla: let XLA compile clusters of ops.
+    deterministic: refuse ops without a deterministic kernel; None: on a CPU, but not on a GPU,
+      where it takes slower kernels.
     config_text: the configuration, stored beside the results as config.gin; the part that was used,
       defaults included, is stored as operative_config.gin.
     command: the user's command line.
@@ -81,17 +89,16 @@ def run(
       os.environ[variable] = str(value)
   folder = pathlib.Path(workdir)
   _set_op_threads(op_threads, _stored_environment(folder))
+  arithmetic.compile_clusters(xla)  # Its flag is read when devices are listed.
   distribution = distribution_lib.build(strategy, devices)
-  # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead of
-  # drifting.
   tf.random.set_seed(seed)
-  tf.config.experimental.enable_op_determinism()
+  own = _set_arithmetic(precision, xla, deterministic, distribution)
   graph_rewrites.without_temporary_variables()
   with _alone(folder, distribution), distribution.lost_processes():
     if distribution.is_chief:
-      environment = _environment(seed, distribution, command)
-      _claim(folder, config_text, {**environment, "learners": list(learners)})
-    _compute_as_the_chief(distribution)
+      environment = _environment(seed, distribution, command, own)
+      _claim(folder, config_text, own, {**environment, "learners": list(learners)})
+    _compute_as_the_chief(distribution, own)
     for name, make_learner in learners.items():
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
       if distribution.is_chief:
@@ -136,6 +143,23 @@ def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
   if number is not None and not arithmetic.limit_op_threads(number):
     logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
                  number)
+
+
+def _set_arithmetic(precision: str, xla: bool, deterministic: Optional[bool],
+                    distribution: distribution_lib.Distribution) -> arithmetic.Arithmetic:
+  """Sets how this process computes; returns it, to be recorded."""
+  if deterministic is None:
+    deterministic = not tf.config.list_physical_devices("GPU")
+  precision_lib.use(precision)
+  if precision_lib.needs_loss_scale() and not distribution.is_single:
+    raise gin_files.ConfigError(
+        f"--precision {precision} scales losses, which the replicas of --strategy "
+        f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
+  if deterministic:
+    # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead
+    # of drifting.
+    tf.config.experimental.enable_op_determinism()
+  return arithmetic.of_this_process(precision=precision, xla=xla, deterministic=deterministic)
 
 
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
@@ -219,7 +243,8 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
     yield
 
 
-def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
+def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
+           environment: Mapping[str, Any]) -> None:
   """Claims the work directory: a new one, or one of the same configuration."""
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   if config_path.exists():
@@ -232,15 +257,15 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   if all(_summary(folder, name).exists() for name in environment["learners"]):
     return  # Nothing is left to compute; the run is only reported.
   try:
-    arithmetic.of_this_process().check(_stored_environment(folder).get("arithmetic", {}))
+    own.check(_stored_environment(folder).get("arithmetic", {}))
   except ValueError as error:
     raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
                                 "another --workdir.") from error
 
 
-def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:
-  """Refuses a process with other threads than the chief's, which alone are stored."""
-  own = arithmetic.of_this_process()
+def _compute_as_the_chief(distribution: distribution_lib.Distribution,
+                          own: arithmetic.Arithmetic) -> None:
+  """Refuses a process that computes otherwise than the chief, whose settings are stored."""
   try:
     own.check(distribution.agreed(dataclasses.asdict(own)))
   except ValueError as error:
@@ -248,8 +273,8 @@ def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:
         f"This process computes otherwise than the chief: {error}") from error
 
 
-def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
-                 ) -> Dict[str, Any]:
+def _environment(seed: int, distribution: distribution_lib.Distribution, command: str,
+                 own: arithmetic.Arithmetic) -> Dict[str, Any]:
   """Versions, device and revision, on which numbers depend besides the configuration."""
   packages: Dict[str, Optional[str]] = {}
   for name in _PACKAGES:
@@ -261,7 +286,7 @@ def _environment(seed: int, distribution: distribution_lib.Distribution, command
       "command": command, "seed": seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(),
-      "arithmetic": dataclasses.asdict(arithmetic.of_this_process()),
+      "arithmetic": dataclasses.asdict(own),
       "packages": packages, "git_revision": _git_revision()}
 
 

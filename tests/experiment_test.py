@@ -17,6 +17,7 @@ from suite import experiment
 from suite.compute import arithmetic
 from suite.compute import distribution
 from suite.configs import gin_files
+from suite.models import precision
 from suite.reporting import records
 from suite.system import file_lock
 
@@ -261,3 +262,17 @@ def test_a_work_directory_that_cannot_be_made_or_locked_is_named(runs, capsys):
     said = capsys.readouterr().err
     assert f"Could not save anything in {folder}: {reason}." in said and "Traceback" not in said
   assert not runs.calls
+
+
+def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys):
+  seen = []
+  monkeypatch.setattr(precision, "use", lambda name: seen.append(name))
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
+  stored = json.loads(pathlib.Path("w/environment.json").read_text())["arithmetic"]
+  assert stored["precision"] == "bfloat16" and stored["deterministic"] and not stored["xla"]
+  pathlib.Path("w/bob/summary.json").unlink()
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
+  said = capsys.readouterr().err
+  assert "precision was bfloat16 and is float32" in said and "Give --precision bfloat16." in said
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
+  assert seen == ["bfloat16", "float32", "bfloat16"]

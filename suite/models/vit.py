@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import keras_cv_models
+from suite.models import precision
 
 
 def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
@@ -28,14 +29,16 @@ def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8,
   if width % heads:
     raise ValueError(f"width {width} cannot be split over {heads} heads; use a multiple of heads.")
   inputs, x = image_input.image_input(image_shape, pixels)
-  x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches")(x)
+  x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches",
+                             dtype=precision.of_products())(x)
   num_patches = (height // patch_size) * (length // patch_size)
   x = tf.keras.layers.Reshape((num_patches, width), name="flatten_patches")(x)
   x = Tokens(name="tokens")(x)
   for layer in range(layers):
     x = keras_cv_models.transformer_block(
         x, heads=heads, mlp_size=mlp_size, dropout=dropout, name=f"block{layer + 1}")
-  x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm")(x)
+  x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm",
+                                         dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x[:, 0], name=name)
 
 

@@ -138,10 +138,12 @@ def test_a_finished_table_starts_nothing_and_says_the_same(capsys):
 def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
   (folder / "more.gin").write_text("")
   assert _run("--gin_param", "NOTE=5", "--gin_file", "more.gin", "--data_dir", "d", "--devices",
-              "2", "--strategy", "mirrored", "--profile", "--only", "high/A*/1") == 0
+              "2", "--strategy", "mirrored", "--profile", "--precision", "bfloat16", "--xla",
+              "--no-deterministic", "--only", "high/A*/1") == 0
   assert json.loads((folder / "w/high/A_1/1/args").read_text()) == [
       "toy.gin", "--workdir", "w/high/A_1/1", "--strategy", "mirrored", "--data_dir", "d",
-      "--devices", "2", "--profile", "--gin_file", "more.gin",
+      "--devices", "2", "--no-deterministic", "--precision", "bfloat16", "--xla", "--profile",
+      "--gin_file", "more.gin",
       "--gin_param", "two_events.run.plus=10", "--gin_param", "SCALE=1",
       "--gin_param", "experiment.run.seed=1", "--gin_param", "NOTE=5"]
 

@@ -23,6 +23,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import kinks
 from suite.models.episodic import twice_norm
 
@@ -122,7 +123,7 @@ def _features(weights: Weights, images: tf.Tensor,
   """[B, H, W, C] -> [B, D]."""
   x, block = images, 0
   while f"block{block + 1}/kernel" in weights:
-    x = tf.nn.conv2d(x, weights[f"block{block + 1}/kernel"], 1, "SAME")
+    x = precision.conv2d(x, weights[f"block{block + 1}/kernel"])
     x = kinks.rectify(kinks.max_pool(normalize(x, block)))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])

@@ -16,6 +16,7 @@ from suite.contracts import capabilities
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
+from suite.models import precision
 
 LOOP, GROUPED = "loop", "grouped"
 BATCHINGS = (LOOP, GROUPED)
@@ -55,6 +56,7 @@ class Graphs:
     self._learner, self._num_classes, self._at_once = self.can.learner, num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
+    precision.check_no_loss_scale("A learner of episodes")
     graph_rewrites.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
     update = self._update if alone else self._update_everywhere

@@ -235,7 +235,8 @@ class ArrayLoop:
 
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
     if key not in self._costs:
-      self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
+      with self.step.scaling.left_out():
+        self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
     return self._costs[key]
 
 

@@ -34,10 +34,12 @@ class ComposedNet(tf.Module):
     upper: codes to features; None where codes are features.
     trained_by: the loop that trains it; `TaskNets` sets it.
     optimizer: the loop's, set by `TaskNets` if its velocities are kept between phases.
+    loss_scale: the variables of the loop's, set with the optimizer if the precision has one.
   """
 
   trained_by: array_loop.ArrayLoop
   optimizer: train_step.Optimizer
+  loss_scale: list[tf.Variable]
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
                num_classes: int, upper: tf.keras.Model | None = None):

@@ -78,6 +78,9 @@ class TaskNets(tf.Module):
         devices=self._devices,
         augment=None if storage is None else storage.train,
         prepare=None if storage is None else storage.evaluate)
+    scale = net.trained_by.step.scaling.state
+    if self._optimizer.keep and scale:
+      net.loss_scale = list(scale)
     return is_first
 
   def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None

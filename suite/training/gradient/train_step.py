@@ -8,6 +8,7 @@ from typing import Any, Protocol, Sequence
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 
 
@@ -34,13 +35,14 @@ class TrainStep:
   Attributes:
     variables: those that are changed.
     training: whether batch norms use the statistics of the batch.
+    scaling: of the loss, as the precision needs it.
   """
 
   def __init__(self, model: tf.keras.Model, *, objective: objective_lib.Objective,
                optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL):
     self.model, self.objective, self.optimizer, self.kind = model, objective, optimizer, kind
     self.variables: list[tf.Variable] = list(model.trainable_variables)
-    self.training = True
+    self.training, self.scaling = True, loss_scale.of_precision()
 
   def train_only(self, variables: Sequence[tf.Variable]) -> bool:
     """Trains only these from now on; if they are not all, batch norms run as in evaluation.
@@ -123,23 +125,32 @@ class TrainStep:
       logits = self.model(images, training=self.training)
       loss = self.objective.loss(objective_lib.Batch(
           images, logits, labels, kind=self.kind, **batch))
-    return loss, tape.gradient(loss, self.variables)
+    return loss, self.scaling.gradients(tape, loss, self.variables)
 
-  def _update(self, gradients: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
+  def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
               ) -> None:
     """Changes the variables along the gradients that the objective makes of these."""
     objective = self.objective
-    gradients = objective.gradients(gradients, data)
-    objective.before_update()
-    self.optimizer.apply(gradients, self.variables, rate)
-    objective.after_update(gradients)
+    gradients = objective.gradients(found, data)
+
+    def update() -> None:
+      objective.before_update()
+      self.optimizer.apply(gradients, self.variables, rate)
+      objective.after_update(gradients)
+
+    self.scaling.apply(gradients, update)
+
+  def reset_optimizer(self) -> None:
+    """Forgets velocities and moments, and the scale of the loss."""
+    self.optimizer.reset()
+    self.scaling.reset()
 
   def gradients(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                 ) -> list[tf.Tensor]:
     """Gradients of the mean cross-entropy of examples [B, ...], one for each changed variable."""
     with tf.GradientTape() as tape:
       loss = tf.reduce_mean(self.losses_of(images, labels, known))
-    return tape.gradient(loss, self.variables)
+    return self.scaling.gradients(tape, loss, self.variables)
 
 
 def _part(rows: tf.Tensor, index: int, count: int) -> tf.Tensor:
