@@ -93,7 +93,6 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _in_precision(product: Any, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-  check_no_loss_scale("A net for episodes")
   dtype = tf.keras.mixed_precision.Policy(of_products()).compute_dtype
   if a.dtype != tf.float32 or dtype == FLOAT32:
     return product(a, b)

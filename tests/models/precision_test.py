@@ -18,7 +18,9 @@ from suite.models import precision
 from suite.models import resnet
 from suite.models import vit
 from suite.models.episodic import dense_attention
+from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
+from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.gradient import sgd
 from suite.training.gradient import train_step
@@ -123,13 +125,20 @@ def test_the_high_end_embedding_multiplies_in_bfloat16_and_normalizes_in_float32
   assert 0 < difference < 0.05 * np.abs(plain).max()
 
 
-def test_float64_is_not_rounded_and_float16_is_refused_where_it_needs_a_loss_scale():
+def test_float64_is_not_rounded():
   x, kernel = tf.ones([1, 4, 4, 1], tf.float64) / 3, tf.ones([1, 1, 1, 1], tf.float64)
   with precision.used("bfloat16"):
     assert precision.conv2d(x, kernel).numpy()[0, 0, 0, 0] == 1 / 3
+
+
+@pytest.mark.parametrize("make", [
+    lambda: adapted_net.AdaptedNet(
+        functional_conv4.Conv4(), inner_loop.InnerLoop(), None).make(0, (16, 16, 1), 2),
+    lambda: embedding.Embedding(dense_attention.DenseAttention()).make(0, (16, 16, 1))])
+def test_float16_is_refused_where_gradients_are_taken_within_gradients(make):
   with precision.used("mixed_float16"), pytest.raises(ValueError, match="cannot be trained in mixed"
                                                       "_float16.* Take --precision mixed_bfloat16"):
-    precision.matmul(tf.ones([1, 1]), tf.ones([1, 1]))
+    make()
 
 
 def test_names_are_known_and_a_precision_ends_with_its_context():

@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models import initial as initial_lib
+from suite.models import precision
 from suite.models.episodic import twice_norm
 
 Weights = dict[str, tf.Tensor]
@@ -76,6 +77,7 @@ class Embedding(tf.Module):
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
+    precision.check_no_loss_scale(type(self._net).__name__)
     dtype = self._net.dtype
     self._weights = {name: tf.Variable(value, dtype=dtype, name=name)
                      for name, value in self._net.initial(seed, image_shape).items()}

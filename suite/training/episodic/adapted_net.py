@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
@@ -47,6 +48,7 @@ class AdaptedNet(tf.Module):
       num_classes: W.
       fixed: names of weights that meta-training does not change.
     """
+    precision.check_no_loss_scale(self._owner)
     self._channels = image_shape[-1]
     inner, trains = self.inner, self.training is not None
     weights = self.net.initial(seed, image_shape, num_classes)
