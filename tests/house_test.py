@@ -53,7 +53,8 @@ LESS = {
     "suite.metrics": (),
     "suite.models": ("suite.models",),
     "suite.data": ("suite.data", "suite.contracts", "suite.system", "suite.compute.seeds",
-                   "suite.compute.byte_rows", "suite.models.addons", "tfds_builders"),
+                   "suite.compute.byte_rows", "suite.models.addons",
+                   "suite.models.augment_layers", "tfds_builders"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
 NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}
