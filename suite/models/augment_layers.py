@@ -27,7 +27,7 @@ def _layers() -> dict[str, Any]:
   with tf.init_scope():  # Each asks for the global generator, whose variables no graph can make.
     try:
       tf.random.get_global_generator()
-    except RuntimeError:  # With deterministic ops there is none until it is set; nothing draws here.
+    except RuntimeError:  # Where ops are deterministic it must be set; nothing draws from it.
       tf.random.set_global_generator(tf.random.Generator.from_seed(0))
     return {
         "auto_contrast": layers.AutoContrast(_PIXELS, **settings),

@@ -19,6 +19,9 @@
                                     sample at a time against the suite's blocks; with --threads 2
   python tools/bench gpu         steps of NEVIS, CLEAR at 224, MAML and FLUID on a GPU; without one
                                     it is skipped, or with --on_cpu measured small on the CPU
+  python tools/bench precision   ResNet-18, conv-4 and MAML++ high-end: float32 against bfloat16 and
+                                    mixed_bfloat16
+  python tools/bench settings    the same nets in float32, with --xla, and with --deterministic
   python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
@@ -211,6 +214,21 @@ def gpu(args: argparse.Namespace) -> None:
   bench_gpu.run(args)
 
 
+def precision(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  bench_precision.run(args.rounds, args.nets or list(bench_precision.NETS))
+
+
+def settings(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  bench_precision.run_settings(args.rounds, args.nets or list(bench_precision.NETS), __file__)
+
+
+def setting_json(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  print(bench_precision.as_json(args.rounds, args.nets[0], args.setting))
+
+
 def onednn(args: argparse.Namespace) -> None:
   """Compares two processes, since TensorFlow reads the switch once, in alternating rounds."""
   rates: Rates = {"oneDNN off": [], "oneDNN on": []}
@@ -249,11 +267,12 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "gpu": gpu, "onednn": onednn, "suite_json": suite_json}
+          "gpu": gpu, "onednn": onednn, "precision": precision, "settings": settings,
+          "setting_json": setting_json, "suite_json": suite_json}
+  shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,decode,lifelong,clear,cfsl,convs,fluid,gpu,onednn}")
+  parser.add_argument("what", choices=what, metavar=f"{{{','.join(shown)}}}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
@@ -263,6 +282,8 @@ def main() -> int:
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
+  parser.add_argument("--nets", nargs="+", metavar="NET", help="precision, settings: some (all)")
+  parser.add_argument("--setting", help=argparse.SUPPRESS)
   few_shot = parser.add_argument_group("cfsl")
   few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all)")
   few_shot.add_argument("--seconds", type=float, default=2.0, help="of a round, about")
@@ -273,9 +294,9 @@ def main() -> int:
   args = parser.parse_args()
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("decode", "lifelong", "clear", "fluid"):
+  if args.what in ("decode", "lifelong", "clear", "fluid", "precision", "settings"):
     print(describe(args.threads))
-  elif args.what not in ("suite_json", "cfsl", "convs", "gpu"):
+  elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

@@ -284,8 +284,8 @@ class RandAugment:
 
   def __post_init__(self):
     if self.num_ops < 1 or not 0.0 <= self.magnitude <= 1.0:
-      raise ValueError(f"RandAugment has num_ops={self.num_ops}, magnitude={self.magnitude}; allowed "
-                       "are a number from 1, and a magnitude from 0 to 1.")
+      raise ValueError(f"RandAugment has num_ops={self.num_ops}, magnitude={self.magnitude}; "
+                       "allowed are a number from 1, and a magnitude from 0 to 1.")
 
   def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
