@@ -22,14 +22,15 @@ Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 @functools.cache
-def _layers() -> dict[str, Any]:
+def _layers() -> dict[str, Callable[[tf.Tensor, Any], tf.Tensor]]:
+  """keras-cv's layers as functions of images and transformations."""
   layers, settings = keras_cv_models.library().layers, {"dtype": "float32"}
   with tf.init_scope():  # Each asks for the global generator, whose variables no graph can make.
     try:
       tf.random.get_global_generator()
     except RuntimeError:  # Where ops are deterministic it must be set; nothing draws from it.
       tf.random.set_global_generator(tf.random.Generator.from_seed(0))
-    return {
+    made = {
         "auto_contrast": layers.AutoContrast(_PIXELS, **settings),
         "equalize": layers.Equalization(_PIXELS, **settings),
         "solarize": layers.Solarization(_PIXELS, **settings),
@@ -38,6 +39,10 @@ def _layers() -> dict[str, Any]:
         "brightness": layers.RandomBrightness(1.0, _PIXELS, **settings),
         "shear": layers.RandomShear(1.0, 1.0, fill_mode="constant", **settings),
         "translate": layers.RandomTranslation(1.0, 1.0, fill_mode="constant", **settings)}
+  functions = {name: layer.augment_images for name, layer in made.items()}
+  # It asks whether a tensor is true, which only AutoGraph understands; a caller may do without it.
+  functions["equalize"] = tf.function(functions["equalize"])
+  return functions
 
 
 def ops() -> dict[str, Op]:
@@ -49,7 +54,7 @@ def ops() -> dict[str, Op]:
   made = _layers()
 
   def by(name: str, transformation: Callable[[tf.Tensor], Any]) -> Op:
-    return lambda images, strength: made[name].augment_images(images, transformation(strength))
+    return lambda images, strength: made[name](images, transformation(strength))
 
   def each(strength: tf.Tensor) -> tf.Tensor:
     return strength[:, None, None, None]
