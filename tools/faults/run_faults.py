@@ -87,7 +87,8 @@ def kills(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
   for _ in range(KILLS_A_RUN):
     if draw.random() < 0.75:
       place, owner, name = draw.choice(forked.CALLS)
-      number, after = draw.randint(1, 40 if name in ("fsync", "replace") else 8), draw.random() < 0.5
+      number = draw.randint(1, 40 if name in ("fsync", "replace") else 8)
+      after = draw.random() < 0.5
       forked.run(load.command(workdir),
                  lambda o=owner, n=name, k=number, a=after: forked.die_at(o, n, k, after=a))
       said.append(f"{place}.{name} #{number} {'after' if after else 'before'}")
