@@ -238,8 +238,9 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
       with snapshots.disk_errors("anything", folder):
         stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
     except file_lock.LockedError as error:
-      raise gin_files.ConfigError(f"Another process runs in {folder}. Wait until it has ended, or "
-                                  "give another --workdir.") from error
+      raise gin_files.ConfigError(
+          f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
+          "ended, or end it, then repeat the command; or give another --workdir.") from error
     yield
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import platform
 import sys
 
 import pytest
@@ -240,7 +241,9 @@ def test_a_second_process_is_kept_out_of_a_work_directory(capsys):
   files = _files("w")
   with file_lock.held(pathlib.Path("w/.lock")):
     assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
-  assert "Another process runs in w. Wait until it has ended, or" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"runs in w: process {os.getpid()} on {platform.node()}, 20" in said
+    assert "Wait until it has ended, or end it, then repeat the command; or give another" in said
   assert _files("w") == files
 
 
