@@ -29,6 +29,7 @@ from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_writer
+from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting import tensorboard
 from suite.state import snapshots
@@ -172,7 +173,7 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
              profile: bool, config_text: str) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
-  if distribution.agreed(summary_path.exists()):
+  if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
     return
   trace = _Trace(workdir / "tensorboard" / name if profile else None)
@@ -180,16 +181,25 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
   try:
     state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution)
     summary = {**protocol(make_learner(), state=state), "run": name}
+    state.flush()
   finally:
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    snapshots.save_text(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
+    snapshots.save_text(summary_path, runs_lib.sealed(records_lib.to_plain(summary)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
   """The file whose presence says that the learner has finished."""
   return workdir / name / "summary.json"
+
+
+def _has_summary(path: pathlib.Path) -> bool:
+  try:
+    return bool(runs_lib.read_json(path))
+  except ValueError as error:
+    logging.warning("%s Until then: it is made again from the records.", error)
+    return False
 
 
 def _keep_operative_config(path: pathlib.Path) -> None:

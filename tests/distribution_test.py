@@ -172,7 +172,7 @@ def test_a_worker_that_is_killed_ends_the_other_and_both_go_on(start, with_batch
   chief, second = _two_workers(start, tmp_path, *BATCH_NORM)
   try:
     deadline = time.monotonic() + 200
-    while not list(tmp_path.glob("ft_d/state/progress/0*/partial.npz")):  # In the first training.
+    while not list(tmp_path.glob("ft_d/state/progress/0*.bin")):  # In the first training.
       assert chief.poll() is None and time.monotonic() < deadline
       time.sleep(0.01)
     second.kill()

@@ -2,7 +2,6 @@
 import errno
 import fcntl
 import os
-import pathlib
 import platform
 import subprocess
 import sys
