@@ -26,6 +26,7 @@ import suite
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
+from suite.commands import verify_commands
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.reporting import tables
@@ -84,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
   data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
   curate_commands.add(commands, [every])
+  verify_commands.add(commands, [every])
   return parser
 
 

@@ -165,7 +165,7 @@ def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
   missing = [name for name in COLUMNS if name not in schema.names]
   if missing:
     raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
-                     "predictions file of a run?")
+                     f"predictions file of a run? If so, it is damaged. {_REMEDY}")
   multi_label = "scores" in schema.names
   wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
             "true_class_probability": pa.float32(), "correct": pa.bool_()}
@@ -175,7 +175,7 @@ def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
   for name, type_ in wanted.items():
     if schema.field(name).type != type_:
       raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
-                       f"a {'multi' if multi_label else 'single'}-label file.")
+                       f"a {'multi' if multi_label else 'single'}-label file. {_REMEDY}")
 
 
 def _lists(column: pa.ListArray) -> list[np.ndarray]:
