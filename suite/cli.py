@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The command `suite`: flags say where to run, gin says what to run.
 
-Exit codes: 0 success; 1 failure; 2 bad usage or config; 130 interrupted (run again to resume).
+Exit codes: 0 success; 1 failure, or cells of a table that run elsewhere; 2 bad usage or config; 130
+interrupted, by SIGTERM too (run again to resume).
 TensorFlow is imported inside the commands that need it, so help, lists and errors are fast.
 """
 
@@ -30,6 +31,8 @@ from suite.commands import verify_commands
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.reporting import tables
+from suite.system import folders
+from suite.system import processes
 from suite.tables import table
 
 # compute.distribution.NAMES
@@ -52,8 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
   # convolutions are twice to four times as fast with it there: tools/bench onednn.
   os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   try:
-    return args.do(args)
-  except gin_files.ConfigError as error:
+    with processes.ended_like_interrupted():
+      return args.do(args)
+  except (gin_files.ConfigError, folders.FolderError) as error:
     return _fail(error, args, code=2)
   except BrokenPipeError:  # The reader has closed the pipe: `suite list | head`.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -99,7 +103,7 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   run.add_argument("--trusted_modules", type=_names, default=[], metavar="A,B",
                    help="for gin files of somebody else: refuse them if they import, or name parts "
                    "of, other modules than these; suite,tensorflow suffices for shipped runs (any)")
-  run.add_argument("--workdir", metavar="DIR", help="results and state (./runs/RUN)")
+  run.add_argument("--workdir", type=_named, metavar="DIR", help="results and state (./runs/RUN)")
   run.add_argument("--strategy", choices=STRATEGIES, default="one_device",
                    help="tf.distribute strategy (one_device)")
   run.add_argument("--devices", type=_positive, metavar="N",
@@ -120,6 +124,12 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
 def _show_help(parser: argparse.ArgumentParser) -> int:
   parser.print_help(sys.stderr)
   return 2
+
+
+def _named(text: str) -> str:
+  if not text:  # Of a shell variable that is not set.
+    raise argparse.ArgumentTypeError("it is empty; give a folder, or leave it out")
+  return text
 
 
 def _positive(text: str) -> int:
@@ -177,7 +187,11 @@ def _run_table(args, name: str, path: pathlib.Path) -> int:
   print(result.report)
   if result.failed:
     print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
-  return 1 if result.failed else 0
+  if result.elsewhere:
+    print("", *(f"suite: runs elsewhere: {line}" for line in result.elsewhere),
+          "suite: The report is without them. Give the same command when they have ended.",
+          sep="\n", file=sys.stderr)
+  return 1 if result.failed or result.elsewhere else 0
 
 
 def _flags_of_cells(args) -> list[str]:
@@ -242,7 +256,8 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
   """Prints an error: the suite's messages alone, any other error with its traceback."""
   expected = True
   if isinstance(error, KeyboardInterrupt):
-    text = "interrupted; run the same command again to resume from the last saved state"
+    how = "ended by SIGTERM" if isinstance(error, processes.Terminated) else "interrupted"
+    text = f"{how}; run the same command again to resume from the last saved state"
   elif _graph_message(error):
     text = _graph_message(error)
   elif isinstance(error, gin_files.ConfigError) or _is_our_message(error):

@@ -35,6 +35,7 @@ from suite.reporting import tensorboard
 from suite.state import snapshots
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import folders
 
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
@@ -85,6 +86,10 @@ def run(
     find_unused: (operative config, only) -> bindings that the finished run did not use.
   """
   learners = _chosen(learners, only)
+  _check_numbers(seed, op_threads)
+  for name, folder_given in (("--workdir", workdir), ("--data_dir", data_dir)):
+    if folder_given is not None:
+      folders.check(folder_given, name)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
@@ -136,6 +141,14 @@ def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
     raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
                      f"this run are {', '.join(learners)}.")
   return {name: make for name, make in learners.items() if not only or name in only}
+
+
+def _check_numbers(seed: int, op_threads: Optional[int]) -> None:
+  if not isinstance(seed, int):
+    raise gin_files.ConfigError(f"experiment.run.seed is {seed!r}; it must be a whole number.")
+  if op_threads is not None and (not isinstance(op_threads, int) or op_threads < 1):
+    raise gin_files.ConfigError(f"experiment.run.op_threads is {op_threads!r}; it must be at least "
+                                "1, or None for all cores.")
 
 
 def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
@@ -238,8 +251,7 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
   if not distribution.is_chief:
     yield
     return
-  with snapshots.disk_errors("anything", folder):
-    folder.mkdir(parents=True, exist_ok=True)
+  folders.make(folder, "--workdir")
   others = (p.name for p in folder.iterdir() if not p.name.startswith(atomic_files.TEMPORARY))
   if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")

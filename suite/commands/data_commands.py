@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 from suite.commands import data_build
 from suite.configs import gin_files
+from suite.system import folders
 
 # Name -> arguments of `streams.nevis`.
 NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
@@ -89,6 +90,7 @@ def say_where_data_is(args: argparse.Namespace) -> None:
                                   "holds the archives, or leave --mirror out to download them.")
     os.environ["LIFELONG_MIRROR"] = args.mirror
   if args.data_dir:
+    folders.check(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
     os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
 
 
@@ -160,6 +162,8 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
 
 def _build(args: argparse.Namespace) -> int:
   say_where_data_is(args)
+  if args.data_dir:
+    folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   if args.jobs > 1 and len(names) > 1:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 from typing import Any, Callable, Iterator, Sequence
 
 from absl import logging
@@ -271,13 +272,30 @@ def _check_cluster(text: str) -> None:
     kind, index = task["type"], int(task["index"])
     if kind not in hosts or not 0 <= index < len(hosts[kind]):
       problem = f"its cluster has no {kind} {index}"
-  except (ValueError, KeyError, TypeError) as error:
+    problem = problem or _unreachable(sum(hosts.values(), []))
+  except KeyError as error:
+    problem = f"it has no {error}"
+  except (ValueError, TypeError) as error:
     problem = f"it cannot be read ({type(error).__name__}: {error})"
   if problem:
     raise ValueError(f"TF_CONFIG is {text!r}; {problem}. Set it in every process, for example "
                      f"TF_CONFIG='{_CLUSTER}'.")
   logging.info("This is %s %d; waiting until the processes of %s have started.", kind, index,
                ", ".join(sum(hosts.values(), [])))
+
+
+def _unreachable(addresses: Sequence[str]) -> str:
+  """Says which address no process can have, since TensorFlow would wait for it; "" if all can."""
+  for address in addresses:
+    host, _, port = str(address).rpartition(":")
+    if not host or not port.isdigit():
+      return f"{address!r} is no HOST:PORT"
+    try:
+      socket.getaddrinfo(host.strip("[]"), int(port))
+    except OSError as error:
+      return f"the host of {address!r} is not known here ({error.strerror})"
+  twice = sorted({a for a in addresses if list(addresses).count(a) > 1})
+  return f"{twice[0]} is there twice" if twice else ""
 
 
 def _multi_worker() -> tf.distribute.Strategy:
@@ -322,7 +340,15 @@ def slurm_config() -> dict[str, Any]:
 
 def _tpu() -> tf.distribute.Strategy:
   _need_environment("TPU_NAME", "tpu", "local")
-  resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ["TPU_NAME"])
-  tf.config.experimental_connect_to_cluster(resolver)
-  tf.tpu.experimental.initialize_tpu_system(resolver)
+  name = os.environ["TPU_NAME"]
+  try:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+  except Exception as error:  # TensorFlow and its clients raise errors of many kinds.
+    reason = (str(error).splitlines() or [""])[0]
+    raise ValueError(
+        f"The TPU {name!r} of TPU_NAME cannot be reached ({type(error).__name__}: {reason}). Set "
+        "TPU_NAME to a TPU of this machine's project, 'local' on a TPU VM, or choose another "
+        "--strategy.") from error
   return tf.distribute.TPUStrategy(resolver)

@@ -69,6 +69,8 @@ class Finetune(tf.Module):
         distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    for size in self._trainer.batch_sizes():  # Before any work, not when the first one comes.
+      context.distribution.check_batch(size)
     self._task = task
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
     if known:

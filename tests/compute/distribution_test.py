@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import types
 
 import pytest
@@ -32,7 +33,13 @@ def test_a_cluster_that_is_not_described_is_asked_for(monkeypatch, name, variabl
 @pytest.mark.parametrize("text, problem", [
     ("[1, 2]", r"it cannot be read \(TypeError"),
     ("worker", r"it cannot be read \(JSONDecodeError"),
-    ('{"cluster": {"worker": ["a:1"]}}', r"it cannot be read \(KeyError: 'task'\)"),
+    ('{"cluster": {"worker": ["a:1"]}}', "it has no 'task'"),
+    ('{"cluster": {"worker": ["127.0.0.1"]}, "task": {"type": "worker", "index": 0}}',
+     "'127.0.0.1' is no HOST:PORT"),
+    ('{"cluster": {"worker": ["127.0.0.1:x"]}, "task": {"type": "worker", "index": 0}}',
+     "'127.0.0.1:x' is no HOST:PORT"),
+    ('{"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:1"]}, '
+     '"task": {"type": "worker", "index": 0}}', "127.0.0.1:1 is there twice"),
     ('{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
      "its cluster has no worker 1"),
     ('{"cluster": {"ps": ["a:1"]}, "task": {"type": "ps", "index": 0}}', "has no ps 0"),
@@ -79,6 +86,28 @@ def test_a_process_that_srun_did_not_start_is_refused(monkeypatch):
   monkeypatch.delenv("SLURM_PROCID")
   with pytest.raises(ValueError, match="reads SLURM_PROCID, which srun sets. Start the run with"):
     distribution_lib.build("slurm")
+
+
+def test_a_host_that_is_not_known_is_refused_instead_of_waited_for(monkeypatch):
+  def unknown(*unused):
+    raise socket.gaierror(-2, "Name or service not known")
+
+  monkeypatch.setattr(socket, "getaddrinfo", unknown)
+  monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["no.host:1"]}, '
+                     '"task": {"type": "worker", "index": 0}}')
+  with pytest.raises(ValueError, match="the host of 'no.host:1' is not known here .Name or serv"):
+    distribution_lib.build("multi_worker")
+
+
+def test_a_tpu_that_cannot_be_reached_is_named(monkeypatch):
+  def unknown(**unused):
+    raise RuntimeError("no such TPU\nstack")
+
+  monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", unknown)
+  monkeypatch.setenv("TPU_NAME", "nosuch")
+  with pytest.raises(ValueError, match="The TPU 'nosuch' of TPU_NAME cannot be reached .RuntimeErr"
+                     "or: no such TPU.. Set TPU_NAME"):
+    distribution_lib.build("tpu")
 
 
 def test_only_mirrored_takes_a_number_of_devices():

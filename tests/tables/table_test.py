@@ -234,9 +234,11 @@ def test_two_processes_share_a_table(folder, capsys, other_ends):
   deadline = time.monotonic() + 30
   while not _calls() and time.monotonic() < deadline:
     time.sleep(0.05)
-  assert _run() == 0  # All but the one that runs there.
+  assert _run() == 1  # All but the one that runs there.
   assert _calls().count("low/A_1/0") == 1 and len(_calls()) == 8
-  assert "7 of 8 runs are finished" in capsys.readouterr().out
+  said = capsys.readouterr()
+  assert "7 of 8 runs are finished" in said.out
+  assert "suite: runs elsewhere: low/A_1/0 (w/low/A_1/0.log)\nsuite: The report is" in said.err
   if other_ends == "killed":  # With its cell, as a cluster ends a job: the cell's lock is free.
     os.killpg(other.pid, signal.SIGKILL)
     other.wait(timeout=30)

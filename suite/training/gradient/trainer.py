@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -113,6 +113,10 @@ class Trainer:
     """The batch size for a training set."""
     return self.batch_size or batch_size_lib.adaptive(
         num_examples, fraction=self.batch_fraction, largest=self.max_batch_size)
+
+  def batch_sizes(self) -> Tuple[int, ...]:
+    """Batch sizes that replicas must be able to share; all others are multiples of the first."""
+    return (self.batch(1),) if self.batch_size else (self.batch(1), self.max_batch_size)
 
 
 @dataclasses.dataclass
