@@ -235,7 +235,8 @@ class _SequenceRun:
             outcomes, self._decisions.update_macs(self.steps.num_revealed)),
         **self._progress(step_records.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **step_records.predictions(log, num_classes, np.concatenate(probabilities))})
+         **step_records.predictions(log, num_classes, np.concatenate(probabilities))},
+        is_short=not outcomes[-1].is_update)
 
   def _block(self, limit: int, novelty: sequence_log.Novelty
              ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:

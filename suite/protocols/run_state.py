@@ -32,10 +32,13 @@ from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
 from suite.state import learner_state
+from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import weight_store
 from suite.system import flusher as flusher_lib
+
+_SHORT_SECONDS = 0.25  # Between snapshots after short events.
 
 
 class Writer(Protocol):
@@ -120,6 +123,8 @@ class RunState:
       self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
     self._num_flushed = self.done
+    self._unsaved: Optional[Dict[str, Any]] = None
+    self._last_save = -math.inf
     self._started = time.monotonic()
 
   def _check(self, saved: snapshots_lib.Snapshot) -> None:
@@ -186,13 +191,15 @@ class RunState:
       logging.info("%s: resumed after %d finished events.", self.name, self.done)
 
   def commit(
-      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None
-  ) -> None:
+      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None, *,
+      is_short: bool = False) -> None:
     """Ends an event: saves predictions, record and state, in this order.
 
     Args:
       record: plain values; a NaN is written as null.
       predictions: arguments of `predictions.save`.
+      is_short: the event takes milliseconds, less than saving the state: a run that is killed may
+        repeat it, and others of the last quarter of a second.
     """
     entry = {"event": self.done, "run": self.name, **record}
     if predictions is not None:
@@ -208,31 +215,39 @@ class RunState:
     self._started = now
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
-    self._flusher.add(
-        *self._writer.files(),
-        then=functools.partial(setattr, self, "_num_flushed", self.done + 1))
-    self._snapshots.write(
-        {"done": self.done + 1, "position": position, "ledger": self.ledger.snapshot(),
-         "flushed": self._num_flushed},
-        learner_state.arrays(self._learner) if self._learner is not None else None)
     self._progress.clear()
     self.done += 1
     self.records.append(entry)
+    self._unsaved = {"done": self.done, "position": position}
+    if not is_short or now - self._last_save >= _SHORT_SECONDS:
+      self._save()
+
+  def _save(self) -> None:
+    """Writes a snapshot, unless nothing was committed since the last one."""
+    if self._unsaved is None:
+      return
+    self._flusher.add(
+        *self._writer.files(), then=functools.partial(setattr, self, "_num_flushed", self.done))
+    self._snapshots.write(
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "flushed": self._num_flushed},
+        learner_state.arrays(self._learner) if self._learner is not None else None)
+    self._unsaved, self._last_save = None, time.monotonic()
 
   def flush(self) -> None:
-    """Returns when all that was committed is on the disk."""
+    """Returns when all that was committed is saved and on the disk."""
+    self._save()
     with snapshots_lib.disk_errors("the run state", self.folder):
       self._flusher.flush()
 
 
 def plain(value: Any) -> Any:
   """The value as it is read back from a record: plain types, null for NaN and infinity."""
-  if type(value) in (int, str, bool):  # First, since long lists hold these two kinds.
+  if type(value) in (int, str, bool):
     return value
   if type(value) is float:
     return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    return [plain(v) for v in value]
+    return list(value) if plain_values.are_plain(value) else [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (np.generic, np.ndarray)):

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from suite.reporting import record_chain
+from suite.state import plain_values
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or start again in a new work directory."
@@ -117,7 +118,7 @@ def to_plain(value: Any, where: str = "record") -> Any:
   if isinstance(value, float):
     return float(value) if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    if _are_plain(value):
+    if plain_values.are_plain(value):
       return list(value)
     return [to_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
   if isinstance(value, Mapping):
@@ -128,16 +129,6 @@ def to_plain(value: Any, where: str = "record") -> Any:
   raise TypeError(
       f"{where} is of type {type(value).__name__}; a record holds numbers, strings, booleans, "
       "None, lists and dicts of them, and numpy values. Convert it before writing.")
-
-
-def _are_plain(values: Sequence[Any]) -> bool:
-  """Whether all values are of one plain type; False if that is not determined quickly.
-
-  Records of sequences have lists with one value per sample.
-  """
-  types = set(map(type, values))
-  return (types <= {int, str, bool, type(None)}
-          or types == {float} and math.isfinite(sum(values)))
 
 
 def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:
