@@ -7,7 +7,8 @@ the place of each, and its digest, are kept in the description of the array.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+import concurrent.futures
 import dataclasses
 import hashlib
 import pathlib
@@ -17,6 +18,7 @@ import numpy as np
 
 _CHUNK_BYTES = 1 << 16
 _DIGEST_LETTERS = 16
+_MANY = 128  # Chunks that are worth threads.
 _PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, such as bfloat16.
 
 
@@ -117,9 +119,16 @@ class Plan:
     return Stored(self.dtype, self.shape, self.size, self.digests, runs)
 
 
+def _digests(chunks: Sequence[memoryview]) -> list[str]:
+  if len(chunks) < _MANY:
+    return [digest(chunk) for chunk in chunks]
+  with concurrent.futures.ThreadPoolExecutor() as threads:  # hashlib lets other threads run.
+    return list(threads.map(digest, chunks))
+
+
 def compare(array: np.ndarray, before: Stored | None) -> Plan:
   """Plans to write the chunks that differ from what is stored."""
-  digests = [digest(chunk) for chunk in chunks_of(array)]
+  digests = _digests(chunks_of(array))
   places: list[tuple[int, int] | None] = [None] * len(digests)
   if before is not None and (before.dtype, before.shape) == (_type_name(array.dtype), array.shape):
     places = [place if old == new else None

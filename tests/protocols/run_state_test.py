@@ -52,6 +52,7 @@ def _run(folder, num_events, stop_after=None, broken=None):
     if broken:
       broken(state)
     state.commit({"kind": "train", "total": int(learner.totals["t"])})
+    state.flush()  # Then the last two snapshots are all that is kept.
   return state
 
 
