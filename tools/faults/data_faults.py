@@ -170,7 +170,8 @@ def of_gin_files(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes
 _WORDS = ("run", "list", "report", "data", "lifelong", "verify", "build", "doctor", "status",
           "quickstart", "digits/fluid", "nowhere", "--workdir", "--gin_param", "--gin_file",
           "--strategy", "multi_worker", "--devices", "0", "-1", "STEPS=", "STEPS='x'", "=",
-          "--jobs", "--only", "--cache", "/dev/null", "", "\x01", "é", "a" * 300, "--help", "nevis/mnist")
+          "--jobs", "--only", "--cache", "/dev/null", "", "\x01", "é", "a" * 300, "--help",
+          "nevis/mnist")
 
 
 def of_command_lines(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes.Fault]:
