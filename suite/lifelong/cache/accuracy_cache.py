@@ -91,11 +91,6 @@ class AccuracyCache:
     return self._committed.states()
 
   @property
-  def problem(self) -> str:
-    """What is damaged, so that the cache was opened as it was before; "" if nothing is."""
-    return self._damaged
-
-  @property
   def num_samples(self) -> int:
     return sum(self._committed.sample_sizes)
 
