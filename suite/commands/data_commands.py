@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import dataclasses
 import json
 import os
+import pathlib
 import sys
 from typing import Any, Callable
 
@@ -126,6 +127,12 @@ def _doctor(args: argparse.Namespace) -> int:
     if args.links or args.check_links:
       _print_links(found)
   return 1 if any(one["state"] == "failed" for one in found) else 0
+
+
+def damage(folder: pathlib.Path) -> str:
+  """Reads every record of a prepared data set; says what is wrong, "" if nothing is."""
+  import tfds_builders
+  return tfds_builders.status.damage(folder)
 
 
 def _print_diagnosis(found: Sequence[dict[str, Any]]) -> None:

@@ -12,10 +12,9 @@ import pathlib
 import sys
 from typing import NamedTuple
 
-import tensorflow_datasets as tfds
-
+from suite.commands import data_commands
 from suite.configs import gin_files
-from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import cache_check
 from suite.reporting import run_check
 from suite.reporting import table_dir
 from suite.system import file_lock
@@ -100,18 +99,9 @@ def _is_cache(folder: pathlib.Path) -> bool:
 
 
 def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:
-  """What opening and reading the cache finds."""
-  try:
-    cache = accuracy_cache.AccuracyCache(folder)
-    cache.totals()
-    num_ids = len(cache.ids)
-  except Exception as error:  # Damaged files make decoders raise errors of many kinds.
-    return [run_check.Finding(folder, run_check.DAMAGED, f"{error}")]
-  if cache.problem or num_ids != cache.num_samples:
-    return [run_check.Finding(folder, run_check.DAMAGED, cache.problem or (
-        f"{num_ids} ids for {cache.num_samples} samples"))]
-  return [run_check.Finding(folder, run_check.WHOLE,
-                            f"{cache.num_models} models, {cache.num_samples} samples")]
+  return [run_check.Finding(folder, run_check.DAMAGED, problem)
+          for problem in cache_check.problems(folder)] or [
+              run_check.Finding(folder, run_check.WHOLE, "an accuracy cache")]
 
 
 def _is_data(folder: pathlib.Path) -> bool:
@@ -119,22 +109,15 @@ def _is_data(folder: pathlib.Path) -> bool:
 
 
 def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
-  """Whether each data set has the files and the bytes that its description says."""
   found = []
   for info in sorted(folder.glob("**/dataset_info.json")):
     try:
-      builder = tfds.builder_from_directory(str(info.parent))
-      paths = [pathlib.Path(path) for split in builder.info.splits.values()
-               for path in split.filepaths]
-      missing = [path.name for path in paths if not path.exists()]
-      size = sum(path.stat().st_size for path in paths if path.exists())
-      if missing:
-        raise ValueError(f"{len(missing)} of {len(paths)} files are missing, such as {missing[0]}")
-      text = f"{len(paths)} files, {size:,} bytes"
-      found.append(run_check.Finding(info.parent, run_check.WHOLE, text))
-    except Exception as error:  # One damaged data set must not hide the others.
-      found.append(run_check.Finding(
-          info.parent, run_check.DAMAGED, f"{error}; build it again with: suite data build"))
+      problem = data_commands.damage(info.parent)
+    except (OSError, ValueError, LookupError) as error:
+      problem = f"{info.name} cannot be read ({type(error).__name__}: {error})"
+    found.append(run_check.Finding(
+        info.parent, run_check.DAMAGED if problem else run_check.WHOLE,
+        f"{problem}; build it again with: suite data build" if problem else "a data set"))
   return found
 
 

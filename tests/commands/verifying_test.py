@@ -170,7 +170,11 @@ def test_a_cache_and_other_folders(tmp_path, capsys):
   assert "1 whole" in capsys.readouterr().out
   next(pathlib.Path(tmp_path / "cache").glob("*.ids")).unlink()
   assert cli.main(["verify", str(tmp_path / "cache")]) == 1
-  assert ".ids is truncated or missing" in capsys.readouterr().out
+  assert ".ids" in capsys.readouterr().out
+  (tmp_path / "data" / "set" / "1.0.0").mkdir(parents=True)
+  (tmp_path / "data" / "set" / "1.0.0" / "dataset_info.json").write_text("{")
+  assert cli.main(["verify", str(tmp_path / "data")]) == 1
+  assert "dataset_info.json cannot be read (JSONDecodeError: " in capsys.readouterr().out
   (tmp_path / "empty").mkdir()
   assert cli.main(["verify", str(tmp_path / "empty")]) == 2
   assert "none of: table, accuracy cache, run, prepared data" in capsys.readouterr().err
