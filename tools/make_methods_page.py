@@ -46,7 +46,9 @@ _DEVICES = """
 ## Several devices of one machine
 
 With `--strategy mirrored` every method of the table runs, and its records are those of one device
-up to rounding, but for batch norms, which normalize the share of each device by itself.
+up to rounding, but for batch norms, which normalize the share of each device by itself. Adam
+amplifies the rounding of gradients that are almost 0: after 4 updates on the digits the meta-loss
+of MAML++ high-end differs by 0.2%, that of MAML++ by 1e-7 after 15.
 
 | methods | training on several devices |
 | --- | --- |
