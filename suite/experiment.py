@@ -263,6 +263,7 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
       raise gin_files.ConfigError(
           f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
           "ended, or end it, then repeat the command; or give another --workdir.") from error
+    atomic_files.sweep(folder)
     yield
 
 

@@ -36,6 +36,7 @@ from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import weight_store
+from suite.system import atomic_files
 from suite.system import flusher as flusher_lib
 
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
@@ -114,7 +115,8 @@ class RunState:
           "Give all processes the same --workdir on a file system that they share.")
 
   def _open(self) -> None:
-    self._snapshots.sweep()
+    for part in ("", "predictions", "state/events"):
+      atomic_files.sweep(self._target / part)
     self._saved = self._snapshots.read(self._check)
     if self._saved is None:
       self._begin()
