@@ -199,7 +199,8 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    snapshots.save_text(summary_path, runs_lib.sealed(records_lib.to_plain(summary)))
+    snapshots.save_text(summary_path, runs_lib.sealed(
+        records_lib.to_plain(summary), num_records=len(state.records)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:

@@ -12,7 +12,6 @@ disk, which begins after a second at the latest; see `suite/system/flusher.py`.
 
 from __future__ import annotations
 
-import functools
 import math
 import pathlib
 import shutil
@@ -124,7 +123,6 @@ class RunState:
       self.done = int(self._saved.values["done"])
       self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
-    self._num_flushed = self.done
     self._unsaved: Optional[Dict[str, Any]] = None
     self._last_save = -math.inf
     self._started = time.monotonic()
@@ -132,10 +130,9 @@ class RunState:
   def _check(self, saved: snapshots_lib.Snapshot) -> None:
     """Reads the records of a snapshot and removes later ones; an error if any is damaged."""
     done = int(saved.values["done"])
-    # Those from `flushed` on were perhaps not on the disk when the machine stopped.
-    for event in range(saved.values.get("flushed", done), done):
-      if (path := self._predictions(event)).exists():
-        predictions_lib.load(path)
+    # The last ones were perhaps not on the disk when the machine stopped.
+    for name in saved.values.get("predictions", ()):
+      predictions_lib.load(self.folder / name)
     self.records = self._writer.truncate(saved.values["position"])
     if len(self.records) != done:
       raise ValueError(f"there are {len(self.records)} records for {done} finished events; files "
@@ -228,10 +225,10 @@ class RunState:
     """Writes a snapshot, unless nothing was committed since the last one."""
     if self._unsaved is None:
       return
-    self._flusher.add(
-        *self._writer.files(), then=functools.partial(setattr, self, "_num_flushed", self.done))
+    self._flusher.add(*self._writer.files())
     self._snapshots.write(
-        {**self._unsaved, "ledger": self.ledger.snapshot(), "flushed": self._num_flushed},
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "predictions": [
+            record["predictions"] for record in self.records if record.get("predictions")]},
         learner_state.arrays(self._learner) if self._learner is not None else None)
     self._unsaved, self._last_save = None, time.monotonic()
 
