@@ -11,6 +11,7 @@ verified and left out when records are read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import errno
 import json
 import math
 import os
@@ -43,7 +44,8 @@ class RecordWriter:
     self._chain: record_chain.Chain | None = None  # None: of what is in the file.
     self.path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not self.path.exists()
-    self._file = open(self.path, "ab")  # noqa: SIM115 (closed by close)
+    # Without a buffer: what a full disk refused must not be tried again by `close`.
+    self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by close)
     self._file.seek(0, os.SEEK_END)
     if is_new:
       atomic_files.sync_folder(self.path.parent)
@@ -70,8 +72,9 @@ class RecordWriter:
     if record_chain.KEY in record:
       raise ValueError(f"A record has a value {record_chain.KEY!r}, the name of the digest of its "
                        "line. Choose another name.")
-    self._file.write(self._known_chain().add(line[:-1]) + b"\n")
-    self._file.flush()
+    data = self._known_chain().add(line[:-1]) + b"\n"
+    if self._file.write(data) != len(data):
+      raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
     if self._sync:
       atomic_files.sync_file(self._file)
     return self.offset

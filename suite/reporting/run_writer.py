@@ -8,6 +8,9 @@ import io
 import pathlib
 from typing import Any, Callable
 
+from absl import logging
+import tensorflow as tf
+
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import tensorboard
@@ -33,16 +36,14 @@ class RunWriter:
 
   def write(self, record: Mapping[str, Any]) -> list[Any]:
     position = [self._records.write(record), self._records.digest]
-    if self._view is not None:
-      self._view.write(record)
+    self._show(lambda view: view.write(record))
     self._progress.event(record)
     self._after_event()
     return position
 
   def truncate(self, position: Any) -> list[dict[str, Any]]:
     records = self._records.truncate(*_offset_and_digest(position))
-    if self._view is not None:
-      self._view.rebuild(records)
+    self._show(lambda view: view.rebuild(records))
     return records
 
   def files(self) -> list[pathlib.Path]:
@@ -50,14 +51,24 @@ class RunWriter:
 
   def report(self, **values: Any) -> None:
     self._progress.point(values)
-    if self._view is not None:
-      self._view.point(values)
+    self._show(lambda view: view.point(values))
 
   def close(self) -> None:
     self._records.close()
     self._progress.close()
-    if self._view is not None:
-      self._view.close()
+    self._show(lambda view: view.close())
+
+  def _show(self, do: Callable[[tensorboard.TensorBoardView], None]) -> None:
+    """Does something with the view; one that cannot be written is given up, not the run."""
+    if self._view is None:
+      return
+    try:
+      do(self._view)
+    except (OSError, tf.errors.OpError) as error:
+      logging.warning(
+          "%s cannot be written (%s) and is left as it is. It is made again from the records when "
+          "the command is run again.", self._view.log_dir, str(error).splitlines()[0])
+      self._view = None
 
 
 class Follower:

@@ -64,10 +64,10 @@ def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def _sign(file: TextIO, text: str) -> None:
-  with contextlib.suppress(OSError):  # On a full disk it holds the lock without its name.
-    file.truncate(0)
-    file.write(text)
-    file.flush()
+  # On a full disk it holds the lock without its name; nothing waits in a buffer for `close`.
+  with contextlib.suppress(OSError):
+    os.ftruncate(file.fileno(), 0)
+    os.write(file.fileno(), text.encode())
 
 
 def owner(path: pathlib.Path) -> str:

@@ -6,13 +6,13 @@ The parent has imported the suite and TensorFlow, but run no op: a child begins 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
 import resource
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from typing import Callable, NamedTuple, Sequence
 
@@ -47,8 +47,10 @@ class Child:
   """
 
   def __init__(self, arguments: Sequence[str], before: Callable[[], None] = lambda: None):
-    self._log = tempfile.NamedTemporaryFile(  # noqa: SIM115
-        "w+", suffix=".log", encoding="utf-8", errors="replace")
+    # No file: limits of the child may hold for it, too. What does not fit is lost.
+    self._output, output = os.pipe()
+    fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, 1 << 20)
+    os.set_blocking(output, False)
     sys.stdout.flush()
     self.pid = os.fork()
     if self.pid == 0:
@@ -56,13 +58,14 @@ class Child:
       try:
         os.setpgid(0, 0)
         for number in (1, 2):
-          os.dup2(self._log.fileno(), number)
+          os.dup2(output, number)
         sys.stdout = sys.stderr = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         before()
         code = cli.main(list(arguments))
         sys.stdout.flush()
       finally:
         os._exit(code)
+    os.close(output)
 
   def ended(self) -> bool:
     """Whether it has ended; it is not waited for."""
@@ -85,9 +88,15 @@ class Child:
         self.kill()
       time.sleep(0.005)
     _, status = os.waitpid(self.pid, 0)
-    self._log.seek(0)
-    output = self._log.read()
-    self._log.close()
+    os.set_blocking(self._output, False)
+    parts = []
+    try:
+      while part := os.read(self._output, 1 << 16):
+        parts.append(part)
+    except BlockingIOError:  # A grandchild still has the other end.
+      pass
+    os.close(self._output)
+    output = b"".join(parts).decode("utf-8", "replace")
     return Result(None if late else os.waitstatus_to_exitcode(status), output)
 
 
