@@ -12,11 +12,13 @@ task apart.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any, Protocol
 
 import tensorflow as tf
 
+from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
@@ -93,7 +95,9 @@ class MetaCentroids(tf.Module):
     self._statistics.begin(task, self._num_features)
 
   def _make_net(self, context: context_lib.Context) -> None:
-    self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), context)
+    # On one device: an update has one episode, which replicas cannot share.
+    alone = dataclasses.replace(context, distribution=distribution_lib.build())
+    self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), alone)
     one = tf.function(self.encode).get_concrete_function(
         tf.TensorSpec([1, *example_arrays.shape(self.transform)], tf.uint8))
     self._encode_macs = flops.count(one).macs or 0
