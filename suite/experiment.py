@@ -24,10 +24,12 @@ from suite.compute import graph_rewrites
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import unchanged
+from suite.metrics import own_metrics
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_writer
+from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting import tensorboard
 from suite.state import snapshots
@@ -52,6 +54,7 @@ def run(
     devices: Optional[int] = None,
     profile: bool = False,
     op_threads: Optional[int] = None,
+    metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
     config_text: str = "",
     command: str = "",
     find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
@@ -70,12 +73,14 @@ def run(
     profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
     op_threads: CPU threads of one op; None: TensorFlow's choice, all cores. 1 is faster where many
       small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
+    metrics: further metrics by name, functions of labels and logits or of records, see
+      `own_metrics`.
     config_text: the configuration, stored beside the results as config.gin; the part that was used,
       defaults included, is stored as operative_config.gin.
     command: the user's command line.
     find_unused: (operative config, only) -> bindings that the finished run did not use.
   """
-  learners = _chosen(learners, only)
+  learners, own = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
@@ -93,7 +98,8 @@ def run(
       _claim(folder, config_text, {**environment, "learners": list(learners)})
     _compute_as_the_chief(distribution)
     for name, make_learner in learners.items():
-      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
+      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text,
+               own)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
@@ -146,7 +152,7 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
-             profile: bool, config_text: str) -> None:
+             profile: bool, config_text: str, metrics: own_metrics.OwnMetrics) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(summary_path.exists()):
     logging.info("%s: finished before; nothing to do.", name)
@@ -154,8 +160,11 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
   trace = _Trace(workdir / "tensorboard" / name if profile else None)
   writer = _writer(name, workdir, distribution, config_text, trace.stop)
   try:
-    state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution)
+    state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
+                               metrics=metrics)
     summary = {**protocol(make_learner(), state=state), "run": name}
+    if metrics.names:
+      summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
   finally:
     writer.close()
     trace.stop()

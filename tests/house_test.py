@@ -43,8 +43,8 @@ WINGS = (
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
     "suite.curation.sheets", "suite.curation", "suite.protocols",
-    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.commands",
-    "suite.cli", "suite.__main__",
+    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
+    "suite.commands", "suite.cli", "suite.__main__",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -80,9 +80,9 @@ PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "mars
 # Packages that are optional or take a while to import: a function may import them. tfds_builders
 # imports TensorFlow Datasets and registers every builder.
 SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "keras_tuner",
-        "sklearn", "scipy", "apache_beam", "matplotlib", "pyarrow", "tfds_builders")
+        "sklearn", "scipy", "apache_beam", "matplotlib", "pandas", "pyarrow", "tfds_builders")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
-QUICK = ("suite.cli", "suite.commands", "suite.tables")
+QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands")
 MOST_MODULES = 20
 # Folder of tests -> what it mirrors, where that is not suite.

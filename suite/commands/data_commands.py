@@ -8,12 +8,12 @@ import collections
 from collections.abc import Sequence
 import dataclasses
 import json
-import os
 import sys
 from typing import Any, Callable
 
 from suite.commands import data_build
 from suite.configs import gin_files
+from suite.running import launch
 
 # Name -> arguments of `streams.nevis`.
 NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
@@ -77,19 +77,8 @@ def _help(parser: argparse.ArgumentParser) -> int:
   return 2
 
 
-def say_where_data_is(args: argparse.Namespace) -> None:
-  """Sets environment variables: TFDS reads them when imported, worker processes inherit them."""
-  if args.mirror:
-    if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
-      raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "
-                                  "holds the archives, or leave --mirror out to download them.")
-    os.environ["LIFELONG_MIRROR"] = args.mirror
-  if args.data_dir:
-    os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
-
-
 def _list(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   import tfds_builders
   rows = []
   for name in tfds_builders.names(variants=args.all):
@@ -101,7 +90,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   found: list[dict[str, Any]] = []
@@ -155,7 +144,7 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   if args.jobs > 1 and len(names) > 1:
@@ -177,7 +166,7 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _features(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   from suite.commands import data_features
   from suite.data.streams import feature_sources
   encoder = data_features.encoder(args.encoder, args.weights, args.image_size)

@@ -19,6 +19,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.learners import starts
+from suite.models import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
@@ -34,7 +35,8 @@ class Finetune(tf.Module):
   """Fine-tunes one backbone per task.
 
   Args:
-    backbone: backbone(image_shape=(H, W, 3)) returns a Keras model, images to features [B, D].
+    backbone: a Keras model of images to features [B, D], or a function that makes one of
+      image_shape (H, W, C); see `own_model`.
     start: a `suite.learners.starts` object.
     search, trainer: hyper-parameter search and training recipe.
     transform: image preparation; its `size` is H = W.
@@ -45,7 +47,7 @@ class Finetune(tf.Module):
 
   def __init__(
       self,
-      backbone: Callable[..., tf.keras.Model],
+      backbone: own_model.Given,
       *,
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
@@ -55,7 +57,8 @@ class Finetune(tf.Module):
   ):
     super().__init__()
     self.transform = transform
-    self._backbone, self._start, self._search = backbone, start, search
+    self._backbone = own_model.as_backbone(backbone, "Finetune.backbone")
+    self._start, self._search = start, search
     self._trainer, self._static = trainer, static
     # Compiled networks by shape of task. Their weights are scratch: what counts is in the store.
     self._networks = _Networks(self._make_network)
@@ -66,7 +69,7 @@ class Finetune(tf.Module):
         self._backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
         weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer,
-        distribution=context.distribution)
+        channels=self.transform.shape[-1], distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self._task = task

@@ -74,7 +74,7 @@ class GradientLearner(tf.Module):
   Args:
     transform: of images, or `feature_set.Features`.
     net: what is trained besides the head, see `trainable_parts`.
-    head: see `class_heads`; `Linear()` if not given.
+    head: see `class_heads`; if not given, the net's own, else `Linear()`.
     objective: see `objectives`; cross-entropy if not given.
     memory: of examples; see the module.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
@@ -113,7 +113,7 @@ class GradientLearner(tf.Module):
     super().__init__()
     composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     self.transform, self.net = transform, net
-    self.head, self.memory, self.meta = head or class_heads.Linear(), memory, meta
+    self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
         self.head, self.objective, memory, train_on, replay_batch, optimizer, meta is not None,

@@ -15,6 +15,7 @@ from suite.reporting import records as records_lib
 RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
 ENVIRONMENT = "environment.json"
+OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +12,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.models import heads
 from suite.models import initial
+from suite.models import own_model
 from suite.training.gradient import gradient_loop
 from suite.training.scoring import scoring
 
@@ -23,9 +24,9 @@ class Network:
   """Backbone, head and gradient loop for one kind of task and number of classes.
 
   Args:
-    backbone_fn: backbone_fn(image_shape=(H, W, 3)) returns a Keras model, images to features
-      [B, D].
-    image_size: H = W of the images.
+    backbone: a Keras model of images to features [B, D], or a function that makes one of
+      image_shape (H, W, C); see `own_model`.
+    image_size: H = W of the images. channels: C.
     kind, num_classes: of the task.
     momentum, weight_decay, optimizer: see `GradientLoop`.
     distribution: where the variables live.
@@ -33,7 +34,7 @@ class Network:
 
   def __init__(
       self,
-      backbone_fn: Callable[..., tf.keras.Model],
+      backbone: own_model.Given,
       *,
       image_size: int,
       kind: str,
@@ -42,11 +43,13 @@ class Network:
       weight_decay: float,
       distribution: distribution_lib.Distribution,
       optimizer: str = "sgd",
+      channels: int = 3,
   ):
     self._arguments: Dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
-        weight_decay=weight_decay, optimizer=optimizer)
-    self._backbone_fn, self._distribution = backbone_fn, distribution
+        weight_decay=weight_decay, optimizer=optimizer, channels=channels)
+    self._make = own_model.as_backbone(backbone, "Finetune.backbone")
+    self._distribution = distribution
     self._costs: Dict[str, flops.Cost] = {}
     with distribution.scope():
       self.backbone, self.head, self.model = self._build()
@@ -73,9 +76,10 @@ class Network:
     return self._extract[statistics]
 
   def _build(self):
-    size = self._arguments["image_size"]
-    backbone = self._backbone_fn(image_shape=(size, size, 3))
-    head = heads.linear(self._arguments["num_classes"], backbone.output_shape[-1])
+    size, num_classes = self._arguments["image_size"], self._arguments["num_classes"]
+    backbone = self._make(image_shape=(size, size, self._arguments["channels"]))
+    head = (self._make.own_head(num_classes) if self._make.keeps_head
+            else heads.linear(num_classes, backbone.output_shape[-1]))
     images = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
     return backbone, head, tf.keras.Model(images, head(backbone(images)))
 
@@ -109,6 +113,6 @@ class Network:
       loop = self.loop
       if not self._distribution.is_single:
         single = distribution_lib.build("one_device")
-        loop = Network(self._backbone_fn, **self._arguments, distribution=single).loop
+        loop = Network(self._make, **self._arguments, distribution=single).loop
       self._costs[key] = loop.cost(batch_spec)
     return self._costs[key]
