@@ -23,6 +23,7 @@ from suite.models import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
+from suite.training.gradient import optimizers
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 
@@ -60,6 +61,7 @@ class Finetune(tf.Module):
     self._backbone = own_model.as_backbone(backbone, "Finetune.backbone")
     self._start, self._search = start, search
     self._trainer, self._static = trainer, static
+    _check_search(search, trainer)
     # Compiled networks by shape of task. Their weights are scratch: what counts is in the store.
     self._networks = _Networks(self._make_network)
     self._network: Optional[network_lib.Network] = None
@@ -69,7 +71,8 @@ class Finetune(tf.Module):
         self._backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
         weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer,
-        channels=self.transform.shape[-1], distribution=context.distribution)
+        channels=self.transform.shape[-1], loss=self._trainer.loss,
+        distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self._task = task
@@ -142,6 +145,19 @@ class Finetune(tf.Module):
       raise RuntimeError(
           f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
     return self._network.logits(images)
+
+
+def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> None:
+  """Refuses a search over what a user's optimizer or loss does not read."""
+  if trainer.loss is not None and search.label_smoothing != 0.0:
+    raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
+                     f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")
+  if isinstance(trainer.optimizer, str):
+    return
+  rate = optimizers.own_rate(optimizers.own(trainer.optimizer, "Trainer.optimizer"))
+  if rate is None and not isinstance(search.learning_rate, (int, float)):
+    raise ValueError("Trainer.optimizer has a learning rate schedule, so there is no rate to "
+                     "search. Set Search.learning_rate to one number, which is only recorded.")
 
 
 class _Networks:

@@ -80,14 +80,14 @@ class GradientLearner(tf.Module):
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
     replay_batch: R, rows of the memory that each step takes besides.
     reset: whether each phase starts from new weights.
-    schedule: of the rate within a phase. optimizer: `sgd.Momentum` or `optimizers.Keras`.
-    epochs: of a phase. batch_size: B. learning_rate: the peak of the schedule.
-    base: how the first classes are learned where it is not like all others; see `composition.Base`.
+    schedule: of the rate within a phase. optimizer: `sgd.Momentum`, or a Keras optimizer.
+    epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
+    base: how the first classes are learned, if not like others; see `composition.Base`.
     meta: meta-training of the network on the first classes, task or bucket; see `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
   """
 
-  # `predict` stays one graph, whose variables training changes: what is made of it can be kept.
+  # `predict` stays one graph, whose variables training changes.
   predict_stays = True
 
   def __init__(
@@ -105,13 +105,14 @@ class GradientLearner(tf.Module):
       optimizer: composition.OptimizerSpec = _MOMENTUM,
       epochs: float = 100,
       batch_size: int = 64,
-      learning_rate: float = 1.0,
+      learning_rate: float | None = None,
       base: composition.Base | None = None,
       meta: fomaml.FirstOrder | None = None,
       observe_batch: int | None = None,
   ):
     super().__init__()
-    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
+    optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule is _CONSTANT)
+    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=rate)
     self.transform, self.net = transform, net
     self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
     self.objective = objective or objective_lib.Objective()
@@ -120,7 +121,7 @@ class GradientLearner(tf.Module):
         net.augments)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
-        train_on, replay_batch, epochs, batch_size, learning_rate, schedule,
+        train_on, replay_batch, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None

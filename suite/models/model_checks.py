@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Checks of a user's Keras model before anything is trained, and its division into body and head."""
+"""Checks of a user's Keras model before a training, and its division into body and head."""
 
 from __future__ import annotations
 
@@ -65,8 +65,9 @@ def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> N
                if any(id(i) in inner for i in op.inputs)]
     raise ValueError(
         f"{owner}, {model.name!r}, reads {len(outside)} variables that are not its own, in "
-        f"{', '.join(layers_of(model, readers)) or 'its call'}. Make them weights of a layer (a subclass "
-        "of tf.keras.layers.Layer with add_weight) instead of reading them in a Lambda layer.")
+        f"{', '.join(layers_of(model, readers)) or 'its call'}. Make them weights of a layer (a "
+        "subclass of tf.keras.layers.Layer with add_weight) instead of reading them in a Lambda "
+        "layer.")
 
 
 def layers_of(model: tf.keras.Model, ops: list[str]) -> list[str]:

@@ -46,7 +46,8 @@ class Backbone:
     if head not in HEADS:
       raise ValueError(f"head is {head!r}; allowed are {', '.join(HEADS)}.")
     if not callable(given):
-      raise ValueError(f"{owner} is {given!r}; give a tf.keras.Model, or a function that makes one.")
+      raise ValueError(f"{owner} is {given!r}; give a tf.keras.Model, or a function that makes "
+                       "one.")
     self._given, self._head, self._owner = given, head, owner
     self.keeps_head = head == "own"
     self._shape: tuple[int, ...] = ()
@@ -74,9 +75,9 @@ class Backbone:
     width = head.output_shape[-1]
     if width != num_classes:
       raise ValueError(
-          f"{self._owner} has {width} outputs, but the task has {num_classes} classes. Give a model "
-          "of this width, a function with an argument num_classes, or head='replace', which puts a "
-          "new head in place of its last layer.")
+          f"{self._owner} has {width} outputs, but the task has {num_classes} classes. Give a "
+          "model of this width, a function with an argument num_classes, or head='replace', which "
+          "puts a new head in place of its last layer.")
     return head
 
   def _parts(self, num_classes: int) -> tuple[tf.keras.Model, tf.keras.Model | None]:
@@ -144,8 +145,8 @@ def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras
     else:
       copied = type(model).from_config(model.get_config())
   except Exception as error:
-    raise ValueError(f"{owner}, {model.name!r}, cannot be copied ({type(error).__name__}: {error}). "
-                     "Give a function that makes it.") from error
+    raise ValueError(f"{owner}, {model.name!r}, cannot be copied ({type(error).__name__}: {error})"
+                     ". Give a function that makes it.") from error
   if not model.built:
     return copied
   if not copied.built:

@@ -44,8 +44,8 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
       add(figures.costs_against_support_sets(costs) if costs
           else figures.accuracy_against_updates(spent))
   for run in runs:
-    if "accuracy_matrix" in run.summary:
-      acc = np.array(run.summary["accuracy_matrix"], dtype=float)  # None becomes NaN.
+    if run.protocol == "clear" and "matrix" in run.summary:
+      acc = np.array(run.summary["matrix"], dtype=float)  # None becomes NaN.
       name = f"{stem}_{run.label.replace('/', '_')}_matrix"
       drawn[name] = figures.accuracy_matrix(acc, title=run.label)
   return drawn

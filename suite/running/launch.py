@@ -12,6 +12,7 @@ from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.running import logs
 from suite.tables import table
 
 
@@ -75,6 +76,7 @@ def run_one(asked: RunFile, given: Mapping[str, Any]) -> str:
   # Finds most errors before TensorFlow is imported.
   found = gin_files.scan(paths, asked.params)
   set_data_dirs(given.get("data_dir"), given.get("mirror"))
+  logs.import_tensorflow()
   from suite import experiment
   gin_parse.parse(paths, asked.params, trusted=asked.trusted_modules)
   return gin_parse.configured(experiment.run, dict(

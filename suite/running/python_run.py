@@ -61,7 +61,8 @@ def run(
     if params or files or jobs or only:
       raise ValueError("params, files, jobs and only belong to run files; give a protocol's own "
                        "arguments by their names.")
-    # Imports TensorFlow, which a run file that has a mistake need not wait for.
+    # A run file that has a mistake need not wait for TensorFlow.
+    logs.import_tensorflow()
     from suite.running import object_run
     return object_run.run(protocol, learners, workdir=workdir, metrics=metrics, **settings)
   if learners is not None:

@@ -87,8 +87,8 @@ class Embedding(tf.Module):
                      for name, value in initial.items()}
     self._sizes = self._net.norm_sizes(image_shape)
     ones, zeros = tf.ones([sum(self._sizes)], dtype), tf.zeros([sum(self._sizes)], dtype)
-    scale, offset, mean, variance = (
-        self._net.norm_values() if hasattr(self._net, "norm_values") else (ones, zeros, zeros, ones))
+    values = getattr(self._net, "norm_values", lambda: (ones, zeros, zeros, ones))
+    scale, offset, mean, variance = values()
     self._scale = tf.Variable(scale, dtype=dtype, name="norm_scale")
     self._offset = tf.Variable(offset, dtype=dtype, name="norm_offset")
     # Assigned inside replicas, with the same value on all of them.

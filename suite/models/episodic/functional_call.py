@@ -145,8 +145,8 @@ class FunctionalCall:
     kept = [replaced[id(external)] for external, _ in graph.captures if id(external) in replaced]
     if kept:
       raise ValueError(
-          f"{self._owner}, {self.model.name!r}, reads {', '.join(kept)} in a way that no tensor can "
-          "stand in for. Keep each variable in one attribute of its layer, made by add_weight.")
+          f"{self._owner}, {self.model.name!r}, reads {', '.join(kept)} in a way that no tensor "
+          "can stand in for. Keep each variable in one attribute of its layer, made by add_weight.")
 
 
 def _functions_of(graph: Any) -> list[Any]:

@@ -39,8 +39,8 @@ class FunctionalModel:
   def __init__(self, backbone: own_model.Given | own_model.Backbone):
     self._backbone = own_model.as_backbone(backbone, "FunctionalModel.backbone")
     if self._backbone.keeps_head:
-      raise ValueError("FunctionalModel.backbone keeps its own head, but episodes have other classes "
-                       "each; take head='replace'.")
+      raise ValueError("FunctionalModel.backbone keeps its own head, but each episode has other "
+                       "classes; take head='replace'.")
     self._call: Any = None
     self._values: list[np.ndarray] = []
 

@@ -138,8 +138,8 @@ class OwnHead(Linear):
     del is_input
     model = self._backbone().own_head(num_classes)
     if model.input_shape[-1] != num_features:
-      raise ValueError(f"The own head takes {model.input_shape[-1]} features, but the network makes "
-                       f"{num_features}. Give OwnHead and AllLayers the same Backbone.")
+      raise ValueError(f"The own head takes {model.input_shape[-1]} features, but the network "
+                       f"makes {num_features}. Give OwnHead and AllLayers the same Backbone.")
     return model
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -14,6 +14,7 @@ from suite.models import heads
 from suite.models import initial
 from suite.models import own_model
 from suite.training.gradient import gradient_loop
+from suite.training.gradient import optimizers
 from suite.training.scoring import scoring
 
 # What batch norm of `Network.extract` takes means and variances from.
@@ -28,7 +29,7 @@ class Network:
       image_shape (H, W, C); see `own_model`.
     image_size: H = W of the images. channels: C.
     kind, num_classes: of the task.
-    momentum, weight_decay, optimizer: see `GradientLoop`.
+    momentum, weight_decay, optimizer, loss: see `GradientLoop`.
     distribution: where the variables live.
   """
 
@@ -42,12 +43,14 @@ class Network:
       momentum: float,
       weight_decay: float,
       distribution: distribution_lib.Distribution,
-      optimizer: str = "sgd",
+      optimizer: str | optimizers.OwnOptimizer = "sgd",
       channels: int = 3,
+      loss: Callable[..., tf.Tensor] | None = None,
   ):
     self._arguments: Dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
-        weight_decay=weight_decay, optimizer=optimizer, channels=channels)
+        weight_decay=weight_decay, optimizer=optimizer, channels=channels,
+        loss=loss)
     self._make = own_model.as_backbone(backbone, "Finetune.backbone")
     self._distribution = distribution
     self._costs: Dict[str, flops.Cost] = {}
@@ -55,7 +58,7 @@ class Network:
       self.backbone, self.head, self.model = self._build()
     self.loop = gradient_loop.GradientLoop(
         self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
-        distribution=distribution)
+        distribution=distribution, loss=loss)
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
