@@ -62,7 +62,6 @@ from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
 Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
-
 _EXAMPLES = "examples"
 _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = sgd.Momentum()

@@ -12,12 +12,12 @@ import tensorflow as tf
 from suite.contracts import deliveries
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
-from suite.data.images import seeded_layers
 from suite.learners import gradient
 from suite.learners import maml
 from suite.learners import pretrain_tune
 from suite.learners import protonet
 from suite.models import own_model
+from suite.models import seeded_layers
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_model
 from suite.training.episodic import inner_loop
