@@ -204,7 +204,7 @@ def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Dis
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
   view = tensorboard.TensorBoardView(workdir / "tensorboard" / name, config_text=config_text)
-  return run_writer.RunWriter(workdir / name, view, progress_lib.Progress(name), after_event)
+  return run_writer.RunWriter(workdir / name, view, progress_lib.of_process(name), after_event)
 
 
 @contextlib.contextmanager

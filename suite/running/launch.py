@@ -54,6 +54,12 @@ def find(run: str, **settings: Any) -> RunFile:
   return RunFile(name, path, **settings)
 
 
+def defaults() -> dict[str, Any]:
+  """Arguments of `experiment.run` where none are given: those of the flags of `suite run`."""
+  return {"strategy": "one_device", "data_dir": os.environ.get("LIFELONG_DATA_DIR"),
+          "mirror": os.environ.get("LIFELONG_MIRROR"), "devices": None, "profile": False}
+
+
 def set_data_dirs(data_dir: str | None, mirror: str | None) -> None:
   """Sets environment variables: TFDS reads them when imported, worker processes inherit them."""
   if mirror:

@@ -71,15 +71,16 @@ def run(
   asked = launch.find(
       str(run), extra_files=[str(file) for file in files], params=bindings(params),
       workdir="" if workdir is None else str(workdir), command=f"suite.run({str(run)!r})")
+  given = {**launch.defaults(), **settings}
   if asked.is_table:
     if metrics:
       raise ValueError(f"{asked.name} is a table, whose runs are processes; metrics are for single "
                        "runs. Set experiment.run.metrics in the run files.")
-    made = launch.run_table(asked, settings, jobs=jobs or 1, only=only)
+    made = launch.run_table(asked, given, jobs=jobs or 1, only=only)
     return results.Result([asked.folder], made.failed)
   if jobs or only:
     raise ValueError(f"jobs and only are for tables, and {asked.name} is one run. Leave them out.")
-  launch.run_one(asked, {**settings, **({"metrics": metrics} if metrics else {})})
+  launch.run_one(asked, {**given, **({"metrics": metrics} if metrics else {})})
   return results.Result([asked.folder])
 
 
