@@ -8,6 +8,9 @@ import sys as _sys
 
 __version__ = "0.1.0"
 
+if "tensorflow" not in _sys.modules:  # It reads this when it is imported: no lines about CUDA.
+  _os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
 _HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; from "
         "TensorFlow 2.16 on that needs the package tf-keras.")
 

@@ -59,9 +59,8 @@ class Backbone:
     if not isinstance(self._given, tf.keras.Model) or not self._given.built:
       return None
     model_checks.check_ends(self._given, self._owner)
-    shape = getattr(self._given, "input_shape", None)
-    known = shape is not None and len(shape) == 4 and all(shape[1:])
-    return tuple(shape[1:]) if known else None
+    shape: Any = getattr(self._given, "input_shape", None) or ()
+    return tuple(shape[1:]) if len(shape) == 4 and all(shape[1:]) else None
 
   def __call__(self, *, image_shape: Any = None, feature_size: int | None = None) -> tf.keras.Model:
     """A new model of features [B, D], with the instance's weights or new ones."""
@@ -72,6 +71,7 @@ class Backbone:
   def own_head(self, num_classes: int) -> tf.keras.Model:
     """A new model of features [B, D] to logits [B, C], after the backbone was made once."""
     _, head = self._parts(num_classes)
+    assert head is not None
     width = head.output_shape[-1]
     if width != num_classes:
       raise ValueError(

@@ -57,7 +57,7 @@ def with_moments(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
   """
   if x.dtype == tf.float32:
     epsilon = max(epsilon, norms.EPSILON)
-    return tf.custom_gradient(lambda *args: _forward(*args, epsilon))(x, scale, offset)
+    return tf.custom_gradient(lambda a, b, c: _forward(a, b, c, epsilon))(x, scale, offset)
   mean, variance = moments(x)
   return (affine(x, mean, variance, scale, offset, epsilon), tf.stop_gradient(mean),
           tf.stop_gradient(variance))

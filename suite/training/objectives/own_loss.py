@@ -49,7 +49,7 @@ class OwnLoss(objective.Objective):
 
 def _says_probabilities(loss: Any) -> bool:
   """Whether a Keras loss was made with from_logits=False."""
-  settings = getattr(loss, "get_config", dict)()
+  settings: dict[str, Any] = loss.get_config() if hasattr(loss, "get_config") else {}
   return settings.get("from_logits", True) is False
 
 
