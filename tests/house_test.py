@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The house: which module may import which, read from the source with `ast`.
 
-ROOF          suite/cli.py  commands/  tables/  configs/ (the only gin)  experiment.py
+ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
               suite/curation/    dated images to a reviewed benchmark

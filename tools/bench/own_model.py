@@ -4,8 +4,8 @@
     python tools/bench/own_model.py --rounds 7 --seconds 3
 
 The cases are those of `tools/bench cfsl`. Both learners live in one process and work in alternating
-rounds; the table has medians of their rates, and the medians [range] of the rounds' ratios: of tasks
-a second, and of tasks a second of the process's CPU time, which other processes disturb less.
+rounds; the table has medians of their rates, and the medians [range] of the rounds' ratios: of
+tasks a second, and of tasks a second of CPU time, which other processes disturb less.
 """
 
 from __future__ import annotations
