@@ -24,6 +24,7 @@ def run(
     workdir: str | os.PathLike | None = None,
     params: Params = (),
     files: Sequence[str | os.PathLike] = (),
+    trusted_modules: Sequence[str] = (),
     metrics: Mapping[str, Callable[..., Any]] | None = None,
     jobs: int | None = None,
     only: Sequence[str] = (),
@@ -44,6 +45,7 @@ def run(
       configuration.
     params: of a run file, {"STEPS": 20}, or strings "X=Y" as of --gin_param.
     files: gin files to read after the run file.
+    trusted_modules: the only modules that the run file may import; (): any.
     metrics: further metrics by name: functions of labels and logits, or of records.
     jobs, only: of a table, as --jobs and --only.
     **settings: seed, data_dir, mirror, strategy, devices, profile and the like, arguments of
@@ -70,7 +72,8 @@ def run(
                      "protocol= instead of a run file.")
   asked = launch.find(
       str(run), extra_files=[str(file) for file in files], params=bindings(params),
-      workdir="" if workdir is None else str(workdir), command=f"suite.run({str(run)!r})")
+      workdir="" if workdir is None else str(workdir), trusted_modules=trusted_modules,
+      command=f"suite.run({str(run)!r})")
   given = {**launch.defaults(), **settings}
   if asked.is_table:
     if metrics:
