@@ -229,8 +229,15 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
 
 
 def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
-  """Claims the work directory: a new one, or one of the same configuration."""
+  """Claims the work directory: a new one, or one of the same configuration.
+
+  What was refused before its first event, such as a model that does not fit, has left nothing: it
+  is replaced.
+  """
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
+  if config_path.exists() and not _has_begun(folder):
+    for path in (environment_path, config_path):
+      path.unlink(missing_ok=True)
   if config_path.exists():
     unchanged.check(config_path, config_text, "a run")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
@@ -245,6 +252,12 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   except ValueError as error:
     raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
                                 "another --workdir.") from error
+
+
+def _has_begun(folder: pathlib.Path) -> bool:
+  """Whether a learner's directory holds anything, a record or a part of its first event."""
+  of_learners = (p for p in folder.glob("*/**/*") if "tensorboard" not in p.parts)
+  return any(p.is_file() and p.stat().st_size for p in of_learners)
 
 
 def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:

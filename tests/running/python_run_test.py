@@ -129,6 +129,19 @@ def test_mistakes_are_said_before_anything_is_written(settings, message):
   assert not pathlib.Path("w").exists()
 
 
+def test_what_was_refused_before_its_first_event_may_be_corrected_in_place(module):
+  def refuse(learner, *, state, scale=1.0):
+    raise ValueError("does not fit")
+
+  for _ in range(2):
+    with pytest.raises(ValueError, match="does not fit"):
+      suite.run(protocol=refuse, learners=module.Learner, workdir="w")
+  result = suite.run(protocol=module.run, learners=module.Learner, workdir="w")
+  assert len(result.records) == 2
+  with pytest.raises(gin_files.ConfigError, match="another configuration"):
+    suite.run(protocol=refuse, learners=module.Learner, workdir="w")
+
+
 def test_a_metric_that_returns_an_array_is_refused_before_training(module):
   with pytest.raises(ValueError, match="returned an array of shape"):
     suite.run(protocol=module.run, learners=module.Learner(), workdir="w",

@@ -226,7 +226,7 @@ def _labels(name: str, labels: Any, kind: str) -> np.ndarray:
   labels = np.asarray(labels)
   if labels.dtype.kind in "SUO":
     raise ValueError(f"{name!r} has labels that are text, such as {str(labels.reshape(-1)[0])!r}; "
-                     "give class numbers from 0, for example np.unique(labels, return_inverse=True)[1].")
+                     "give class numbers from 0: np.unique(labels, return_inverse=True)[1].")
   if labels.dtype.kind == "f":
     raise ValueError(f"{name!r} has labels of type {labels.dtype}; give class numbers from 0, as "
                      "integers: labels.astype('int64') if they are whole numbers.")

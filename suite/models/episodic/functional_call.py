@@ -61,7 +61,7 @@ class FunctionalCall:
     names = {id(v): f"{i:03d}/{v.name.split('/')[-1].split(':')[0]}"
              for i, v in enumerate(self._weights)}
     self.names = tuple(names.values())
-    self._slots = [(vars(layer), key, template) for layer in layers
+    self._slots = [(vars(layer), key, template, layer.compute_dtype) for layer in layers
                    for key, template in _templates(layer, names)]
     self._check()
 
@@ -81,9 +81,9 @@ class FunctionalCall:
     before: list[tuple[dict[str, Any], str, Any]] = []
     added: list[dict[str, Any]] = []
     try:
-      for holder, key, template in self._slots:
+      for holder, key, template, dtype in self._slots:
         before.append((holder, key, holder[key]))
-        holder[key] = _filled(template, weights)
+        holder[key] = _filled(template, weights, dtype)
       for number, layer in enumerate(self.norms):
         vars(layer)["call"] = functools.partial(_normalized, layer, number, normalize)
         added.append(vars(layer))
@@ -190,13 +190,14 @@ def _template(value: Any, names: Mapping[int, str]) -> Any:
   return value
 
 
-def _filled(template: Any, weights: Mapping[str, tf.Tensor]) -> Any:
+def _filled(template: Any, weights: Mapping[str, tf.Tensor], dtype: Any) -> Any:
+  """The structure with tensors in place of names; in the layer's type, under mixed precision."""
   if isinstance(template, _Name):
-    return weights[template]
+    return tf.cast(weights[template], dtype) if dtype else weights[template]
   if isinstance(template, dict):
-    return {key: _filled(value, weights) for key, value in template.items()}
+    return {key: _filled(value, weights, dtype) for key, value in template.items()}
   if isinstance(template, list):
-    return [_filled(value, weights) for value in template]
+    return [_filled(value, weights, dtype) for value in template]
   return template
 
 
@@ -211,8 +212,9 @@ def _normalized(layer: Any, number: int, normalize: Normalize, inputs: tf.Tensor
       1, -1 if None in inputs.shape[1:-1] else _product(inputs.shape[1:-1])]
   batch = -1 if inputs.shape[0] is None else inputs.shape[0]
   flat = tf.reshape(inputs, [batch, *sides, inputs.shape[-1]])
-  return tf.reshape(normalize(number, flat, float(layer.epsilon)), tf.shape(inputs)
-                    if None in inputs.shape else inputs.shape)
+  normal = normalize(number, tf.cast(flat, layer.variable_dtype), float(layer.epsilon))
+  shape = tf.shape(inputs) if None in inputs.shape else inputs.shape
+  return tf.cast(tf.reshape(normal, shape), inputs.dtype)
 
 
 def _product(sizes: Any) -> int:

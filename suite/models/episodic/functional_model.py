@@ -46,8 +46,9 @@ class FunctionalModel:
 
   @property
   def dtype(self) -> str:
-    """The type of weights and features, once made."""
-    return self._made().model.outputs[0].dtype.name
+    """The type of weights and features, once made; layers may compute in another one."""
+    weights = self._made().model.trainable_variables
+    return weights[0].dtype.name if weights else "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int | None = None
               ) -> dict[str, np.ndarray]:
@@ -97,7 +98,8 @@ class FunctionalModel:
   def features(self, weights: Weights, images: tf.Tensor, normalize: Callable[..., tf.Tensor]
                ) -> tf.Tensor:
     """Features [B, D]; normalize(x, epsilon) is the next norm."""
-    return self._made()(weights, images, lambda _, x, epsilon: normalize(x, epsilon))
+    return self._cast(
+        self._made()(weights, images, lambda _, x, epsilon: normalize(x, epsilon)))
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
@@ -111,7 +113,7 @@ class FunctionalModel:
       return twice_norm.affine(x, means[number], variances[number], scale[number], offset[number],
                                epsilon)
 
-    features = self._made()(_body(weights), images, normalize)
+    features = self._cast(self._made()(_body(weights), images, normalize))
     return tf.matmul(features, weights["head/kernel"]) + weights["head/bias"]
 
   def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
@@ -136,6 +138,9 @@ class FunctionalModel:
       return [], []
     first, second = (tf.split(part[0], sizes) for part in parts)
     return first, second
+
+  def _cast(self, features: tf.Tensor) -> tf.Tensor:
+    return tf.cast(features, self.dtype)
 
   def _made(self) -> functional_call.FunctionalCall:
     if self._call is None:

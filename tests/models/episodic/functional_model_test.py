@@ -161,6 +161,23 @@ def test_layer_norm_has_the_right_second_derivative():
   np.testing.assert_allclose(product, difference, rtol=1e-5, atol=1e-7)
 
 
+def test_layers_may_compute_in_half_precision():
+  def make(image_shape):
+    return tf.keras.Sequential([
+        layers.Conv2D(2, 3, input_shape=image_shape, dtype="mixed_bfloat16"),
+        layers.BatchNormalization(dtype="mixed_bfloat16"), layers.Flatten()])
+
+  net = functional_model.FunctionalModel(make)
+  weights = {name: tf.constant(value) for name, value in net.initial(0, SHAPE, WAY).items()}
+  assert net.dtype == "float32"
+  row = functional_conv4.Norms(*(tf.constant(p[0], tf.float32) for p in net.initial_norms(1)))
+  with tf.GradientTape() as tape:
+    tape.watch(weights)
+    logits = net.apply(weights, row, tf.random.stateless_uniform([4, *SHAPE], [0, 1]))
+  gradients = tape.gradient(logits, weights)
+  assert logits.dtype == tf.float32 and {g.dtype for g in gradients.values()} == {tf.float32}
+
+
 class Counting(layers.Layer):
   """Assigns a variable in its call."""
 
