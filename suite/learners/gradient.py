@@ -110,7 +110,7 @@ class GradientLearner(tf.Module):
       observe_batch: int | None = None,
   ):
     super().__init__()
-    optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule is _CONSTANT)
+    optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule == _CONSTANT)
     composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=rate)
     self.transform, self.net = transform, net
     self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
