@@ -32,7 +32,7 @@ _FUNCTIONS = {
     "run": "suite.running.python_run", "report": "suite.running.python_run",
     "list_runs": "suite.running.python_run", "learner": "suite.running.own_learner"}
 _MODULES = {
-    "images": "suite.data.images.image_sources", "streams": "suite.data.streams.streams",
+    "images": "suite.data.own.image_sources", "streams": "suite.data.streams.streams",
     "buckets": "suite.data.streams.buckets", "episodes": "suite.data.episodes.episodes",
     "sequences": "suite.data.sequences.sequences"}
 

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The command `suite`: flags say where to run, gin says what to run.
 
-Exit codes: 0 success; 1 failure; 2 bad usage or config; 130 interrupted (run again to resume).
+Exit codes: 0 success; 1 failure, or cells of a table that run elsewhere; 2 bad usage or config; 130
+interrupted, by SIGTERM too (run again to resume).
 TensorFlow is imported inside the commands that need it, so help, lists and errors are fast.
 """
 
@@ -25,12 +26,17 @@ import suite
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
+from suite.commands import verify_commands
 from suite.configs import gin_files
 from suite.reporting import tables
 from suite.running import launch
 from suite.running import logs
+from suite.system import folders
+from suite.system import processes
 
-STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")  # compute.distribution.NAMES
+# compute.distribution.NAMES
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
+PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16")  # models.precision.NAMES
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 
@@ -48,8 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
   # convolutions are twice to four times as fast with it there: tools/bench onednn.
   os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   try:
-    return args.do(args)
-  except gin_files.ConfigError as error:
+    with processes.ended_like_interrupted():
+      return args.do(args)
+  except (gin_files.ConfigError, folders.FolderError) as error:
     return _fail(error, args, code=2)
   except BrokenPipeError:  # The reader has closed the pipe: `suite list | head`.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
   data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
   curate_commands.add(commands, [every])
+  verify_commands.add(commands, [every])
   return parser
 
 
@@ -94,11 +102,16 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   run.add_argument("--trusted_modules", type=_names, default=[], metavar="A,B",
                    help="for gin files of somebody else: refuse them if they import, or name parts "
                    "of, other modules than these; suite,tensorflow suffices for shipped runs (any)")
-  run.add_argument("--workdir", metavar="DIR", help="results and state (./runs/RUN)")
+  run.add_argument("--workdir", type=_named, metavar="DIR", help="results and state (./runs/RUN)")
   run.add_argument("--strategy", choices=STRATEGIES, default="one_device",
                    help="tf.distribute strategy (one_device)")
   run.add_argument("--devices", type=_positive, metavar="N",
                    help="number of GPUs, or of logical CPU devices without a GPU (all)")
+  run.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0],
+                   help="of nets; variables, norms and losses stay float32 (float32)")
+  run.add_argument("--xla", action="store_true", help="let XLA compile clusters of ops")
+  run.add_argument("--deterministic", action=argparse.BooleanOptionalAction,
+                   help="refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)")
   run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
   run.add_argument("--jobs", type=_positive, metavar="N",
                    help="tables: number of cells to run at the same time (1)")
@@ -110,6 +123,12 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
 def _show_help(parser: argparse.ArgumentParser) -> int:
   parser.print_help(sys.stderr)
   return 2
+
+
+def _named(text: str) -> str:
+  if not text:  # Of a shell variable that is not set.
+    raise argparse.ArgumentTypeError("it is empty; give a folder, or leave it out")
+  return text
 
 
 def _positive(text: str) -> int:
@@ -130,9 +149,9 @@ def _names(text: str) -> list[str]:
 
 def _run(args) -> int:
   asked = launch.find(args.run, extra_files=args.gin_file, params=args.gin_param,
-                      workdir=args.workdir or "", command=args.command)
-  given = {name: getattr(args, name)
-           for name in ("strategy", "data_dir", "mirror", "devices", "profile")}
+                      workdir=args.workdir or "", command=args.command,
+                      trusted_modules=args.trusted_modules)
+  given = {name: getattr(args, name) for name in launch.defaults()}
   if asked.is_table:
     return _run_table(args, asked, given)
   if args.jobs or args.only:
@@ -149,7 +168,11 @@ def _run_table(args, asked: launch.RunFile, given: dict) -> int:
   print(result.report)
   if result.failed:
     print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
-  return 1 if result.failed else 0
+  if result.elsewhere:
+    print("", *(f"suite: runs elsewhere: {line}" for line in result.elsewhere),
+          "suite: The report is without them. Give the same command when they have ended.",
+          sep="\n", file=sys.stderr)
+  return 1 if result.failed or result.elsewhere else 0
 
 
 def _list(args) -> int:
@@ -196,7 +219,8 @@ def _fail(error: BaseException, args, *, code: int, label: str = "suite") -> int
   """Prints an error: the suite's messages alone, any other error with its traceback."""
   expected = True
   if isinstance(error, KeyboardInterrupt):
-    text = "interrupted; run the same command again to resume from the last saved state"
+    how = "ended by SIGTERM" if isinstance(error, processes.Terminated) else "interrupted"
+    text = f"{how}; run the same command again to resume from the last saved state"
   elif _graph_message(error):
     text = _graph_message(error)
   elif isinstance(error, gin_files.ConfigError) or _is_our_message(error):

@@ -25,6 +25,7 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import unchanged
 from suite.metrics import own_metrics
+from suite.models import precision as precision_lib
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
@@ -35,6 +36,7 @@ from suite.reporting import tensorboard
 from suite.state import snapshots
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import folders
 
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
@@ -55,6 +57,9 @@ def run(
     profile: bool = False,
     op_threads: Optional[int] = None,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
+    precision: str = precision_lib.FLOAT32,
+    xla: bool = False,
+    deterministic: Optional[bool] = None,
     config_text: str = "",
     command: str = "",
     find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
@@ -75,31 +80,38 @@ def run(
       small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
+    precision: of all nets, see `models.precision`.
+    xla: let XLA compile clusters of ops.
+    deterministic: refuse ops without a deterministic kernel; None: on a CPU, but not on a GPU,
+      where it takes slower kernels.
     config_text: the configuration, stored beside the results as config.gin; the part that was used,
       defaults included, is stored as operative_config.gin.
     command: the user's command line.
     find_unused: (operative config, only) -> bindings that the finished run did not use.
   """
-  learners, own = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
+  learners, further = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
+  _check_numbers(seed, op_threads)
+  for name, folder_given in (("--workdir", workdir), ("--data_dir", data_dir)):
+    if folder_given is not None:
+      folders.check(folder_given, name)
   for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
     if value:
       os.environ[variable] = str(value)
   folder = pathlib.Path(workdir)
   _set_op_threads(op_threads, _stored_environment(folder))
+  arithmetic.compile_clusters(xla)  # Its flag is read when devices are listed.
   distribution = distribution_lib.build(strategy, devices)
-  # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead of
-  # drifting.
   tf.random.set_seed(seed)
-  tf.config.experimental.enable_op_determinism()
+  own = _set_arithmetic(precision, xla, deterministic, distribution)
   graph_rewrites.without_temporary_variables()
   with _alone(folder, distribution), distribution.lost_processes():
     if distribution.is_chief:
-      environment = _environment(seed, distribution, command)
-      _claim(folder, config_text, {**environment, "learners": list(learners)})
-    _compute_as_the_chief(distribution)
+      environment = _environment(seed, distribution, command, own)
+      _claim(folder, config_text, own, {**environment, "learners": list(learners)})
+    _compute_as_the_chief(distribution, own)
     for name, make_learner in learners.items():
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text,
-               own)
+               further)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
@@ -136,12 +148,37 @@ def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
   return {name: make for name, make in learners.items() if not only or name in only}
 
 
+def _check_numbers(seed: int, op_threads: Optional[int]) -> None:
+  if not isinstance(seed, int):
+    raise gin_files.ConfigError(f"experiment.run.seed is {seed!r}; it must be a whole number.")
+  if op_threads is not None and (not isinstance(op_threads, int) or op_threads < 1):
+    raise gin_files.ConfigError(f"experiment.run.op_threads is {op_threads!r}; it must be at least "
+                                "1, or None for all cores.")
+
+
 def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
   """The threads of an op: those the run began with, else those asked for."""
   number = stored.get("arithmetic", {}).get("op_threads", asked)
   if number is not None and not arithmetic.limit_op_threads(number):
     logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
                  number)
+
+
+def _set_arithmetic(precision: str, xla: bool, deterministic: Optional[bool],
+                    distribution: distribution_lib.Distribution) -> arithmetic.Arithmetic:
+  """Sets how this process computes; returns it, to be recorded."""
+  if deterministic is None:
+    deterministic = not tf.config.list_physical_devices("GPU")
+  precision_lib.use(precision)
+  if precision_lib.needs_loss_scale() and not distribution.is_single:
+    raise gin_files.ConfigError(
+        f"--precision {precision} scales losses, which the replicas of --strategy "
+        f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
+  if deterministic:
+    # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead
+    # of drifting.
+    tf.config.experimental.enable_op_determinism()
+  return arithmetic.of_this_process(precision=precision, xla=xla, deterministic=deterministic)
 
 
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
@@ -154,7 +191,7 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
              profile: bool, config_text: str, metrics: own_metrics.OwnMetrics) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
-  if distribution.agreed(summary_path.exists()):
+  if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
     return
   trace = _Trace(workdir / "tensorboard" / name if profile else None)
@@ -165,16 +202,25 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     summary = {**protocol(make_learner(), state=state), "run": name}
     if metrics.names:
       summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
+    state.flush()
   finally:
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    snapshots.save_text(summary_path, json.dumps(records_lib.to_plain(summary), indent=1))
+    snapshots.save_text(summary_path, runs_lib.sealed(records_lib.to_plain(summary)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
   """The file whose presence says that the learner has finished."""
   return workdir / name / "summary.json"
+
+
+def _has_summary(path: pathlib.Path) -> bool:
+  try:
+    return bool(runs_lib.read_json(path))
+  except ValueError as error:
+    logging.warning("%s Until then: it is made again from the records.", error)
+    return False
 
 
 def _keep_operative_config(path: pathlib.Path) -> None:
@@ -213,8 +259,7 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
   if not distribution.is_chief:
     yield
     return
-  with snapshots.disk_errors("anything", folder):
-    folder.mkdir(parents=True, exist_ok=True)
+  folders.make(folder, "--workdir")
   others = (p.name for p in folder.iterdir() if not p.name.startswith(atomic_files.TEMPORARY))
   if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
@@ -223,12 +268,14 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
       with snapshots.disk_errors("anything", folder):
         stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
     except file_lock.LockedError as error:
-      raise gin_files.ConfigError(f"Another process runs in {folder}. Wait until it has ended, or "
-                                  "give another --workdir.") from error
+      raise gin_files.ConfigError(
+          f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
+          "ended, or end it, then repeat the command; or give another --workdir.") from error
     yield
 
 
-def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any]) -> None:
+def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
+           environment: Mapping[str, Any]) -> None:
   """Claims the work directory: a new one, or one of the same configuration.
 
   What was refused before its first event, such as a model that does not fit, has left nothing: it
@@ -248,7 +295,7 @@ def _claim(folder: pathlib.Path, config_text: str, environment: Mapping[str, Any
   if all(_summary(folder, name).exists() for name in environment["learners"]):
     return  # Nothing is left to compute; the run is only reported.
   try:
-    arithmetic.of_this_process().check(_stored_environment(folder).get("arithmetic", {}))
+    own.check(_stored_environment(folder).get("arithmetic", {}))
   except ValueError as error:
     raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
                                 "another --workdir.") from error
@@ -260,9 +307,9 @@ def _has_begun(folder: pathlib.Path) -> bool:
   return any(p.is_file() and p.stat().st_size for p in of_learners)
 
 
-def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:
-  """Refuses a process with other threads than the chief's, which alone are stored."""
-  own = arithmetic.of_this_process()
+def _compute_as_the_chief(distribution: distribution_lib.Distribution,
+                          own: arithmetic.Arithmetic) -> None:
+  """Refuses a process that computes otherwise than the chief, whose settings are stored."""
   try:
     own.check(distribution.agreed(dataclasses.asdict(own)))
   except ValueError as error:
@@ -270,8 +317,8 @@ def _compute_as_the_chief(distribution: distribution_lib.Distribution) -> None:
         f"This process computes otherwise than the chief: {error}") from error
 
 
-def _environment(seed: int, distribution: distribution_lib.Distribution, command: str
-                 ) -> Dict[str, Any]:
+def _environment(seed: int, distribution: distribution_lib.Distribution, command: str,
+                 own: arithmetic.Arithmetic) -> Dict[str, Any]:
   """Versions, device and revision, on which numbers depend besides the configuration."""
   packages: Dict[str, Optional[str]] = {}
   for name in _PACKAGES:
@@ -283,7 +330,7 @@ def _environment(seed: int, distribution: distribution_lib.Distribution, command
       "command": command, "seed": seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(),
-      "arithmetic": dataclasses.asdict(arithmetic.of_this_process()),
+      "arithmetic": dataclasses.asdict(own),
       "packages": packages, "git_revision": _git_revision()}
 
 

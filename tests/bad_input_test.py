@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -158,6 +159,49 @@ def test_a_setting_that_makes_no_sense_is_said_plainly(capsys, binding, message)
   error = capsys.readouterr().err
   assert message in error and "Traceback" not in error
   assert not _records()
+
+
+@pytest.mark.parametrize("binding, message", [
+    ("STEPS='many'", "trainer.Trainer.steps is 'many' through %STEPS (the command line); it takes "
+     "a whole number."),
+    ("STEPS=[1, 2]", "Trainer.steps is [1, 2] through %STEPS (the command line); it takes a whole"),
+    ("experiment.run.seed='abc'", "experiment.run.seed is 'abc' (the command line); it takes a "
+     "whole number."),
+    ("experiment.run.seed=1.5", "experiment.run.seed is 1.5 (the command line); it takes a whole"),
+    ("experiment.run.op_threads='x'", "op_threads is 'x' (the command line); it takes a whole"),
+    ("experiment.run.op_threads=-3", "op_threads is -3; it must be at least 1, or None for all"),
+])
+def test_a_setting_of_a_wrong_type_or_range_is_refused_before_any_work(capsys, binding, message):
+  assert _run(binding) == 2
+  error = capsys.readouterr().err
+  assert message in error and "Traceback" not in error
+  assert not pathlib.Path("w").exists()
+
+
+@pytest.mark.parametrize("arguments, code, message", [
+    (("run", "small.gin", "--workdir", "small.py"), 2, "small.py is a file. Give --workdir a fold"),
+    (("run", "small.gin", "--workdir", "small.py/w"), 2, "lies under small.py, which is a file."),
+    (("run", "small.gin", "--workdir", "/proc/no/w"), 2, "/proc/no/w cannot be made: No such file"),
+    (("run", "small.gin", "--workdir", ""), 2, "--workdir: it is empty; give a folder, or"),
+    (("run", "small.gin", "--data_dir", "small.py"), 2, "small.py is a file. Give --data_dir"),
+    (("run", "digits/cfsl_table", "--workdir", "small.py"), 2, "small.py is a file. Give"),
+    (("data", "build", "nevis/semeion", "--data_dir", "small.py/x"), 2, "lies under small.py, "),
+    (("data", "build", "nevis/semeion", "--data_dir", "/proc/no"), 2, "/proc/no cannot be made: "),
+    (("data", "doctor", "nevis/semeion", "--data_dir", "small.py"), 2, "small.py is a file."),
+])
+def test_a_folder_that_is_a_file_or_read_only_is_named(capsys, arguments, code, message):
+  assert cli.main(list(arguments)) == code
+  error = capsys.readouterr().err
+  assert message in error and "Traceback" not in error
+
+
+def test_a_run_that_is_ended_says_that_it_can_go_on(monkeypatch, capsys):
+  monkeypatch.setattr(cli, "_list", lambda args: os.kill(os.getpid(), signal.SIGTERM))
+  assert cli.main(["list"]) == 130
+  error = capsys.readouterr().err
+  assert error == ("suite: ended by SIGTERM; run the same command again to resume from the last "
+                   "saved state\n")
+  assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.parametrize("part, done", [("train", 2), ("dev", 2), ("test", 3)])

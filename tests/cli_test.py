@@ -35,8 +35,8 @@ def runs(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   notes = types.SimpleNamespace(calls=[], raises=None)
 
-  def run(*, protocol, seed=0, workdir, data_dir, mirror, strategy, devices, profile, config_text,
-          command, find_unused):
+  def run(*, protocol, seed=0, workdir, data_dir, mirror, strategy, devices, profile, precision,
+          xla, deterministic, config_text, command, find_unused):
     assert find_unused("", ()) is not None
     assert data_dir == os.environ.get("TFDS_DATA_DIR")
     assert mirror == os.environ.get("LIFELONG_MIRROR")
@@ -64,9 +64,13 @@ def test_run_passes_flags_and_gin_says_the_rest(runs, tmp_path, capsys):
   assert call["workdir"] == os.path.join("runs", "toy")
   assert (call["data_dir"], call["mirror"], call["strategy"]) == ("d", "m", "mirrored")
   assert (call["devices"], call["profile"]) == (2, True)
+  assert (call["precision"], call["xla"], call["deterministic"]) == ("float32", False, None)
   assert "SEED = 5" in call["config_text"]
   assert call["command"] == ("suite run toy --gin_param SEED=5 --data_dir d --mirror m "
                              "--strategy mirrored --devices 2 --profile")
+  assert cli.main(["run", "toy", "--precision", "bfloat16", "--xla", "--no-deterministic"]) == 0
+  call = runs.calls[-1]
+  assert (call["precision"], call["xla"], call["deterministic"]) == ("bfloat16", True, False)
 
 
 def test_run_takes_places_from_the_environment(runs, monkeypatch, tmp_path):

@@ -144,6 +144,14 @@ def _configs():
           for index in (0, 1)]
 
 
+def _slurm_tasks():
+  """What srun sets for each of two tasks of one node; TF_CONFIG has no part in it."""
+  step = {"SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_NUM_TASKS": "2",
+          "SLURM_STEP_NODELIST": "localhost", "SLURM_STEP_TASKS_PER_NODE": "2",
+          "SLURMD_NODENAME": "localhost", "TF_CONFIG": ""}
+  return [{**step, "SLURM_PROCID": str(i), "SLURM_LOCALID": str(i)} for i in (0, 1)]
+
+
 BATCH_NORM = ("--gin_param", "conv4.conv4.norm='batch'")  # As the quickstart has it.
 
 
@@ -164,7 +172,7 @@ def test_a_worker_that_is_killed_ends_the_other_and_both_go_on(start, with_batch
   chief, second = _two_workers(start, tmp_path, *BATCH_NORM)
   try:
     deadline = time.monotonic() + 200
-    while not list(tmp_path.glob("ft_d/state/progress/0*/partial.npz")):  # In the first training.
+    while not list(tmp_path.glob("ft_d/state/progress/0*.bin")):  # In the first training.
       assert chief.poll() is None and time.monotonic() < deadline
       time.sleep(0.01)
     second.kill()
@@ -187,8 +195,8 @@ import os
 from suite.compute import distribution
 import tensorflow as tf
 
-one = distribution.build("multi_worker")
-index = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+one = distribution.build("slurm")
+index = int(os.environ["SLURM_PROCID"])
 agreed = [one.agreed({"error": 0.1 + index, "chief": one.is_chief}), len(one.agreed("x" * 40000))]
 with one.scope():
   norm = tf.keras.layers.BatchNormalization()
@@ -201,11 +209,11 @@ print("found", json.dumps([agreed, before, float(norm.moving_mean.numpy()[0])]))
 """
 
 
-def test_processes_take_the_values_of_the_chief_and_the_mean_of_their_statistics():
+def test_slurm_tasks_take_the_values_of_the_chief_and_the_mean_of_their_statistics():
   processes = [subprocess.Popen(
       [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-      env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT), "TF_CONFIG": config})
-               for config in _configs()]
+      env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT), **task})
+               for task in _slurm_tasks()]
   outputs = _finish(*processes)
   for output, own in zip(outputs, (1.0, 4.0)):
     found = json.loads(output[output.index("found") + len("found"):].splitlines()[0])

@@ -7,6 +7,7 @@ Blocks ```python are run as programs and ```gin as run files, each in an empty f
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -53,3 +54,23 @@ def test_every_path_that_a_page_names_exists(page):
   links = {link for link in re.findall(r"\]\(([^):#]+)\)", text) if "//" not in link}
   missing += sorted(link for link in links if not (page.parent / link).exists())
   assert not missing, f"{page.name} names {', '.join(missing)}"
+
+
+def test_every_pod_of_the_manifest_reads_its_place_in_the_cluster():
+  yaml = pytest.importorskip("yaml", reason="needs PyYAML, which the extra beam installs")
+  text = (ROOT / "docs" / "kubernetes.yaml").read_text(encoding="utf-8")
+  service, job = yaml.safe_load_all(text)
+  name, spec = job["metadata"]["name"], job["spec"]
+  pod = spec["template"]["spec"]
+  container, = pod["containers"]
+  assert (service["kind"], job["kind"], spec["completionMode"]) == ("Service", "Job", "Indexed")
+  assert pod["subdomain"] == service["metadata"]["name"]
+  assert service["spec"]["selector"] == {"job-name": name}
+  assert container["command"] == ["suite"] and "multi_worker" in container["args"]
+  index, config = container["env"]  # A variable is replaced in those after it.
+  assert config["name"] == "TF_CONFIG" and spec["completions"] == spec["parallelism"]
+  for number in range(spec["completions"]):
+    found = json.loads(config["value"].replace(f"$({index['name']})", str(number)))
+    assert found["task"] == {"type": "worker", "index": number}
+    hosts = [f"{name}-{i}.{pod['subdomain']}:2222" for i in range(spec["completions"])]
+    assert found["cluster"] == {"worker": hosts}

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import platform
 import sys
 
 import pytest
@@ -17,6 +18,7 @@ from suite import experiment
 from suite.compute import arithmetic
 from suite.compute import distribution
 from suite.configs import gin_files
+from suite.models import precision
 from suite.reporting import records
 from suite.system import file_lock
 
@@ -239,7 +241,9 @@ def test_a_second_process_is_kept_out_of_a_work_directory(capsys):
   files = _files("w")
   with file_lock.held(pathlib.Path("w/.lock")):
     assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
-  assert "Another process runs in w. Wait until it has ended, or" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"runs in w: process {os.getpid()} on {platform.node()}, 20" in said
+    assert "Wait until it has ended, or end it, then repeat the command; or give another" in said
   assert _files("w") == files
 
 
@@ -255,9 +259,39 @@ def test_a_process_that_computes_otherwise_than_the_chief_is_refused(runs, monke
 
 def test_a_work_directory_that_cannot_be_made_or_locked_is_named(runs, capsys):
   pathlib.Path("v").write_text("a file")
-  pathlib.Path("w/.lock").mkdir(parents=True)  # As little as a file system that is read-only.
-  for folder, reason in (("v", "File exists"), ("v/w", "Not a directory"), ("w", "Is a directory")):
-    assert cli.main(["run", "two.gin", "--workdir", folder]) == 1
+  pathlib.Path("w/.lock").mkdir(parents=True)
+  for folder, code, reason in (
+      ("v", 2, "v is a file. Give --workdir a folder."),
+      ("v/w", 2, "v/w lies under v, which is a file. Give --workdir a folder."),
+      ("/proc/no/w", 2, "/proc/no/w cannot be made: "),
+      ("w", 1, "Could not save anything in w: Is a directory.")):
+    assert cli.main(["run", "two.gin", "--workdir", folder]) == code
     said = capsys.readouterr().err
-    assert f"Could not save anything in {folder}: {reason}." in said and "Traceback" not in said
+    assert reason in said and "Traceback" not in said
   assert not runs.calls
+
+
+def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys):
+  seen = []
+  monkeypatch.setattr(precision, "use", lambda name: seen.append(name))
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
+  stored = json.loads(pathlib.Path("w/environment.json").read_text())["arithmetic"]
+  assert stored["precision"] == "bfloat16" and stored["deterministic"] and not stored["xla"]
+  pathlib.Path("w/bob/summary.json").unlink()
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
+  said = capsys.readouterr().err
+  assert "precision was bfloat16 and is float32" in said and "Give --precision bfloat16." in said
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
+  assert seen == ["bfloat16", "float32", "bfloat16"]
+
+
+def test_a_second_start_beside_a_damaged_summary_makes_it_again(runs, caplog):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  path = pathlib.Path("w/ada/summary.json")
+  whole = path.read_text()
+  for damaged in ("", whole[:-9], whole.replace("12", "13")):
+    path.write_text(damaged)
+    assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+    assert path.read_text() == whole
+  assert "summary.json is not JSON as it was written" in caplog.text
+  assert runs.calls == ["ada", "bob", "ada", "ada", "ada"]

@@ -33,10 +33,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Low to high.
 WINGS = (
     "tfds_builders",
-    "suite.system", "suite.compute", "suite.metrics", "suite.models", "suite.models.episodic",
+    "suite.system", "suite.compute", "suite.metrics", "suite.models", "suite.models.own",
+    "suite.models.episodic",
     "suite.state", "suite.contracts",
-    "suite.data.images", "suite.data.episodes", "suite.data.streams", "suite.data.sequences",
-    "suite.data.digits",
+    "suite.data.images", "suite.data.own", "suite.data.episodes", "suite.data.streams",
+    "suite.data.sequences", "suite.data.digits",
     "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
     "suite.training.gradient", "suite.training.pretraining", "suite.training.sequence",
     "suite.training.episodic",
@@ -53,7 +54,8 @@ LESS = {
     "suite.metrics": (),
     "suite.models": ("suite.models",),
     "suite.data": ("suite.data", "suite.contracts", "suite.system", "suite.compute.seeds",
-                   "suite.models.addons", "tfds_builders"),
+                   "suite.compute.byte_rows", "suite.models.addons",
+                   "suite.models.augment_layers", "tfds_builders"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
 NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}

@@ -43,11 +43,10 @@ def _tool(processes):
 
 def _journal(workdir):
   """The journal of the event in progress, {} if nothing of it is saved (or is being replaced)."""
-  for path in sorted((workdir / "ft_d" / "state" / "progress").glob("[0-9]*/journal.json"),
-                     reverse=True):
+  for path in sorted((workdir / "ft_d" / "state" / "progress").glob("[0-9]*.json"), reverse=True):
     try:
-      return json.loads(path.read_text())
-    except (OSError, ValueError):
+      return json.loads(path.read_text().splitlines()[0])["values"]
+    except (OSError, ValueError, IndexError):
       continue
   return {}
 
@@ -100,11 +99,12 @@ def test_the_tool_tells_different_records(tool, tmp_path):
 def test_the_tool_says_where_a_run_is(tool, tmp_path):
   assert tool.position(tmp_path) == "before its first event"
   folder = tmp_path / "ada"
-  (folder / "state" / "progress" / "00000003").mkdir(parents=True)
+  (folder / "state" / "progress").mkdir(parents=True)
   (folder / "records.jsonl").write_text("{}\n{}\n")
   assert tool.position(tmp_path) == "ada 2 records; ada with nothing saved inside its event"
   journal = {"event": 2, "done": {"a": 1}, "partial": {"key": "t/trial0", "values": {"step": 30}}}
-  (folder / "state" / "progress" / "00000003" / "journal.json").write_text(json.dumps(journal))
+  (folder / "state" / "progress" / "00000003.json").write_text(
+      json.dumps({"values": journal, "arrays": {}}) + "\n0123456789abcdef\n")
   assert tool.position(
       tmp_path) == "ada 2 records; ada in event 2 with 1 finished parts, step 30 of t/trial0"
   (folder / "summary.json").write_text("{}")

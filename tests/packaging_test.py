@@ -6,11 +6,13 @@ from __future__ import annotations
 import configparser
 import os
 import pathlib
+import runpy
 import shutil
 import subprocess
 import sys
 import zipfile
 
+from packaging import requirements
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -101,6 +103,45 @@ def test_every_dependency_is_explained():
   text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
   for line in "\n".join(wanted).split():
     assert f"`{line}`" in text, f"docs/dependencies.md does not give the reason for {line}"
+
+
+@pytest.fixture(name="required")
+def _required(monkeypatch):
+  """required(line, python): name -> requirements of setup.cfg there, as setup.py gives them."""
+  config = configparser.ConfigParser()
+  config.read(ROOT / "setup.cfg")
+
+  def required(line, python):
+    given = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("LIFELONG_TENSORFLOW", line)
+    monkeypatch.setattr("setuptools.setup", lambda **arguments: given.update(arguments))
+    runpy.run_path("setup.py")
+    texts = given.get("install_requires", config["options"]["install_requires"].split("\n"))
+    found = {}
+    for one in map(requirements.Requirement, filter(None, texts)):
+      if one.marker is None or one.marker.evaluate({"python_version": python}):
+        found.setdefault(one.name, []).append(str(one.specifier))
+    return found
+
+  return required
+
+
+@pytest.mark.parametrize("line, python, newer", [
+    ("", "3.9", False), ("", "3.11", False), ("", "3.12", True), ("", "3.13", True),
+    ("newer", "3.9", False), ("newer", "3.10", True), ("newer", "3.11", True),
+    ("newer", "3.13", True)])
+def test_each_python_gets_one_tensorflow(required, line, python, newer):
+  found = required(line, python)
+  assert found["tensorflow"] == ["<2.22,>=2.16" if newer else "<2.16,>=2.15"]
+  assert ("tf-keras" in found, "tensorflow-addons" in found) == (newer, not newer)
+  # Before 2.19, tf-keras gives Python 3.12's random numbers a float.
+  assert found.get("tf-keras", [""])[1:] == ([">=2.19"] if python in ("3.12", "3.13") else [])
+
+
+def test_another_line_is_refused(required):
+  with pytest.raises(ValueError, match="LIFELONG_TENSORFLOW is '2.19'; allowed is 'newer'"):
+    required("2.19", "3.11")
 
 
 FAKE_PYTHONS = {"python3.11": "exit 127", "python3.10": "echo 3.14", "python3.9": "echo 3.9",

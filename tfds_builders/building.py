@@ -17,7 +17,7 @@ from tfds_builders import errors
 from tfds_builders import status
 
 
-def build(name: str, data_dir: status.DataDir = None, *, beam_runner: str | None = None) -> Any:
+def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "") -> Any:
   """Prepares `name` unless it is prepared; returns the TFDS builder, ready for `as_dataset`.
 
   If two processes build one data set, the second waits for the first and finds it prepared.
@@ -25,7 +25,8 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_runner: str | None
   Args:
     name: "nevis/mnist".
     data_dir: where data sets are prepared; TFDS's own folder if not given.
-    beam_runner: an Apache Beam runner, such as "DirectRunner", to build with (extra `beam`).
+    beam_options: of Apache Beam (extra `beam`), to build there, in the form that the command `tfds`
+      takes: "runner=DirectRunner,direct_num_workers=2".
 
   Raises:
     errors.DataError: the name is unknown, the files are missing or do not match the row, or the
@@ -43,13 +44,25 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_runner: str | None
     _sweep(directory / name)
     try:
       builder.download_and_prepare(
-          download_config=tfds.download.DownloadConfig(beam_runner=beam_runner))
+          download_config=tfds.download.DownloadConfig(beam_options=_pipeline(beam_options)))
     except OSError as error:
       if error.errno != errno.ENOSPC:
         raise
       _sweep(directory / name)
       raise errors.DataError(_full(name, directory)) from error
   return builder
+
+
+def _pipeline(options: str) -> Any:
+  """Beam's options; None: without Beam."""
+  if not options:
+    return None
+  try:
+    from apache_beam.options import pipeline_options  # pylint: disable=g-import-not-at-top
+  except ImportError as error:
+    raise errors.DataError("Beam options need the extra beam: pip install 'lifelong-suite[beam]'"
+                           ) from error
+  return pipeline_options.PipelineOptions([f"--{one}" for one in options.split(",")])
 
 
 @contextlib.contextmanager

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import functools
 import itertools
 import pathlib
+import struct
+import tokenize
 from typing import Any, Callable, Iterator, Mapping
+import zlib
 
 from absl import logging
 
@@ -19,6 +23,10 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import tfds_copy
 from tfds_builders.rows import row as row_lib
 
+# What parsers and the modules that they use raise on content that nobody expected.
+_UNEXPECTED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
+               RecursionError, SyntaxError, TypeError, ValueError, csv.Error, struct.error,
+               tokenize.TokenError, zlib.error)
 Candidates = dict[str, list[pathlib.Path]]
 
 
@@ -114,7 +122,26 @@ def _parts(layout: row_lib.Layout, paths: Mapping[str, pathlib.Path]) -> tuple[A
   """Returns one part per file if files can be read separately, else a single part."""
   pieces = ([{name: path} for name, path in paths.items()] if layout.separate_files else
             [dict(paths)])
-  return tuple(functools.partial(layout.parser.parse, piece, **layout.args) for piece in pieces)
+  return tuple(functools.partial(_parsed, layout.parser.parse, piece, layout.args)
+               for piece in pieces)
+
+
+def _parsed(parse: Callable[..., Iterator[example.Example]], paths: Mapping[str, pathlib.Path],
+            args: Mapping[str, Any]) -> Iterator[example.Example]:
+  """Yields the examples of files; whatever a parser stumbles over is a DataError that names them.
+
+  Parsers name what they check for. Content that none of them expected raises many errors in the
+  modules for csv, XML, tokens and numbers that they use.
+  """
+  try:
+    yield from parse(paths, **args)
+  except errors.DataError:
+    raise
+  except _UNEXPECTED as error:
+    names = ", ".join(str(path) for path in paths.values())
+    raise errors.DataError(
+        f"{names}: the content is not what was expected ({type(error).__name__}: {error}). It is "
+        "damaged or of another edition: get it again.") from error
 
 
 def _download(layout: row_lib.Layout, dl_manager) -> Source:

@@ -79,13 +79,15 @@ def data_directory(data_dir: DataDir = None) -> pathlib.Path:
   return pathlib.Path(chosen).expanduser()
 
 
-def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = False) -> Status:
+def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = False,
+            deep: bool = False) -> Status:
   """Returns whether "nevis/mnist" is prepared, or how it can be prepared.
 
   Args:
     dataset_name: the name.
     data_dir: where data sets are prepared.
     check_links: ask the servers, instead of relying on what is recorded of the links.
+    deep: read every record of what is prepared, too.
   """
   try:
     family, row = catalog.find(dataset_name)
@@ -94,13 +96,14 @@ def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = 
   links = links_lib.of(row)
   if check_links:
     links = tuple(map(links_lib.check, links))
-  return dataclasses.replace(_inspect(dataset_name, family, row, data_dir, links), links=links)
+  return dataclasses.replace(_inspect(dataset_name, family, row, data_dir, links, deep),
+                             links=links)
 
 
 def _inspect(dataset_name: str, family: str, row: row_lib.Row, data_dir: DataDir,
-             links: tuple[links_lib.Link, ...]) -> Status:
+             links: tuple[links_lib.Link, ...], deep: bool) -> Status:
   folder = data_directory(data_dir) / family / row.name / row.version
-  problem = _problem(folder)
+  problem = _problem(folder) or (damage(folder) if deep else "")
   if not problem:
     found = Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
     return dataclasses.replace(found, disk_bytes=0,
@@ -191,6 +194,25 @@ def _problem(folder: pathlib.Path) -> str:
     return f"its dataset_info.json cannot be read: {type(error).__name__}"
   num_files = sum(1 for path in folder.iterdir() if "record-" in path.name)
   return "" if num_files == num_shards else f"it has {num_files} of {num_shards} record files"
+
+
+def damage(folder: pathlib.Path) -> str:
+  """Returns what of a prepared data set cannot be read; "" if every record is what was written."""
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
+  info = json.loads((folder / "dataset_info.json").read_text())
+  for split in info["splits"]:
+    lengths = [int(length) for length in split["shardLengths"]]
+    paths = sorted(folder.glob(f"*-{split['name']}.*record-*"))
+    if len(paths) != len(lengths):
+      return f"split {split['name']!r} has {len(paths)} of {len(lengths)} record files"
+    for path, length in zip(paths, lengths):
+      try:  # Every record has a checksum.
+        num = tf.data.TFRecordDataset(str(path)).reduce(0, lambda count, _: count + 1).numpy()
+      except tf.errors.OpError as error:
+        return f"{path.name} is damaged: {error.message.splitlines()[0]}"
+      if num != length:
+        return f"{path.name} has {num} of {length} records"
+  return ""
 
 
 def _size(folder: pathlib.Path) -> int:

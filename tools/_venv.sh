@@ -40,9 +40,9 @@ find_python() {
   exit 2
 }
 
-# What an installation depends on: the packaging files, the extra, where the checkout lies.
+# What an installation depends on: the packaging files, the extra, where the checkout lies, the line (setup.py).
 venv_key() {
-  { cat "$ROOT/setup.cfg" "$ROOT/setup.py" "$ROOT/pyproject.toml"; echo "$1 $ROOT"; } | cksum | tr ' ' '-'
+  { cat "$ROOT/setup.cfg" "$ROOT/setup.py" "$ROOT/pyproject.toml"; echo "$1 $ROOT${LIFELONG_TENSORFLOW:+ $LIFELONG_TENSORFLOW}"; } | cksum | tr ' ' '-'
 }
 
 venv_install() {

@@ -167,11 +167,10 @@ def position(workdir: pathlib.Path) -> str:
 
 def progress(folder: pathlib.Path) -> str | None:
   """Describes the saved part of a learner's current event; None if there is none."""
-  journals = (folder / "state" / "progress").glob("[0-9]*/journal.json")
-  for path in sorted(journals, reverse=True):
+  for path in sorted((folder / "state" / "progress").glob("[0-9]*.json"), reverse=True):
     try:
-      saved = json.loads(path.read_text())
-    except (OSError, ValueError):  # The running process replaces the file.
+      saved = json.loads(path.read_text().splitlines()[0])["values"]
+    except (OSError, ValueError, IndexError):  # The running process replaces the file.
       continue
     inside = saved["partial"]
     step = f", step {inside['values'].get('step')} of {inside['key']}" if inside else ""

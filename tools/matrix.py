@@ -5,17 +5,17 @@
     python tools/matrix.py --folder /tmp/envs 3.12:2.19 3.10:2.20    a TensorFlow by name
     python tools/matrix.py --folder /tmp/envs 3.13 --tests tests/models --update
 
-Python 3.10 and 3.11 get TensorFlow 2.15 from setup.cfg; a newer one, named, comes with the packages
-that setup.cfg asks for on Python 3.12. `uv` makes the environments if it is installed, else
-`pythonX.Y -m venv`, of the PATH or of pyenv. An environment that is there is used again. --update
-adds the rows to the table in docs/dependencies.md, in place of rows of the same versions.
+Python 3.10 and 3.11 get TensorFlow 2.15 from setup.cfg; for a newer one, named, the packages are
+those that LIFELONG_TENSORFLOW=newer asks for (setup.py). `uv` makes the environments if it is
+installed, else `pythonX.Y -m venv`, of the PATH or of pyenv. An environment that is there is used
+again; --remove deletes each of them (2 to 3 GB) after its tests. --update adds the rows to the
+table in docs/dependencies.md, in place of rows of the same versions.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-import configparser
+from collections.abc import Mapping, Sequence
 import datetime
 import os
 import pathlib
@@ -25,8 +25,6 @@ import subprocess
 import sys
 import time
 from typing import NamedTuple
-
-from packaging import requirements
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "dependencies.md"
@@ -61,12 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument("lines", nargs="+", type=_line, metavar="X.Y[:TENSORFLOW]")
   parser.add_argument("--folder", type=pathlib.Path, required=True, help="of the environments")
   parser.add_argument("--tests", nargs="+", default=list(TESTS), metavar="PATH")
+  parser.add_argument("--remove", action="store_true", help="delete an environment when tried")
   parser.add_argument("--update", action="store_true", help="write the rows into the page")
   args = parser.parse_args(arguments)
   rows = []
   for line in args.lines:
     rows.append(_tried(line, args.folder, args.tests))
     print(rows[-1], end="", flush=True)
+    if args.remove:
+      shutil.rmtree(_environment(line, args.folder), ignore_errors=True)
     if args.update:
       PAGE.write_text(updated(PAGE.read_text(encoding="utf-8"), [rows[-1]]), encoding="utf-8")
   return int(any("passed" not in row or "failed" in row for row in rows))
@@ -82,20 +83,6 @@ def updated(page: str, rows: Sequence[str]) -> str:
   return before + START + HEAD + "".join(ordered) + END + after
 
 
-def wanted(line: Line, config: str) -> list[str]:
-  """The requirements to install for a TensorFlow by name, by the text of setup.cfg."""
-  parser = configparser.ConfigParser()
-  parser.read_string(config)
-  newer = {"python_version": max(line.python, "3.12", key=_numbers)}
-  given = (requirements.Requirement(text) for text in [
-      *parser["options"]["install_requires"].split("\n"),
-      *parser["options.extras_require"]["dev"].split("\n")] if text)
-  here = [r for r in given if r.marker is None or r.marker.evaluate(newer)]
-  pinned = {"tensorflow": f"tensorflow=={line.tensorflow}.*",
-            "tf-keras": f"tf-keras=={line.tensorflow}.*"}
-  return [pinned.get(r.name, f"{r.name}{r.specifier}") for r in here]
-
-
 def _line(text: str) -> Line:
   if not re.fullmatch(r"3\.\d+(:2\.\d+)?", text):
     raise argparse.ArgumentTypeError(f"got {text!r}, expected for example 3.12 or 3.12:2.19")
@@ -103,17 +90,17 @@ def _line(text: str) -> Line:
   return Line(python, tensorflow)
 
 
-def _numbers(version: str) -> list[int]:
-  return [int(part) for part in version.split(".")]
-
-
 def _key(row: str) -> tuple[str, ...]:
   return tuple(cell.strip() for cell in row.split("|")[1:3])
 
 
+def _environment(line: Line, folder: pathlib.Path) -> pathlib.Path:
+  return folder / "-".join(filter(None, ["py" + line.python, line.tensorflow]))
+
+
 def _tried(line: Line, folder: pathlib.Path, tests: Sequence[str]) -> str:
   """Installs and runs the tests; returns the row."""
-  env = folder / "-".join(filter(None, ["py" + line.python, line.tensorflow]))
+  env = _environment(line, folder)
   today = datetime.date.today().isoformat()
   try:
     _install(line, env)
@@ -128,9 +115,9 @@ def _tried(line: Line, folder: pathlib.Path, tests: Sequence[str]) -> str:
       [python, "-m", "pytest", "-q", "--timeout=900", *tests], cwd=ROOT, text=True, check=False,
       capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"})
   said = (done.stdout.strip().splitlines() or [f"exit {done.returncode}"])[-1].strip("= ")
-  (env / "tests.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-  print(f"{line}: {said} in {time.monotonic() - start:.0f} s, see {env / 'tests.log'}",
-        file=sys.stderr)
+  log = env.with_name(f"{env.name}.log")
+  log.write_text(done.stdout + done.stderr, encoding="utf-8")
+  print(f"{line}: {said} in {time.monotonic() - start:.0f} s, see {log}", file=sys.stderr)
   result = re.sub(r" in [\d.]+s.*", "", said)
   named = ", ".join(f"`{test}`" for test in tests)
   return f"| {' | '.join(versions.stdout.strip().split('|'))} | {named} | {result} | {today} |\n"
@@ -142,33 +129,35 @@ def _install(line: Line, env: pathlib.Path) -> None:
   if done.exists():
     return
   uv = shutil.which("uv")
+  python = str(env / "bin" / "python")
   if uv:
-    _run([uv, "venv", "--seed", "--python", line.python, str(env)])
+    _run([uv, "venv", "--clear", "--seed", "--python", _interpreter(line.python) or line.python,
+          str(env)])
   else:
-    _run([_interpreter(line.python), "-m", "venv", "--clear", str(env)])
-  pip = ([uv, "pip", "install", "--python", str(env / "bin" / "python")] if uv
-         else [str(env / "bin" / "python"), "-m", "pip", "install", "--quiet"])
-  if line.tensorflow:
-    _run([*pip, *wanted(line, (ROOT / "setup.cfg").read_text(encoding="utf-8"))])
-    _run([*pip, "--no-deps", "-e", str(ROOT)])
-  else:
-    _run([*pip, "-e", f"{ROOT}[dev]"])
+    base = _interpreter(line.python)
+    if not base:
+      raise FileNotFoundError(f"python{line.python} was not found; install it, or uv")
+    _run([base, "-m", "venv", "--clear", str(env)])
+  pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install", "-q"]
+  named = [f"tensorflow=={line.tensorflow}.*"] if line.tensorflow else []
+  newer = {"LIFELONG_TENSORFLOW": "newer"} if named and line.tensorflow != "2.15" else {}
+  _run([*pip, "-e", f"{ROOT}[dev]", *named], {**os.environ, **newer})
   done.write_text("")
 
 
 def _interpreter(version: str) -> str:
-  """The path of pythonX.Y that starts."""
+  """The path of pythonX.Y that starts, or ""."""
   homes = sorted(pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
   for path in [shutil.which(f"python{version}"), *map(str, reversed(homes))]:
     if path:
       done = subprocess.run([path, "--version"], capture_output=True, check=False)
       if done.returncode == 0:
         return path
-  raise FileNotFoundError(f"python{version} was not found; install it, or uv")
+  return ""
 
 
-def _run(command: Sequence[str]) -> None:
-  subprocess.run(command, check=True, capture_output=True, text=True)
+def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+  subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
 
 
 if __name__ == "__main__":

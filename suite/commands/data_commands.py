@@ -8,12 +8,14 @@ import collections
 from collections.abc import Sequence
 import dataclasses
 import json
+import pathlib
 import sys
 from typing import Any, Callable
 
 from suite.commands import data_build
 from suite.configs import gin_files
 from suite.running import launch
+from suite.system import folders
 
 # Name -> arguments of `streams.nevis`.
 NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
@@ -48,9 +50,13 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
                           help="show when each link was last known to be good or dead")
       action.add_argument("--check_links", action="store_true",
                           help="ask the servers now (implies --links)")
+      action.add_argument("--deep", action="store_true",
+                          help="read every record of what is prepared, too")
     if name == "build":
       action.add_argument("--jobs", type=positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
+      action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
+                          help="build on Apache Beam, for example runner=FlinkRunner,...")
   _add_features(actions, parents, positive, fail)
 
 
@@ -97,7 +103,7 @@ def _doctor(args: argparse.Namespace) -> int:
   for name in names:
     try:
       found.append(dataclasses.asdict(tfds_builders.status.inspect(
-          name, args.data_dir, check_links=args.check_links)))
+          name, args.data_dir, check_links=args.check_links, deep=args.deep)))
     except Exception as error:  # A broken data set must not hide the others.
       found.append({"name": name, "state": "failed", "size_bytes": None, "command": "",
                     "reason": f"{type(error).__name__}: {gin_files.first_line(error)}"})
@@ -109,6 +115,12 @@ def _doctor(args: argparse.Namespace) -> int:
     if args.links or args.check_links:
       _print_links(found)
   return 1 if any(one["state"] == "failed" for one in found) else 0
+
+
+def damage(folder: pathlib.Path) -> str:
+  """Reads every record of a prepared data set; says what is wrong, "" if nothing is."""
+  import tfds_builders
+  return tfds_builders.status.damage(folder)
 
 
 def _print_diagnosis(found: Sequence[dict[str, Any]]) -> None:
@@ -145,16 +157,19 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
 
 def _build(args: argparse.Namespace) -> int:
   launch.set_data_dirs(args.data_dir, args.mirror)
+  if args.data_dir:
+    folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   if args.jobs > 1 and len(names) > 1:
-    outcomes = data_build.in_processes(names, _where_flags(args), args.jobs)
+    outcomes = data_build.in_processes(names, _flags_of_build(args), args.jobs)
   else:
     def say(name: str, error: Exception) -> str:
       args.fail(error, args, code=1, label=name)
       return gin_files.first_line(error)
     outcomes = data_build.one_by_one(
-        names, lambda name: tfds_builders.build(name, args.data_dir), say)
+        names, lambda name: tfds_builders.build(
+            name, args.data_dir, beam_options=args.beam_pipeline_options), say)
   if len(outcomes) > 1:
     print_table(("data set", "outcome", "seconds", "reason"), [
         (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
@@ -179,10 +194,10 @@ def _features(args: argparse.Namespace) -> int:
   return 0
 
 
-def _where_flags(args: argparse.Namespace) -> list[str]:
-  """Flags that pass the data directories to another process."""
+def _flags_of_build(args: argparse.Namespace) -> list[str]:
+  """Flags of a build in another process."""
   flags_given = []
-  for flag in ("data_dir", "mirror"):
+  for flag in ("data_dir", "mirror", "beam_pipeline_options"):
     if getattr(args, flag):
       flags_given += [f"--{flag}", str(getattr(args, flag))]
   return flags_given

@@ -129,7 +129,7 @@ def _write_split(source: feature_sources.FeatureSource, split: str, encoder: Fea
                  forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
                  ) -> dict[str, Any]:
   began, written, num = time.monotonic(), 0, source.splits[split]
-  snapshots.Snapshots(out / split).sweep()
+  atomic_files.sweep(out / split)
   for number, (first, end) in enumerate(feature_shards.ranges(num, shard_size)):
     shard = feature_shards.shard_folder(out, split, number)
     if shard.is_dir():

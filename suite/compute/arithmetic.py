@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Settings that change the rounding of results on a CPU: threads per op, and oneDNN.
+"""Settings that change the rounding of results: threads, kernels, precision, compilation.
 
-They change the order in which sums are computed.
+Threads per op and oneDNN change the order in which sums are computed on a CPU, XLA which ops become
+one kernel.
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from typing import Any, Mapping
 import tensorflow as tf
 
 _THREADS, _ONEDNN = "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS"
+_XLA_FLAGS, _XLA_ON_CPU = "TF_XLA_FLAGS", "--tf_xla_cpu_global_jit"
+# The flag of `suite run` that sets a field to a value.
+_FLAGS = {
+    "precision": "--precision {}".format,
+    "xla": {True: "--xla", False: "no --xla"}.__getitem__,
+    "deterministic": {True: "--deterministic", False: "--no-deterministic"}.__getitem__}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,31 +29,58 @@ class Arithmetic:
   Attributes:
     op_threads: CPU threads of one op.
     onednn: whether oneDNN's kernels are used where TensorFlow has them.
+    precision: of nets, one of `models.precision.NAMES`.
+    xla: whether XLA compiles clusters of ops.
+    deterministic: whether ops without a deterministic kernel are refused.
   """
 
   op_threads: int
   onednn: bool
+  precision: str = "float32"
+  xla: bool = False
+  deterministic: bool = True
 
   def check(self, before: Mapping[str, Any]) -> None:
     """Raises a ValueError unless this equals what `before` holds, which is `asdict` of another.
 
-    An entry that is missing is not compared.
+    An entry that is missing is not compared, or is the default of its field.
     """
-    wrong = [f"{name} was {before[name]} and is {value}"
-             for name, value in dataclasses.asdict(self).items()
-             if before.get(name, value) != value]
+    defaults = {f.name: f.default for f in dataclasses.fields(self)}
+    own = dataclasses.asdict(self)
+    before = {name: before.get(name, value if defaults[name] is dataclasses.MISSING else
+                               defaults[name]) for name, value in own.items()}
+    wrong = [name for name, value in own.items() if before[name] != value]
     if wrong:
-      raise ValueError(
-          f"{'; '.join(wrong)}: the numbers would differ in their last digits. Set "
-          f"{_THREADS}={before.get('op_threads', self.op_threads)} and "
-          f"{_ONEDNN}={int(before.get('onednn', self.onednn))} in the environment.")
+      said = "; ".join(f"{name} was {before[name]} and is {own[name]}" for name in wrong)
+      steps = [f"Give {flag(before[name])}." for name, flag in _FLAGS.items() if name in wrong]
+      if not set(wrong) <= set(_FLAGS):
+        steps.append(f"Set {_THREADS}={before['op_threads']} and "
+                     f"{_ONEDNN}={int(before['onednn'])} in the environment.")
+      raise ValueError(f"{said}: the numbers would differ. {' '.join(steps)}")
 
 
-def of_this_process() -> Arithmetic:
-  """As TensorFlow is set now, or begins to compute at its first op."""
+def of_this_process(*, precision: str = "float32", xla: bool = False, deterministic: bool = True
+                    ) -> Arithmetic:
+  """As TensorFlow is set now, or begins to compute at its first op, with further settings."""
   threads = int(os.environ.get(_THREADS) or 0)
   threads = threads or tf.config.threading.get_intra_op_parallelism_threads()
-  return Arithmetic(threads or _cores(), os.environ.get(_ONEDNN, "1") not in ("0", "false"))
+  return Arithmetic(threads or _cores(), os.environ.get(_ONEDNN, "1") not in ("0", "false"),
+                    precision, xla, deterministic)
+
+
+def compile_clusters(compiles: bool) -> None:
+  """Lets XLA compile clusters of ops, or not.
+
+  It changes no graph that is traced, so FLOPs are counted as without it. On a CPU it takes a flag,
+  too, which TensorFlow reads from the environment once, when its settings are first looked at.
+  """
+  if compiles:
+    given = os.environ.get(_XLA_FLAGS, "")
+    if _XLA_ON_CPU not in given:
+      os.environ[_XLA_FLAGS] = f"{given} {_XLA_ON_CPU}".strip()
+    tf.config.optimizer.set_jit("autoclustering")
+  elif tf.config.optimizer.get_jit():
+    tf.config.optimizer.set_jit(False)
 
 
 def limit_op_threads(number: int) -> bool:

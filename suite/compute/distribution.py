@@ -19,16 +19,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 from typing import Any, Callable, Iterator, Sequence
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
-NAMES = ("one_device", "mirrored", "multi_worker", "tpu")
+NAMES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 _LOST = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError,
          tf.errors.DeadlineExceededError)
 _HEADER, _BLOCK = 8, 1 << 14  # Bytes that processes exchange at once: a length, a part of a text.
+_SLURM = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID",  # Numbers.
+          "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE", "SLURMD_NODENAME")
+# First and number of the ports of jobs, which may share a node; below those of clients.
+_SLURM_PORTS, _TASKS_A_NODE = (12000, 20480), 16
 _ON_READ = tf.VariableSynchronization.ON_READ
 
 
@@ -57,6 +62,15 @@ class Distribution:
   def num_local_replicas(self) -> int:
     """Number of replicas in this process."""
     return len(self.strategy.extended.worker_devices)
+
+  @property
+  def devices(self) -> tuple[str, ...]:
+    """The devices of this process, one for each of its replicas."""
+    return tuple(self.strategy.extended.worker_devices)
+
+  def holds(self, num_bytes: int, limit: int) -> bool:
+    """Whether data of a size should live on the device: one GPU, and no more than the limit."""
+    return self.is_single and "GPU" in self.devices[0] and num_bytes <= limit
 
   @property
   def is_single(self) -> bool:
@@ -181,6 +195,7 @@ def build(name: str = "one_device", num_devices: int | None = None) -> Distribut
 
   Args:
     name: one of `NAMES`. "multi_worker" reads the cluster from TF_CONFIG, "tpu" from TPU_NAME.
+      "slurm" is "multi_worker" with the processes that one `srun` has started.
     num_devices: number of local devices, for "mirrored" only. On a machine without GPUs,
       `num_devices` logical CPU devices are created, which must happen before TensorFlow runs its
       first op. Default: all GPUs, or one CPU.
@@ -193,6 +208,7 @@ def build(name: str = "one_device", num_devices: int | None = None) -> Distribut
       "one_device": _one_device,
       "mirrored": lambda: _mirrored(num_devices),
       "multi_worker": _multi_worker,
+      "slurm": _slurm,
       "tpu": _tpu,
   }
   if name not in makers:
@@ -200,7 +216,7 @@ def build(name: str = "one_device", num_devices: int | None = None) -> Distribut
   if num_devices is not None and name != "mirrored":
     raise ValueError(
         f"num_devices={num_devices} was given for strategy {name!r}; only 'mirrored' takes it.")
-  return Distribution(makers[name](), name)
+  return Distribution(makers[name](), "multi_worker" if name == "slurm" else name)
 
 
 def _one_device() -> tf.distribute.Strategy:
@@ -256,13 +272,30 @@ def _check_cluster(text: str) -> None:
     kind, index = task["type"], int(task["index"])
     if kind not in hosts or not 0 <= index < len(hosts[kind]):
       problem = f"its cluster has no {kind} {index}"
-  except (ValueError, KeyError, TypeError) as error:
+    problem = problem or _unreachable(sum(hosts.values(), []))
+  except KeyError as error:
+    problem = f"it has no {error}"
+  except (ValueError, TypeError) as error:
     problem = f"it cannot be read ({type(error).__name__}: {error})"
   if problem:
     raise ValueError(f"TF_CONFIG is {text!r}; {problem}. Set it in every process, for example "
                      f"TF_CONFIG='{_CLUSTER}'.")
   logging.info("This is %s %d; waiting until the processes of %s have started.", kind, index,
                ", ".join(sum(hosts.values(), [])))
+
+
+def _unreachable(addresses: Sequence[str]) -> str:
+  """Says which address no process can have, since TensorFlow would wait for it; "" if all can."""
+  for address in addresses:
+    host, _, port = str(address).rpartition(":")
+    if not host or not port.isdigit():
+      return f"{address!r} is no HOST:PORT"
+    try:
+      socket.getaddrinfo(host.strip("[]"), int(port))
+    except OSError as error:
+      return f"the host of {address!r} is not known here ({error.strerror})"
+  twice = sorted({a for a in addresses if list(addresses).count(a) > 1})
+  return f"{twice[0]} is there twice" if twice else ""
 
 
 def _multi_worker() -> tf.distribute.Strategy:
@@ -276,9 +309,46 @@ def _multi_worker() -> tf.distribute.Strategy:
   return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
 
 
+def _slurm() -> tf.distribute.Strategy:
+  os.environ["TF_CONFIG"] = json.dumps(slurm_config())
+  return _multi_worker()
+
+
+def slurm_config() -> dict[str, Any]:
+  """The content of TF_CONFIG for this task of a SLURM job step.
+
+  TensorFlow's resolver takes the addresses from SLURM's list of nodes, in the order of their names
+  as texts: n10 before n9. Tasks are numbered in another order, so this one's address is found by
+  its node. GPUs are SLURM's to assign: this process takes all that it sees.
+  """
+  missing = [name for name in _SLURM if not os.environ.get(name)]
+  if missing:
+    raise ValueError(f"Strategy 'slurm' reads {', '.join(missing)}, which srun sets. Start the "
+                     "run with: srun suite run RUN --strategy slurm --workdir DIR")
+  number = {name: int(os.environ[name]) for name in _SLURM[:4]}
+  first = _SLURM_PORTS[0] + number["SLURM_JOB_ID"] * _TASKS_A_NODE % _SLURM_PORTS[1]
+  resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+      port_base=first, gpus_per_node=number["SLURM_STEP_NUM_TASKS"], gpus_per_task=1,
+      auto_set_gpu=False)
+  cluster = resolver.cluster_spec().as_dict()
+  own = f"{os.environ['SLURMD_NODENAME']}:{first + number['SLURM_LOCALID']}"
+  if own not in cluster["worker"]:
+    raise ValueError(f"Task {number['SLURM_PROCID']} is {own}, but the job step has "
+                     f"{', '.join(cluster['worker'])}; start all its tasks with one srun.")
+  return {"cluster": cluster, "task": {"type": "worker", "index": cluster["worker"].index(own)}}
+
+
 def _tpu() -> tf.distribute.Strategy:
   _need_environment("TPU_NAME", "tpu", "local")
-  resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ["TPU_NAME"])
-  tf.config.experimental_connect_to_cluster(resolver)
-  tf.tpu.experimental.initialize_tpu_system(resolver)
+  name = os.environ["TPU_NAME"]
+  try:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+  except Exception as error:  # TensorFlow and its clients raise errors of many kinds.
+    reason = (str(error).splitlines() or [""])[0]
+    raise ValueError(
+        f"The TPU {name!r} of TPU_NAME cannot be reached ({type(error).__name__}: {reason}). Set "
+        "TPU_NAME to a TPU of this machine's project, 'local' on a TPU VM, or choose another "
+        "--strategy.") from error
   return tf.distribute.TPUStrategy(resolver)

@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import gin
 
+from suite.configs import bound_types
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import trust
@@ -49,6 +50,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   if trusted:
     trust.check_functions(found, list(trusted))
   gin_files.check_readers(found)
+  bound_types.check(found)
   return found
 
 

@@ -58,12 +58,14 @@ class EpisodicCapabilities:
     encode: see `EncodingLearner`.
     meta: the learner, if it has `meta_loss`.
     optimizer: of its meta-training, if it was made for one.
+    meta_loss_together: see `MetaLearner`.
   """
 
   learner: learner_lib.EpisodicLearner
   encode: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
   meta: Optional[learner_lib.MetaLearner] = None
   optimizer: Optional[tf.keras.optimizers.Optimizer] = None
+  meta_loss_together: Optional[Callable[[Any], tuple[tf.Tensor, Any]]] = None
 
 
 def of_episodic_learner(learner: learner_lib.EpisodicLearner | learner_lib.MetaLearner
@@ -71,7 +73,8 @@ def of_episodic_learner(learner: learner_lib.EpisodicLearner | learner_lib.MetaL
   """The optional parts that the learner has; call it after `begin`, which builds the optimizer."""
   meta = cast(learner_lib.MetaLearner, learner) if hasattr(learner, "meta_loss") else None
   return EpisodicCapabilities(
-      learner, getattr(learner, "encode", None), meta, getattr(learner, "optimizer", None))
+      learner, getattr(learner, "encode", None), meta, getattr(learner, "optimizer", None),
+      getattr(learner, "meta_loss_together", None))
 
 
 def keeps_predict(learner: learner_lib.Learner) -> bool:

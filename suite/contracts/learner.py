@@ -201,6 +201,9 @@ class MetaLearner(EpisodicLearner, Protocol):
 
     The statistics, a structure of tensors or (), are for variables without gradients, such as
     running means: episodes run side by side, so no variable may be written here.
+
+    Optional is `meta_loss_together(episodes)`: the mean over E episodes, each part with a leading
+    axis E, and the sum of their statistics; `cfsl.run.task_batching = 'grouped'` calls it.
     """
 
   def zero_statistics(self) -> Any:

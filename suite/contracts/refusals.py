@@ -96,6 +96,16 @@ def check_one_device(distribution: distribution_lib.Distribution, protocol: str,
         f"with {distribution.num_replicas} replicas. Start it with --strategy one_device.")
 
 
+def check_one_process(distribution: distribution_lib.Distribution, protocol: str, reason: str
+                      ) -> None:
+  """Refuses strategies of several processes for a protocol that runs in one."""
+  if distribution.name not in ("one_device", "mirrored"):
+    raise RefusedError(
+        f"{protocol} runs in one process, since {reason}; it was started on "
+        f"{distribution.name!r}. Start it with --strategy one_device, or mirrored to train on "
+        "several devices of this machine.")
+
+
 def check_method(method: object, names: Sequence[str], example: str) -> None:
   """Refuses an object without the methods that a protocol calls."""
   missing = [one for one in names if not _has(method, one)]

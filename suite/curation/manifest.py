@@ -198,6 +198,7 @@ def _alone(work: pathlib.Path) -> Iterator[None]:
     try:
       stack.enter_context(file_lock.held(work / ".lock", wait=False))
     except file_lock.LockedError as error:
-      raise errors.CurationError(f"Another process works in {work}. Wait until it has "
-                                 "ended.") from error
+      raise errors.CurationError(
+          f"Another process works in {work}: {file_lock.owner(work / '.lock')}. Wait until it has "
+          "ended, or end it.") from error
     yield

@@ -44,6 +44,7 @@ class ExemplarTuning(tf.Module):
   """
 
   predict_stays = True
+  shares_updates = True
 
   def __init__(self, *, transform: transform_lib.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None,

@@ -19,7 +19,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.learners import starts
-from suite.models import own_model
+from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
@@ -75,6 +75,8 @@ class Finetune(tf.Module):
         distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    for size in self._trainer.batch_sizes():  # Before any work, not when the first one comes.
+      context.distribution.check_batch(size)
     self._task = task
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
     if known:

@@ -73,8 +73,7 @@ class GradientLearner(tf.Module):
   Args:
     transform: of images, or `feature_set.Features`.
     net: what is trained besides the head, see `trainable_parts`.
-    head: see `class_heads`; if not given, the net's own, else `Linear()`.
-    objective: see `objectives`; cross-entropy if not given.
+    head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
     memory: of examples; see the module.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
     replay_batch: R, rows of the memory that each step takes besides.
@@ -88,6 +87,7 @@ class GradientLearner(tf.Module):
 
   # `predict` stays one graph, whose variables training changes.
   predict_stays = True
+  shares_updates = True  # The devices of `mirrored` share the rows of each step.
 
   def __init__(
       self,
@@ -116,8 +116,8 @@ class GradientLearner(tf.Module):
     self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
-        self.head, self.objective, memory, train_on, replay_batch, optimizer, meta is not None,
-        net.augments)
+        self.head, self.objective, memory, train_on, replay_batch, optimizer, bool(meta),
+        net.augments, batch_size)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
         train_on, replay_batch, epochs, batch_size, rate, schedule,
@@ -143,8 +143,7 @@ class GradientLearner(tf.Module):
     """Makes all variables that do not belong to one task."""
     self._composition.check_task(task, context)
     self.net.prepare(example_arrays.shape(self.transform))
-    # Of the run, not of the event: a resumed run begins in another event. Another name would change
-    # the draws of every memory, and with them the records of CLEAR's learners.
+    # Of the run: a resumed one begins in another event. The name decides the draws of memories.
     self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
     self.phases, self.num_learned = _counter("phases"), _counter("samples_learned")
     self.base_classes = tf.Variable(
@@ -161,8 +160,9 @@ class GradientLearner(tf.Module):
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
     self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
-    self.nets = task_nets.TaskNets(self.net, self.head, self.objective, self._optimizer,
-                                   self._storage, self._recipe.replay_batch)
+    self.nets = task_nets.TaskNets(
+        self.net, self.head, self.objective, self._optimizer, self._storage,
+        self._recipe.replay_batch, context.distribution.devices)
 
   @property
   def composed(self) -> composed_net.ComposedNet:

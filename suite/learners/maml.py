@@ -15,6 +15,8 @@ import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.models.episodic import functional_conv4
+from suite.models.episodic import grouped_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
@@ -89,6 +91,32 @@ class Maml(tf.Module):
       states = adapted.inner.learn_all(adapted.net, parameters, support_images, support_labels,
                                        second_order=second_order)
       return adapted.target_loss(parameters, states, images, labels, epoch, multi_step=multi_step)
+
+    return training.choose(epoch, adapted.parameters(), loss), ()
+
+  def meta_loss_together(self, episodes: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
+    """Returns the mean of `meta_loss` [] over E episodes, computed by grouped convolutions.
+
+    Args:
+      episodes: as of `meta_loss`, each with a leading axis E.
+    """
+    adapted = self._adapted
+    training = adapted.trained()
+    if not isinstance(adapted.net, functional_conv4.Conv4):
+      raise ValueError(f"Episodes of {type(adapted.net).__name__} cannot be grouped; set "
+                       "cfsl.run.task_batching = 'loop', or take the net functional_conv4.Conv4.")
+    epoch = training.epoch(self.optimizer.iterations)
+    net = grouped_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
+    support_images, images = (
+        net.folded_images(adapted.prepared(part)) for part in (episodes[0], episodes[2]))
+    support_labels, labels = (net.folded_labels(part) for part in (episodes[1], episodes[3]))
+
+    def loss(parameters: inner_loop.Parameters, second_order: bool, multi_step: bool) -> tf.Tensor:
+      folded = net.folded(parameters)
+      states = adapted.inner.learn_all(net, folded, support_images, support_labels,
+                                       second_order=second_order)
+      return adapted.target_loss(folded, states, images, labels, epoch, multi_step=multi_step,
+                                 net=net)
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 

@@ -15,11 +15,13 @@ reproduce its numbers.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Protocol
 
 import tensorflow as tf
 
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
@@ -75,7 +77,9 @@ class ProtoNet(tf.Module):
       return
     self._num_classes = task.num_classes
     size = self.transform.size
-    with context.distribution.scope():
+    # Elsewhere an update has one episode, which replicas cannot share.
+    shares = context.delivery == deliveries.EPISODES
+    with context.distribution.scope() if shares else contextlib.nullcontext():
       self._embedding.make(context.seeds.integer("initial weights"), (size, size, self._channels))
       if self.similarity == "cosine":  # The logarithm is trained, so s stays above 0.
         self.log_scale = tf.Variable(math.log(self._scale), name="log_scale")

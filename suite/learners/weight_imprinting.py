@@ -41,6 +41,7 @@ class WeightImprinting(tf.Module):
   """
 
   predict_stays = True
+  shares_updates = True
 
   def __init__(self, *, transform: transform_lib.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None, imprint_phases: int = 2,

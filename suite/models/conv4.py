@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import norms
+from suite.models import precision
 
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")
@@ -43,5 +44,5 @@ def conv4(image_shape: tuple[int, int, int] = (64, 64, 3), *, filters: int = 64,
   for block in range(1, blocks + 1):
     x = norms.conv(x, filters, 3, norm=norm, name=f"block{block}", relu=False)
     x = ReluMaxPool(name=f"block{block}_pool")(x)
-  x = tf.keras.layers.Flatten(name="features")(x)
+  x = tf.keras.layers.Flatten(name="features", dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x, name=name)

@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from suite.models import norms
+from suite.models import precision
 
 
 @functools.cache
@@ -47,7 +48,8 @@ def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
 def transformer_block(tokens: tf.Tensor, *, heads: int, mlp_size: int, dropout: float,
                       name: str) -> tf.Tensor:
   """Applies a pre-norm transformer encoder block (attention, MLP with GELU): [B, N, D] -> same."""
-  block = library().layers.TransformerEncoder(
-      project_dim=tokens.shape[-1], num_heads=heads, mlp_dim=mlp_size, mlp_dropout=dropout,
-      attention_dropout=dropout, name=name)
-  return block(tokens)
+  with precision.one_layer():
+    block = library().layers.TransformerEncoder(
+        project_dim=tokens.shape[-1], num_heads=heads, mlp_dim=mlp_size, mlp_dropout=dropout,
+        attention_dropout=dropout, name=name)
+    return block(tokens)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.models import precision
+
 
 def mlp(feature_size: int, *, hidden: tuple[int, ...] = (512,),
         name: str = "mlp") -> tf.keras.Model:
@@ -14,5 +16,8 @@ def mlp(feature_size: int, *, hidden: tuple[int, ...] = (512,),
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
   x = inputs
   for layer, size in enumerate(hidden):
-    x = tf.keras.layers.Dense(size, activation="relu", name=f"layer{layer + 1}")(x)
+    x = tf.keras.layers.Dense(size, activation="relu", name=f"layer{layer + 1}",
+                              dtype=precision.of_products())(x)
+  if x.dtype != tf.float32:
+    x = tf.keras.layers.Activation("linear", name="to_float32", dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x, name=name)

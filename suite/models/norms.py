@@ -13,6 +13,8 @@ import math
 
 import tensorflow as tf
 
+from suite.models import precision
+
 NORMS = ("batch", "sync_batch", "group", "none")
 TWICE_DIFFERENTIABLE = ("batch", "group", "none")
 
@@ -34,13 +36,17 @@ def check(norm: str, allowed: tuple[str, ...] = NORMS) -> str:
 
 
 def apply(x: tf.Tensor, norm: str, name: str) -> tf.Tensor:
-  """Normalizes [B, H, W, C] with a learned scale and offset ("none" returns x)."""
+  """Normalizes [B, H, W, C] with a learned scale and offset ("none" returns x).
+
+  Batch norm's kernel keeps moments in float32 whatever the type of x; group norm's does not.
+  """
   check(norm)
   if norm == "none":
     return x
   if norm == "group":
     groups = math.gcd(MAX_GROUPS, x.shape[-1])
-    return tf.keras.layers.GroupNormalization(groups, epsilon=EPSILON, name=name)(x)
+    return tf.keras.layers.GroupNormalization(groups, epsilon=EPSILON, name=name,
+                                              dtype=precision.FLOAT32)(x)
   return tf.keras.layers.BatchNormalization(
       momentum=MOMENTUM, epsilon=EPSILON, synchronized=norm == "sync_batch", name=name)(x)
 
@@ -52,6 +58,7 @@ def conv(x: tf.Tensor, filters: int, kernel_size: int, *, norm: str, name: str, 
   The convolution has a bias only without a normalization, whose offset is equivalent.
   """
   x = tf.keras.layers.Conv2D(filters, kernel_size, strides=strides, padding="same",
-                             use_bias=norm == "none", name=f"{name}_conv")(x)
+                             use_bias=norm == "none", name=f"{name}_conv",
+                             dtype=precision.of_products())(x)
   x = apply(x, norm, f"{name}_norm")
   return tf.keras.layers.ReLU(name=f"{name}_relu")(x) if relu else x

@@ -16,6 +16,7 @@ import tensorflow as tf
 from suite.models import image_input
 from suite.models import keras_cv_models
 from suite.models import norms
+from suite.models import precision
 
 STEMS = ("large", "small")
 CHANNELS = (64, 128, 256, 512)
@@ -56,12 +57,14 @@ def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large
     raise ValueError(f"stem is {stem!r}; allowed are {', '.join(STEMS)}.")
   norms.check(norm)
   inputs, x = image_input.image_input(image_shape, pixels)
-  # keras-cv has one of these nets; `body` computes the same (tests/models/resnet_test.py).
-  if (stem, width, norm, len(blocks)) == ("large", 1.0, "batch", 4):
+  # keras-cv has one of these nets, in one precision for all layers; `body` computes the same from
+  # the same seed (tests/models/resnet_test.py).
+  if ((stem, width, norm, len(blocks)) == ("large", 1.0, "batch", 4)
+      and precision.name() != "bfloat16"):
     x = keras_cv_models.resnet(blocks, image_shape)(x)
   else:
     x = body(x, blocks=blocks, stem=stem, width=width, norm=norm)
-  x = tf.keras.layers.GlobalAveragePooling2D(name="pool")(x)
+  x = tf.keras.layers.GlobalAveragePooling2D(name="pool", dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x, name=name)
 
 

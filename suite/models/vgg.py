@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import norms
+from suite.models import precision
 
 CHANNELS = (64, 64, 128, 128, 128, 256, 256, 256, 512, 512, 512)
 STRIDES = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1)
@@ -30,5 +31,5 @@ def vgg(image_shape: tuple[int, int, int] = (64, 64, 3), *, channels: tuple[int,
   for layer, (filters, stride) in enumerate(zip(channels, strides)):
     x = norms.conv(x, max(1, round(width * filters)), 3, strides=stride, norm=norm,
                    name=f"layer{layer + 1}")
-  x = tf.keras.layers.GlobalAveragePooling2D(name="pool")(x)
+  x = tf.keras.layers.GlobalAveragePooling2D(name="pool", dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x, name=name)

@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Vision transformer (Dosovitskiy et al., 2021); the default is ViT-B/8, as in NEVIS'22.
+"""Vision transformer (Dosovitskiy et al., 2021); the default is ViT-B/8.
+
+NEVIS'22 (appendix D) has it with the mean of the patches' tokens as feature (He et al., 2022):
+pool="mean".
 
 The blocks are keras-cv's. Its `PatchingAndEmbedding` is not used: it supports square images only,
 and its positions are an `Embedding`, whose gradient is sparse (`tf.IndexedSlices`), whereas
@@ -12,15 +15,21 @@ import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import keras_cv_models
+from suite.models import precision
+
+POOLS = ("token", "mean")
 
 
 def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
         width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
-        pixels: str = "symmetric", name: str = "vit_b8") -> tf.keras.Model:
-  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width], the normed class token.
+        pool: str = "token", pixels: str = "symmetric", name: str = "vit_b8") -> tf.keras.Model:
+  """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width].
 
+  Features are the normed class token (pool "token"), or the normed mean of all others ("mean").
   `pixels` is as of `image_input`.
   """
+  if pool not in POOLS:
+    raise ValueError(f"pool is {pool!r}; allowed are {', '.join(POOLS)}.")
   height, length = image_shape[:2]
   if height % patch_size or length % patch_size:
     raise ValueError(f"Images of {height}x{length} pixels cannot be cut into patches of "
@@ -28,15 +37,19 @@ def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8,
   if width % heads:
     raise ValueError(f"width {width} cannot be split over {heads} heads; use a multiple of heads.")
   inputs, x = image_input.image_input(image_shape, pixels)
-  x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches")(x)
+  x = tf.keras.layers.Conv2D(width, patch_size, strides=patch_size, name="patches",
+                             dtype=precision.of_products())(x)
   num_patches = (height // patch_size) * (length // patch_size)
   x = tf.keras.layers.Reshape((num_patches, width), name="flatten_patches")(x)
   x = Tokens(name="tokens")(x)
   for layer in range(layers):
     x = keras_cv_models.transformer_block(
         x, heads=heads, mlp_size=mlp_size, dropout=dropout, name=f"block{layer + 1}")
-  x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm")(x)
-  return tf.keras.Model(inputs, x[:, 0], name=name)
+  if pool == "mean":
+    x = tf.keras.layers.GlobalAveragePooling1D(name="pool", dtype=precision.FLOAT32)(x[:, 1:])
+  x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm",
+                                         dtype=precision.FLOAT32)(x)
+  return tf.keras.Model(inputs, x if pool == "mean" else x[:, 0], name=name)
 
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")

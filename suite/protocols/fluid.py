@@ -86,7 +86,8 @@ def run(
     window, matched_window: steps; see `sequence_log.summary`.
   """
   state.metrics.refuse_logits("fluid")
-  refusals.check_one_device(state.distribution, "fluid", "each step follows from the one before")
+  refusals.check_one_process(
+      state.distribution, "fluid", "each sample follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)
   refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
@@ -235,7 +236,8 @@ class _SequenceRun:
             outcomes, self._decisions.update_macs(self.steps.num_revealed)),
         **self._progress(step_records.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **step_records.predictions(log, num_classes, np.concatenate(probabilities))})
+         **step_records.predictions(log, num_classes, np.concatenate(probabilities))},
+        is_short=not outcomes[-1].is_update)
 
   def _block(self, limit: int, novelty: sequence_log.Novelty
              ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:

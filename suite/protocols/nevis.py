@@ -54,6 +54,7 @@ def run(
     raise ValueError(f"predict_on={predict_on!r}; allowed are 'validation', in development, and "
                      "'test', at the end.")
   stream = stream.meta_train() if predict_on == streams.VALIDATION else stream
+  stream.check_transform(learner.transform)
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
@@ -70,7 +71,7 @@ def run(
       experience = stream.deliver(event)
       checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {"train_size": experience.train.size, "dev_size": experience.dev.size,
-                "shared_images": dict(stream.shared(event)),
+                "shared_images": dict(stream.shared(event)), **_resized(stream, event),
                 **learner.learn(experience, context)}
     else:
       images = stream.held_out(event, predict_on)
@@ -79,13 +80,19 @@ def run(
           learner.predict, images, transform=learner.transform, ledger=state.ledger,
           distribution=state.distribution, batch_size=eval_batch_size,
           metrics=state.metrics)
-      record = {"split": predict_on, **record}
+      record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)
 
 
 def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:
   return stream.entries[event.entry_index].task
+
+
+def _resized(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
+  """The resized copies that the task is read from, by split; nothing if images are as prepared."""
+  found = stream.resized(event)
+  return {"resized_images": dict(found)} if found else {}
 
 
 def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:

@@ -3,12 +3,16 @@
 
 A protocol is a loop over events that starts at `state.done` and calls `state.commit` after each.
 A commit saves predictions, then the record, then the snapshot that makes both valid, so that it may
-be interrupted at any point. Records beyond the last snapshot are removed when the run resumes.
+be interrupted at any point. Records beyond the last snapshot are removed when the run resumes. If
+the last snapshot is damaged, or what belongs to it, the run resumes from the one before.
+
+What was committed outlives the process at once. It outlives the machine once it is flushed to the
+disk, which begins after a second at the latest; see `suite/system/flusher.py`.
 """
 
 from __future__ import annotations
 
-import json
+import functools
 import math
 import pathlib
 import shutil
@@ -28,9 +32,14 @@ from suite.contracts import tasks
 from suite.metrics import own_metrics
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
+from suite.state import learner_state
+from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import weight_store
+from suite.system import flusher as flusher_lib
+
+_SHORT_SECONDS = 0.25  # Between snapshots after short events.
 
 _NO_METRICS = own_metrics.OwnMetrics()
 
@@ -38,11 +47,17 @@ _NO_METRICS = own_metrics.OwnMetrics()
 class Writer(Protocol):
   """Destination of records; `suite.reporting` has one, tests have others."""
 
-  def write(self, record: Mapping[str, Any]) -> int:
-    """Appends a record; returns the position after it."""
+  def write(self, record: Mapping[str, Any]) -> Any:
+    """Appends a record; returns the position after it, a plain value."""
 
-  def truncate(self, position: int) -> List[Dict[str, Any]]:
-    """Removes the records after a position that `write` returned (or 0); returns the others."""
+  def truncate(self, position: Any) -> List[Dict[str, Any]]:
+    """Removes the records after a position that `write` returned (or 0); returns the others.
+
+    An error leaves all records as they are.
+    """
+
+  def files(self) -> List[pathlib.Path]:
+    """The files that were written to; `write` does not wait until they are on the disk."""
 
   def report(self, **values: Any) -> None:
     """Shows progress inside an event; writes no record."""
@@ -84,8 +99,11 @@ class RunState:
     self._scratch = None if distribution.is_chief else tempfile.TemporaryDirectory()
     target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
     self._target = target
-    self._snapshots = snapshots_lib.Snapshots(target / "state" / "events")
-    self._progress = snapshots_lib.Snapshots(target / "state" / "progress")
+    self._flusher = flusher_lib.Flusher()
+    self._snapshots = snapshots_lib.Snapshots(
+        target / "state" / "events", "the run state", self._flusher)
+    self._progress = snapshots_lib.Snapshots(
+        target / "state" / "progress", "the finished steps of the event", self._flusher)
     self._learner: Optional[Any] = None
     self.delivery = ""
     if self._scratch is None:
@@ -102,21 +120,41 @@ class RunState:
 
   def _open(self) -> None:
     self._snapshots.sweep()
-    latest = self._snapshots.latest()
-    meta: Dict[str, Any] = {"done": 0, "position": 0, "ledger": {}}
-    with snapshots_lib.reading("the run state", latest or self.folder):
-      if latest is not None:
-        meta = json.loads((latest / "state.json").read_text())
-      position, self.done = int(meta["position"]), int(meta["done"])
-      self.ledger.restore(meta["ledger"])
-    self.records = self._writer.truncate(position)
-    if len(self.records) != self.done:
-      raise RuntimeError(
-          f"{self.folder} has {len(self.records)} records for {self.done} finished events; its "
-          "files were changed from outside. Start again in a new work directory.")
+    self._saved = self._snapshots.read(self._check)
+    if self._saved is None:
+      self._begin()
+    else:
+      self.done = int(self._saved.values["done"])
+      self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
-    self._checkpoint = None if latest is None else latest / "learner"
+    self._num_flushed = self.done
+    self._unsaved: Optional[Dict[str, Any]] = None
+    self._last_save = -math.inf
     self._started = time.monotonic()
+
+  def _check(self, saved: snapshots_lib.Snapshot) -> None:
+    """Reads the records of a snapshot and removes later ones; an error if any is damaged."""
+    done = int(saved.values["done"])
+    # Those from `flushed` on were perhaps not on the disk when the machine stopped.
+    for event in range(saved.values.get("flushed", done), done):
+      if (path := self._predictions(event)).exists():
+        predictions_lib.load(path)
+    self.records = self._writer.truncate(saved.values["position"])
+    if len(self.records) != done:
+      raise ValueError(f"there are {len(self.records)} records for {done} finished events; files "
+                       "were changed from outside")
+
+  def _begin(self) -> None:
+    """The run has no state yet."""
+    self.done, path = 0, self.folder / "records.jsonl"
+    if path.exists() and path.read_bytes().count(b"\n") > 1:  # One may be there after a kill.
+      raise snapshots_lib.DamagedError(
+          f"{path} has records, but {self._snapshots.folder}, from which the run could go on, is "
+          "missing or empty. Restore it from a copy, or start again in a new work directory.")
+    self.records = self._writer.truncate(0)
+
+  def _predictions(self, event: int) -> pathlib.Path:
+    return self._target / f"predictions/{event:04d}.parquet"
 
   def context(self, phase: str = "train") -> context_lib.Context:
     """The context of the next event; its training is charged to `phase`."""
@@ -152,26 +190,29 @@ class RunState:
     context = self.context() if begin else None
     for task in begin:
       learner.begin(task, context)
-    if self._checkpoint is not None:
-      with snapshots_lib.reading("the learner", self._checkpoint):
-        _read_checkpoint(learner, self._checkpoint).assert_consumed()
+    if self._saved is not None:
+      learner_state.restore(learner, self._saved.arrays)
+      self._saved = None
       logging.info("%s: resumed after %d finished events.", self.name, self.done)
 
   def commit(
-      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None
-  ) -> None:
+      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None, *,
+      is_short: bool = False) -> None:
     """Ends an event: saves predictions, record and state, in this order.
 
     Args:
       record: plain values; a NaN is written as null.
       predictions: arguments of `predictions.save`.
+      is_short: the event takes milliseconds, less than saving the state: a run that is killed may
+        repeat it, and others of the last quarter of a second.
     """
     entry = {"event": self.done, "run": self.name, **record}
     if predictions is not None:
-      relative = f"predictions/{self.done:04d}.parquet"
-      with snapshots_lib.disk_errors("the predictions", self._target / relative):
-        predictions_lib.save(self._target / relative, **predictions)
-      entry["predictions"] = relative
+      path = self._predictions(self.done)
+      with snapshots_lib.disk_errors("the predictions", path):
+        predictions_lib.save(path, **predictions, sync=False)
+      self._flusher.add(path, path.parent)
+      entry["predictions"] = str(path.relative_to(self._target))
     now = time.monotonic()
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
     entry = plain(entry)
@@ -181,43 +222,44 @@ class RunState:
     self._started = now
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
-    with self._snapshots.write() as folder:
-      meta = {"done": self.done + 1, "position": position, "ledger": self.ledger.snapshot()}
-      (folder / "state.json").write_text(json.dumps(meta))
-      if self._learner is not None:
-        _write_checkpoint(self._learner, folder / "learner")
     self._progress.clear()
     self.done += 1
     self.records.append(entry)
+    self._unsaved = {"done": self.done, "position": position}
+    if not is_short or now - self._last_save >= _SHORT_SECONDS:
+      self._save()
+
+  def _save(self) -> None:
+    """Writes a snapshot, unless nothing was committed since the last one."""
+    if self._unsaved is None:
+      return
+    self._flusher.add(
+        *self._writer.files(), then=functools.partial(setattr, self, "_num_flushed", self.done))
+    self._snapshots.write(
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "flushed": self._num_flushed},
+        learner_state.arrays(self._learner) if self._learner is not None else None)
+    self._unsaved, self._last_save = None, time.monotonic()
+
+  def flush(self) -> None:
+    """Returns when all that was committed is saved and on the disk."""
+    self._save()
+    with snapshots_lib.disk_errors("the run state", self.folder):
+      self._flusher.flush()
 
 
 def plain(value: Any) -> Any:
   """The value as it is read back from a record: plain types, null for NaN and infinity."""
-  if type(value) in (int, str, bool):  # First, since long lists hold these two kinds.
+  if type(value) in (int, str, bool):
     return value
   if type(value) is float:
     return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    return [plain(v) for v in value]
+    return list(value) if plain_values.are_plain(value) else [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (np.generic, np.ndarray)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _write_checkpoint(learner: tf.Module, path: pathlib.Path) -> None:
-  try:
-    tf.train.Checkpoint(learner=learner).write(str(path))
-  except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
-    raise OSError(error.message) from error
-
-
-def _read_checkpoint(learner: tf.Module, path: pathlib.Path) -> Any:
-  try:
-    return tf.train.Checkpoint(learner=learner).read(str(path))
-  except tf.errors.OpError as error:
-    raise OSError(error.message) from error
 
 
 def _copy_state(source: pathlib.Path, target: pathlib.Path) -> None:

@@ -4,7 +4,8 @@
 Values are plain JSON. A number that is not finite (NaN, infinity) becomes null, since JSON cannot
 represent it and null means "unknown" in a record. Keys keep their order. Every key of a wall-clock
 time starts with "seconds", so two runs of the same command are equal, byte for byte, after
-`strip_times`.
+`strip_times`. The last value of a line in the file is its digest (`record_chain`), which is
+verified and left out when records are read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from suite.reporting import record_chain
+from suite.state import plain_values
 from suite.system import atomic_files
+
+_REMEDY = "Restore it from a copy, or start again in a new work directory."
 
 
 class RecordWriter:
@@ -26,10 +31,16 @@ class RecordWriter:
 
   A killed run may have left lines beyond the last saved state, or an incomplete line: call
   `truncate` with the offset in the saved state before the first `write`.
+
+  Args:
+    path: the file; its folder is made.
+    sync: whether `write` flushes to the disk. Without it a record is only safe from the end of the
+      process.
   """
 
-  def __init__(self, path: str | os.PathLike):
-    self.path = pathlib.Path(path)
+  def __init__(self, path: str | os.PathLike, *, sync: bool = True):
+    self.path, self._sync = pathlib.Path(path), sync
+    self._chain: record_chain.Chain | None = None  # None: of what is in the file.
     self.path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not self.path.exists()
     self._file = open(self.path, "ab")  # noqa: SIM115 (closed by close)
@@ -42,26 +53,42 @@ class RecordWriter:
     """Size of the file in bytes, the offset of the next record."""
     return self._file.tell()
 
+  @property
+  def digest(self) -> str:
+    """The digest of the last record."""
+    return self._known_chain().head
+
+  def _known_chain(self) -> record_chain.Chain:
+    if self._chain is None:
+      self._chain = record_chain.Chain()
+      _parse_lines(self.path.read_bytes(), str(self.path), self._chain)
+    return self._chain
+
   def write(self, record: Mapping[str, Any]) -> int:
     """Appends one record and returns the byte offset after it; does not change `record`."""
-    self._file.write(to_line(record).encode("utf-8", errors="surrogatepass"))
-    atomic_files.sync_file(self._file)
+    line = to_line(record).encode("utf-8", errors="surrogatepass")
+    if record_chain.KEY in record:
+      raise ValueError(f"A record has a value {record_chain.KEY!r}, the name of the digest of its "
+                       "line. Choose another name.")
+    self._file.write(self._known_chain().add(line[:-1]) + b"\n")
+    self._file.flush()
+    if self._sync:
+      atomic_files.sync_file(self._file)
     return self.offset
 
-  def truncate(self, offset: int) -> None:
-    """Truncates the file to `offset`, a value that `write` returned (or 0)."""
-    size = self.offset
-    if not 0 <= offset <= size:
-      raise ValueError(
-          f"Cannot cut {self.path} to {offset} bytes: it has {size}. The saved state is of another "
-          "run or records were lost; restore the file or start over in an empty directory.")
-    if offset and not _ends_a_line(self.path, offset):
-      raise ValueError(
-          f"Cannot cut {self.path} at byte {offset}: no record ends there. The file was edited "
-          "since the state was saved; restore it or start over in an empty directory.")
-    self._file.truncate(offset)
-    self._file.seek(offset)
-    atomic_files.sync_file(self._file)
+  def truncate(self, offset: int, digest: str | None = None) -> list[dict[str, Any]]:
+    """Truncates the file to `offset`, a value that `write` returned (or 0); returns its records.
+
+    An error leaves it as it is. `digest`: as it was after that write; None: not known.
+    """
+    chain = record_chain.Chain()
+    found = _read_until(self.path, offset, digest, chain)
+    self._chain = chain
+    if offset < self.offset:
+      self._file.truncate(offset)
+      self._file.seek(offset)
+      atomic_files.sync_file(self._file)
+    return found
 
   def close(self) -> None:
     self._file.close()
@@ -91,7 +118,7 @@ def to_plain(value: Any, where: str = "record") -> Any:
   if isinstance(value, float):
     return float(value) if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    if _are_plain(value):
+    if plain_values.are_plain(value):
       return list(value)
     return [to_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
   if isinstance(value, Mapping):
@@ -102,16 +129,6 @@ def to_plain(value: Any, where: str = "record") -> Any:
   raise TypeError(
       f"{where} is of type {type(value).__name__}; a record holds numbers, strings, booleans, "
       "None, lists and dicts of them, and numpy values. Convert it before writing.")
-
-
-def _are_plain(values: Sequence[Any]) -> bool:
-  """Whether all values are of one plain type; False if that is not determined quickly.
-
-  Records of sequences have lists with one value per sample.
-  """
-  types = set(map(type, values))
-  return (types <= {int, str, bool, type(None)}
-          or types == {float} and math.isfinite(sum(values)))
 
 
 def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[dict[str, Any]]:
@@ -135,7 +152,48 @@ def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = F
         f"{name}, line {len(lines) + 1} is torn: {_excerpt(torn)}. The run was killed while "
         "writing it; run the same command again, which cuts it off, or read with "
         "tolerate_torn_tail=True.")
-  return [_parse(line, f"{name}, line {i}") for i, line in enumerate(lines, start=1)]
+  return _parse_all(lines, name, record_chain.Chain())
+
+
+def read_until(path: str | os.PathLike, offset: int, digest: str | None) -> list[dict[str, Any]]:
+  """Reads the records before `offset`; an error unless they are those that end with `digest`."""
+  return _read_until(pathlib.Path(path), offset, digest, record_chain.Chain())
+
+
+def _read_until(path: pathlib.Path, offset: int, digest: str | None, chain: record_chain.Chain
+                ) -> list[dict[str, Any]]:
+  size = path.stat().st_size
+  if not 0 <= offset <= size:
+    raise ValueError(
+        f"Cannot cut {path} to {offset} bytes: it has {size}. The saved state is of another run, "
+        f"or records were lost. {_REMEDY}")
+  with open(path, "rb") as file:
+    content = file.read(offset)
+  if offset and not content.endswith(b"\n"):
+    raise ValueError(
+        f"Cannot cut {path} at byte {offset}: no record ends there. The file was edited since the "
+        f"state was saved. {_REMEDY}")
+  found = _parse_lines(content, str(path), chain)
+  if digest is not None and chain.head != digest:
+    raise ValueError(f"{path} has other records than when the state was saved. {_REMEDY}")
+  return found
+
+
+def _parse_lines(content: bytes, name: str, chain: record_chain.Chain) -> list[dict[str, Any]]:
+  """The records of whole lines; continues the chain."""
+  return _parse_all(content.split(b"\n")[:-1], name, chain)
+
+
+def _parse_all(lines: Sequence[bytes], name: str, chain: record_chain.Chain
+               ) -> list[dict[str, Any]]:
+  found = []
+  for number, line in enumerate(lines, start=1):
+    record = _parse(line, f"{name}, line {number}")
+    if problem := chain.check(line):
+      raise ValueError(f"{name}, line {number} {problem}. {_REMEDY}")
+    record.pop(record_chain.KEY, None)
+    found.append(record)
+  return found
 
 
 def strip_times(value: Any) -> Any:
@@ -192,8 +250,8 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
   try:
     record = json.loads(line)
   except ValueError as error:
-    raise ValueError(f"{where} is not JSON: {_excerpt(line)}. The file was damaged; restore it or "
-                     "start over in an empty directory.") from error
+    raise ValueError(
+        f"{where} is not JSON: {_excerpt(line)}. The file was damaged. {_REMEDY}") from error
   if not isinstance(record, dict):
     raise ValueError(f"{where} is {_excerpt(line)}; every line of a record file is a JSON object.")
   return record
@@ -202,9 +260,3 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
 def _excerpt(line: bytes) -> str:
   text = line.decode("utf-8", errors="replace")
   return repr(text if len(text) <= 60 else f"{text[:57]}...")
-
-
-def _ends_a_line(path: pathlib.Path, offset: int) -> bool:
-  with open(path, "rb") as file:
-    file.seek(offset - 1)
-    return file.read(1) == b"\n"

@@ -27,24 +27,26 @@ class RunWriter:
       self, folder: pathlib.Path, view: tensorboard.TensorBoardView | None,
       progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None
   ):
-    self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl")
+    self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl", sync=False)
     self._view, self._progress = view, progress
     self._after_event = after_event
 
-  def write(self, record: Mapping[str, Any]) -> int:
-    position = self._records.write(record)
+  def write(self, record: Mapping[str, Any]) -> list[Any]:
+    position = [self._records.write(record), self._records.digest]
     if self._view is not None:
       self._view.write(record)
     self._progress.event(record)
     self._after_event()
     return position
 
-  def truncate(self, position: int) -> list[dict[str, Any]]:
-    self._records.truncate(position)
-    records = records_lib.read(self._records.path)
+  def truncate(self, position: Any) -> list[dict[str, Any]]:
+    records = self._records.truncate(*_offset_and_digest(position))
     if self._view is not None:
       self._view.rebuild(records)
     return records
+
+  def files(self) -> list[pathlib.Path]:
+    return [self._records.path]
 
   def report(self, **values: Any) -> None:
     self._progress.point(values)
@@ -68,14 +70,23 @@ class Follower:
     del record
     return 0
 
-  def truncate(self, position: int) -> list[dict[str, Any]]:
-    if not position:
+  def truncate(self, position: Any) -> list[dict[str, Any]]:
+    offset, _ = _offset_and_digest(position)
+    if not offset:
       return []
     with open(self._path, "rb") as file:
-      return records_lib.parse(io.BytesIO(file.read(position)))
+      return records_lib.parse(io.BytesIO(file.read(offset)))
+
+  def files(self) -> list[pathlib.Path]:
+    return []
 
   def report(self, **values: Any) -> None:
     del values
 
   def close(self) -> None:
     pass
+
+
+def _offset_and_digest(position: Any) -> tuple[int, str | None]:
+  """A position; suite 0.1 saved the offset alone."""
+  return (position, None) if isinstance(position, int) else (position[0], position[1])

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
 from typing import Any
 
+from suite.reporting import record_chain
 from suite.reporting import records as records_lib
 
 RECORDS = "records.jsonl"
@@ -99,12 +101,27 @@ def _labels(folders: list[pathlib.Path]) -> list[str]:
   return labels
 
 
+def sealed(values: Mapping[str, Any]) -> str:
+  """The values as JSON with a digest, which `read_json` verifies and leaves out."""
+  return json.dumps({**values, record_chain.KEY: _digest(values)}, indent=1)
+
+
 def read_json(path: pathlib.Path) -> dict[str, Any]:
   """Reads a JSON object; {} if the file does not exist."""
   if not path.exists():
     return {}
   try:
-    return json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(values, dict):
+      raise ValueError("it is no object")
+    if _digest(values) != values.pop(record_chain.KEY, _digest(values)):
+      raise ValueError("its digest differs from its values")
+    return values
   except ValueError as error:
-    raise ValueError(f"{path} is not JSON ({error}). It was damaged; delete it and run the same "
-                     "command again, which writes it again.") from error
+    raise ValueError(f"{path} is not JSON as it was written ({error}). It was damaged; delete it "
+                     "and run the same command again, which writes it again.") from error
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+  plain = {key: value for key, value in values.items() if key != record_chain.KEY}
+  return hashlib.sha256(json.dumps(plain).encode()).hexdigest()

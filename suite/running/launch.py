@@ -13,6 +13,7 @@ from typing import Any
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.running import logs
+from suite.system import folders
 from suite.tables import table
 
 
@@ -57,7 +58,8 @@ def find(run: str, **settings: Any) -> RunFile:
 def defaults() -> dict[str, Any]:
   """Arguments of `experiment.run` where none are given: those of the flags of `suite run`."""
   return {"strategy": "one_device", "data_dir": os.environ.get("LIFELONG_DATA_DIR"),
-          "mirror": os.environ.get("LIFELONG_MIRROR"), "devices": None, "profile": False}
+          "mirror": os.environ.get("LIFELONG_MIRROR"), "devices": None, "profile": False,
+          "precision": "float32", "xla": False, "deterministic": None}
 
 
 def set_data_dirs(data_dir: str | None, mirror: str | None) -> None:
@@ -68,6 +70,7 @@ def set_data_dirs(data_dir: str | None, mirror: str | None) -> None:
                                   "holds the archives, or leave --mirror out to download them.")
     os.environ["LIFELONG_MIRROR"] = mirror
   if data_dir:
+    folders.check(data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
     os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = data_dir
 
 
@@ -111,16 +114,20 @@ def run_table(asked: RunFile, given: Mapping[str, Any], *, jobs: int = 1, only: 
 
 
 def _flags_of_cells(asked: RunFile, given: Mapping[str, Any]) -> list[str]:
-  """The flags of `suite run` for arguments of `experiment.run`."""
-  if given.get("strategy") == "multi_worker":
+  """The flags of `suite run` for arguments of `experiment.run` that are not the defaults."""
+  strategy = given.get("strategy", "one_device")
+  if strategy in ("multi_worker", "slurm"):
     raise gin_files.ConfigError(
-        "--strategy multi_worker is for one run that every machine starts; a table starts its runs "
-        "itself. Leave it out: the same command on every machine shares the table.")
-  flags = (["--trusted_modules", ",".join(asked.trusted_modules)] if asked.trusted_modules
-           else [])
-  for name, value in given.items():
-    if value is True:
-      flags.append(f"--{name}")
-    elif value:
-      flags += [f"--{name}", str(value)]
-  return flags
+        f"--strategy {strategy} is for one run that every machine starts; a table starts its "
+        "runs itself. Leave it out: the same command on every machine shares the table.")
+  flags = ["--strategy", strategy]
+  for name in ("data_dir", "mirror", "devices"):
+    if given.get(name):
+      flags += [f"--{name}", str(given[name])]
+  if asked.trusted_modules:
+    flags += ["--trusted_modules", ",".join(asked.trusted_modules)]
+  if given.get("deterministic") is not None:
+    flags.append("--deterministic" if given["deterministic"] else "--no-deterministic")
+  if given.get("precision", "float32") != "float32":
+    flags += ["--precision", given["precision"]]
+  return [*flags, *(f"--{name}" for name in ("xla", "profile") if given.get(name))]

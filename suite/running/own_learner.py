@@ -16,10 +16,10 @@ from suite.learners import gradient
 from suite.learners import maml
 from suite.learners import pretrain_tune
 from suite.learners import protonet
-from suite.models import own_model
-from suite.models import seeded_layers
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_model
+from suite.models.own import own_model
+from suite.models.own import seeded_layers
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import class_heads

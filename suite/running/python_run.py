@@ -80,7 +80,8 @@ def run(
       raise ValueError(f"{asked.name} is a table, whose runs are processes; metrics are for single "
                        "runs. Set experiment.run.metrics in the run files.")
     made = launch.run_table(asked, given, jobs=jobs or 1, only=only)
-    return results.Result([asked.folder], made.failed)
+    elsewhere = [f"{line}, which runs elsewhere" for line in made.elsewhere]
+    return results.Result([asked.folder], [*made.failed, *elsewhere])
   if jobs or only:
     raise ValueError(f"jobs and only are for tables, and {asked.name} is one run. Leave them out.")
   launch.run_one(asked, {**given, **({"metrics": metrics} if metrics else {})})

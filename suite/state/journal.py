@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
+from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.state import snapshots as snapshots_lib
-from suite.state import weight_store
 
 
 class Partial(NamedTuple):
@@ -51,22 +51,22 @@ class Journal:
 
   def _restore(self, snapshots: snapshots_lib.Snapshots) -> None:
     snapshots.sweep()
-    path = snapshots.latest()
-    if path is None:
-      return
-    with snapshots_lib.reading("the finished steps of the event", path):
-      saved = json.loads((path / "journal.json").read_text())
-      event, done, partial = saved["event"], saved["done"], saved["partial"]
-      ledger = saved["ledger"]
-    if event != self._event:  # Left over from an event that has been committed since.
+    try:
+      found = snapshots.read()
+    except snapshots_lib.DamagedError as error:  # Nothing is lost but time.
+      logging.warning("%s Until then the event begins again.", error)
       snapshots.clear()
       return
-    self._done = done
-    self._ledger.restore(ledger)
+    if found is None:
+      return
+    if found.values["event"] != self._event:  # Left from an event that was committed since.
+      snapshots.clear()
+      return
+    self._done, partial = found.values["done"], found.values["partial"]
+    self._ledger.restore(found.values["ledger"])
     if partial is not None:
       self._partial_key = partial["key"]
-      arrays = weight_store.read_arrays(path / "partial.npz")
-      self._partial = Partial(partial["values"], arrays)
+      self._partial = Partial(partial["values"], found.arrays)
 
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
     """Returns fn() of the chief, or its value from before the event was interrupted.
@@ -95,11 +95,9 @@ class Journal:
   def _write(self) -> None:
     if self._snapshots is None:
       return
-    with self._snapshots.write() as folder:
-      partial = None
-      if self._partial is not None:
-        partial = {"key": self._partial_key, "values": self._partial.values}
-        weight_store.write_arrays(folder / "partial.npz", self._partial.arrays)
-      saved = {"event": self._event, "done": self._done, "partial": partial,
-               "ledger": self._ledger.snapshot()}
-      (folder / "journal.json").write_text(json.dumps(saved))
+    partial, arrays = None, {}
+    if self._partial is not None:
+      partial = {"key": self._partial_key, "values": self._partial.values}
+      arrays = self._partial.arrays
+    self._snapshots.write({"event": self._event, "done": self._done, "partial": partial,
+                           "ledger": self._ledger.snapshot()}, arrays)

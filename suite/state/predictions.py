@@ -2,7 +2,7 @@
 """Predictions of one Predict event on disk: Parquet, one row an example, zstd-compressed.
 
 They are the accuracy cache that the lifelong benchmark reads, and suffice to recompute a printed
-score.
+score. Every page has a checksum, which is verified when it is read.
 
 | column | single-label | multi-label |
 |---|---|---|
@@ -25,8 +25,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from suite.state import snapshots
 from suite.system import atomic_files
 
+_REMEDY = "Restore it from a copy, or run the same command in a new work directory."
 COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
 
 
@@ -69,7 +71,7 @@ class Predictions:
 
 def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np.ndarray,
          top1: np.ndarray, true_class_probability: np.ndarray | Sequence[np.ndarray],
-         correct: np.ndarray, scores: np.ndarray | None = None) -> None:
+         correct: np.ndarray, scores: np.ndarray | None = None, sync: bool = True) -> None:
   """Writes one file, completely or not at all (temporary name, then rename).
 
   Args:
@@ -81,6 +83,7 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
     correct: [N].
     scores: [N, C] of a multi-label task, kept as float32: score what was saved
       (`load(path).scores`) where the two must agree to the last bit.
+    sync: whether the file is flushed to the disk.
   """
   labels = np.asarray(labels)
   multi_label = labels.ndim == 2
@@ -99,25 +102,26 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
   if multi_label:
     columns["scores"] = pa.array(list(np.asarray(scores, np.float32)), pa.list_(pa.float32()))
   _check_lengths(path, columns, labels)
-  with atomic_files.opening(pathlib.Path(path)) as file:
-    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False)
+  with atomic_files.opening(pathlib.Path(path), sync=sync) as file:
+    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False,
+                        write_page_checksum=True)
 
 
 def load(path: str | os.PathLike) -> Predictions:
   """Reads and checks one file that `save` wrote."""
   if not os.path.exists(path):
-    raise FileNotFoundError(f"There are no predictions at {path}. Run their event again.")
+    raise FileNotFoundError(f"There are no predictions at {path}. {_REMEDY}")
   try:
-    table = parquet.ParquetFile(path).read()
-  except (pa.ArrowException, OSError) as error:
-    raise ValueError(f"{path} cannot be read as Parquet ({error}). It is damaged; delete it and "
-                     "run its event again.") from error
+    table = parquet.ParquetFile(path, page_checksum_verification=True).read()
+  except Exception as error:  # Arrow raises errors of many kinds on damaged files.
+    raise ValueError(f"{path} cannot be read as Parquet ({snapshots.reason(error)}); it is "
+                     f"damaged. {_REMEDY}") from error
   _check_schema(path, table.schema)
   column = {name: table.column(name).combine_chunks() for name in table.column_names}
   for name, values in column.items():
     if values.null_count:
       raise ValueError(f"{path}: column {name!r} has {values.null_count} empty cells; none may be. "
-                       "Run its event again.")
+                       f"{_REMEDY}")
   multi_label = "scores" in column
   return Predictions(
       id=np.array(column["id"].to_pylist(), dtype=str),
@@ -161,7 +165,7 @@ def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
   missing = [name for name in COLUMNS if name not in schema.names]
   if missing:
     raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
-                     "predictions file of a run?")
+                     f"predictions file of a run? If so, it is damaged. {_REMEDY}")
   multi_label = "scores" in schema.names
   wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
             "true_class_probability": pa.float32(), "correct": pa.bool_()}
@@ -171,7 +175,7 @@ def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
   for name, type_ in wanted.items():
     if schema.field(name).type != type_:
       raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
-                       f"a {'multi' if multi_label else 'single'}-label file.")
+                       f"a {'multi' if multi_label else 'single'}-label file. {_REMEDY}")
 
 
 def _lists(column: pa.ListArray) -> list[np.ndarray]:

@@ -71,7 +71,8 @@ class WeightStore:
     if not path.exists():
       raise FileNotFoundError(
           f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in "
-          f"{self.folder}.")
+          f"{self.folder}. If they were removed, restore them from a copy, or start again in a new "
+          "work directory.")
     arrays = read_arrays(path)
     return [arrays[key] for key in sorted(arrays)]
 
@@ -93,8 +94,9 @@ class WeightStore:
 
     Args:
       name: as given to `save`.
-      events: must follow from the records of finished events, and no later event may need others:
-        then an interrupted removal ends the same when the event starts again.
+      events: must follow from the records of finished events, and no later event may need others,
+        nor the one before, which a damaged snapshot may repeat: then an interrupted removal ends
+        the same when the event starts again.
     """
     kept = set(events)
     for entry in self.entries():
@@ -106,9 +108,7 @@ class WeightStore:
     for entry in self._all():
       if entry.event >= event:
         self._path(entry).unlink()
-    if self.folder.is_dir():
-      for path in sorted(self.folder.glob(f"{atomic_files.TEMPORARY}*")):
-        path.unlink()
+    atomic_files.sweep(self.folder)
 
 
 def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
@@ -125,6 +125,7 @@ def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
   try:
     with np.load(path, allow_pickle=False) as data:
       return {key: data[key] for key in data.files}
-  except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-    raise ValueError(f"The saved arrays in {path} cannot be read ({error}); delete the run "
-                     "directory and start it again.") from error
+  except Exception as error:  # On damaged files zipfile and numpy raise errors of many kinds.
+    raise ValueError(
+        f"The saved arrays in {path} cannot be read ({snapshots.reason(error)}); the file is "
+        "damaged. Restore it from a copy, or start again in a new work directory.") from error

@@ -4,6 +4,9 @@
 Every write takes the same steps: write a temporary beside the final path, flush it to the disk,
 rename it, flush the folder that holds the name. A process that is killed leaves at most a temporary
 whose name begins with `TEMPORARY`; no reader takes it for a result.
+
+A flush takes milliseconds and matters only if the machine stops: what a process has written
+outlives the process. With `sync=False` nothing is flushed; `flusher.Flusher` does it later.
 """
 
 from __future__ import annotations
@@ -18,23 +21,24 @@ TEMPORARY = "tmp-"
 
 
 @contextlib.contextmanager
-def replacing(final: pathlib.Path) -> Iterator[pathlib.Path]:
+def replacing(final: pathlib.Path, *, sync: bool = True) -> Iterator[pathlib.Path]:
   """Yields a temporary path to write a file or folder to, which becomes `final` at the end.
 
   The temporary has the suffix of `final`. On any failure it is removed and `final` is unchanged.
   """
-  with _renaming(final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}"), final) as temporary:
+  temporary = final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}")
+  with _renaming(temporary, final, sync):
     yield temporary
 
 
 @contextlib.contextmanager
-def opening(final: pathlib.Path) -> Iterator[BinaryIO]:
+def opening(final: pathlib.Path, *, sync: bool = True) -> Iterator[BinaryIO]:
   """Yields an open binary file that becomes `final` at the end of the block.
 
   The temporary's suffix differs from that of `final`: patterns such as *.parquet do not match it.
   """
-  name = f"{TEMPORARY}{os.getpid()}-{final.name}.part"
-  with _renaming(final.with_name(name), final) as temporary, open(temporary, "wb") as file:
+  temporary = final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}.part")
+  with _renaming(temporary, final, sync), open(temporary, "wb") as file:
     yield file
 
 
@@ -56,6 +60,16 @@ def replace_folder(new: pathlib.Path, final: pathlib.Path) -> None:
   shutil.rmtree(old, ignore_errors=True)
 
 
+def sweep(folder: pathlib.Path) -> None:
+  """Removes the temporary files and folders of killed processes."""
+  if folder.is_dir():
+    for path in sorted(folder.glob(f"{TEMPORARY}*")):
+      if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+      else:
+        path.unlink(missing_ok=True)
+
+
 def sync_file(file: Any) -> None:
   """Waits until the content of an open file is on the disk."""
   file.flush()
@@ -65,7 +79,7 @@ def sync_file(file: Any) -> None:
 def sync_folder(folder: pathlib.Path) -> None:
   """Waits until the names in a folder are on the disk; POSIX only, elsewhere nothing is done."""
   if os.name == "posix":
-    _sync_path(folder)
+    sync_path(folder)
 
 
 def sync(path: pathlib.Path) -> None:
@@ -74,10 +88,11 @@ def sync(path: pathlib.Path) -> None:
     if entry.is_dir():
       sync_folder(entry)
     else:
-      _sync_path(entry)
+      sync_path(entry)
 
 
-def _sync_path(path: pathlib.Path) -> None:
+def sync_path(path: pathlib.Path) -> None:
+  """Waits until the content of a file, or the names in a folder, are on the disk."""
   descriptor = os.open(path, os.O_RDONLY)
   try:
     os.fsync(descriptor)
@@ -86,13 +101,15 @@ def _sync_path(path: pathlib.Path) -> None:
 
 
 @contextlib.contextmanager
-def _renaming(temporary: pathlib.Path, final: pathlib.Path) -> Iterator[pathlib.Path]:
+def _renaming(temporary: pathlib.Path, final: pathlib.Path, flushed: bool) -> Iterator[None]:
   try:
     final.parent.mkdir(parents=True, exist_ok=True)
-    yield temporary
-    sync(temporary)
+    yield
+    if flushed:
+      sync(temporary)
     os.replace(temporary, final)
-    sync_folder(final.parent)
+    if flushed:
+      sync_folder(final.parent)
   finally:
     if temporary.is_dir():
       shutil.rmtree(temporary, ignore_errors=True)

@@ -1,16 +1,29 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Locks between processes, held on open files; the system releases them when a process ends."""
+"""Locks between processes, held on open files; the system releases them when a process ends.
+
+`flock` also locks between machines on NFS (since Linux 2.6.12), CephFS and Lustre (mounted with
+-o flock). Nothing has to be cleaned up after a process that was killed.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import pathlib
-from typing import Any, Iterator
+import platform
+import shlex
+import sys
+import time
+from typing import Any, Iterator, TextIO
 
 
 class LockedError(RuntimeError):
   """Another process holds the lock."""
+
+
+class NoLocksError(OSError):
+  """The file system has no locks."""
 
 
 def try_lock(file: Any) -> bool:
@@ -19,6 +32,10 @@ def try_lock(file: Any) -> bool:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
   except BlockingIOError:
     return False
+  except OSError as error:
+    raise NoLocksError(
+        f"The file system of {file.name} has no locks ({error.strerror}). Choose a folder on one "
+        "that has them, such as a local disk, NFS, or Lustre mounted with -o flock.") from error
   return True
 
 
@@ -26,14 +43,35 @@ def try_lock(file: Any) -> bool:
 def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
   """Holds the lock file `path` during the block; it is made if it does not exist.
 
+  The file names its owner, for the message of a process that is refused.
+
   Args:
     path: of the lock file; its folder must exist.
     wait: until another process releases the lock; otherwise LockedError is raised.
   """
-  with open(path, "a", encoding="ascii") as file:
+  with open(path, "a", encoding="utf-8") as file:
     if wait:
       fcntl.flock(file, fcntl.LOCK_EX)
     elif not try_lock(file):
-      raise LockedError(f"Another process holds {path}. Wait until it has ended, then repeat the "
-                        "command.")
-    yield
+      raise LockedError(f"Another process holds {path}: {owner(path)}. Wait until it has ended, or "
+                        "end it; then repeat the command.")
+    _sign(file, f"process {os.getpid()} on {platform.node()}, "
+                f"{time.strftime('%Y-%m-%d %H:%M:%S')}: {shlex.join(sys.argv)[:200]}\n")
+    try:
+      yield
+    finally:
+      _sign(file, "")
+
+
+def _sign(file: TextIO, text: str) -> None:
+  with contextlib.suppress(OSError):  # On a full disk it holds the lock without its name.
+    file.truncate(0)
+    file.write(text)
+    file.flush()
+
+
+def owner(path: pathlib.Path) -> str:
+  """The process that took the lock last: "process PID on HOST, TIME: COMMAND"."""
+  with contextlib.suppress(OSError, UnicodeDecodeError):
+    return path.read_text(encoding="utf-8").strip() or "a process that is just starting"
+  return "an unknown process"

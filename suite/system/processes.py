@@ -27,6 +27,10 @@ _POLL_SECONDS = 0.1
 _PATIENCE_SECONDS = 20.0
 
 
+class Terminated(KeyboardInterrupt):
+  """The process was told to end by SIGTERM."""
+
+
 class Job(NamedTuple):
   """A command to run.
 
@@ -67,7 +71,7 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
   waiting: Deque[Job] = collections.deque(jobs)
   running: List[_Process] = []
   outcomes: Dict[str, Outcome] = {}
-  with _ended_like_interrupted():
+  with ended_like_interrupted():
     try:
       while waiting or running:
         while waiting and len(running) < at_once:
@@ -149,15 +153,15 @@ def _end(running: Sequence[_Process]) -> None:
 
 
 @contextlib.contextmanager
-def _ended_like_interrupted() -> Iterator[None]:
-  """SIGTERM, which a cluster sends, works like ctrl-C meanwhile."""
+def ended_like_interrupted() -> Iterator[None]:
+  """SIGTERM, which a cluster sends, works like ctrl-C meanwhile: it raises `Terminated`."""
   if threading.current_thread() is not threading.main_thread():
     yield  # Python lets only the main thread set handlers.
     return
 
   def interrupt(number, frame):
     del number, frame
-    raise KeyboardInterrupt
+    raise Terminated
 
   before = signal.signal(signal.SIGTERM, interrupt)
   try:

@@ -23,6 +23,7 @@ from suite.reporting import paper_values
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.state import snapshots
+from suite.system import folders
 from suite.system import processes
 from suite.tables import table_cells
 
@@ -30,10 +31,11 @@ _OURS = "table.run."
 
 
 class TableResult(NamedTuple):
-  """The report, and a line for each failed cell."""
+  """The report, and a line for each cell that failed or that another process runs."""
 
   report: str
   failed: list[str]
+  elsewhere: list[str]
 
 
 def is_table(path: pathlib.Path) -> bool:
@@ -108,13 +110,17 @@ def run(
   outcomes = processes.run_all([cell.job(flags) for cell in waiting], jobs)
   report = tables.report([workdir])
   _write(table.folder / "report.txt", report)
-  return TableResult(report, [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes
-                         if o.state == processes.FAILED])
+  return TableResult(
+      report,
+      [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes if o.state == processes.FAILED],
+      [f"{o.job.name} ({o.job.log})" for o in outcomes
+       if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
 
 
 def _check(table: table_dir.TableDir) -> None:
   """Checks that the folder is a table's or empty, and that the paper's values exist."""
   folder = table.folder
+  folders.check(folder, "--workdir")
   if folder.exists() and any(folder.iterdir()) and not table_dir.is_table(folder):
     raise gin_files.ConfigError(
         f"{folder} is not empty and holds no table; give another --workdir.")
@@ -135,6 +141,7 @@ def _check_params(params: Sequence[str], cells: Sequence[table_cells.Cell]) -> N
 
 def _claim(table: table_dir.TableDir, settings: Mapping[pathlib.Path, str]) -> None:
   """Writes the description of the table, then the settings of its cells."""
+  folders.make(table.folder, "--workdir")
   before = table_dir.read(table.folder).command if table_dir.is_table(table.folder) else ""
   _write(table.folder / table_dir.FILE, dataclasses.replace(
       table, command=_of_all(before or table.command)).text())

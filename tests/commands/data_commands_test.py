@@ -21,7 +21,7 @@ def data_sets(monkeypatch):
   fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"] + (
       ["nevis/c_paper"] if variants else [])
 
-  def inspect_one(name, data_dir, check_links=False):
+  def inspect_one(name, data_dir, check_links=False, deep=False):
     if name == "nevis/b":
       raise RuntimeError("broken row")
     state = "prepared" if name == "nevis/a" else "downloadable"
@@ -33,10 +33,10 @@ def data_sets(monkeypatch):
                              links.Link(f"http://x/y/{part}", links.DEAD, "2024-01-02", "x#1")
                              for part in "pq"))
 
-  def build(name, data_dir):
+  def build(name, data_dir, *, beam_options):
     if name == "nevis/b":
       raise ValueError("dead link")
-    fake.built.append((name, data_dir))
+    fake.built.append((name, data_dir, *filter(None, [beam_options])))
 
   fake.status, fake.build = types.SimpleNamespace(
       inspect=inspect_one,
@@ -115,8 +115,9 @@ def test_the_streams_have_data_sets(data_sets):
 
 
 def test_build_goes_on_past_a_failure_and_exits_with_1(data_sets, capsys):
-  assert cli.main(["data", "build", "nevis/b", "nevis/c", "--data_dir", "D"]) == 1
-  assert data_sets.built == [("nevis/c", "D")]
+  assert cli.main(["data", "build", "nevis/b", "nevis/c", "--data_dir", "D",
+                   "--beam_pipeline_options", "runner=X,y=2"]) == 1
+  assert data_sets.built == [("nevis/c", "D", "runner=X,y=2")]
   error = capsys.readouterr().err
   assert "dead link" in error and "suite data doctor nevis/b" in error
 

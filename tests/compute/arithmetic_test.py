@@ -44,3 +44,44 @@ def test_what_differs_is_said_with_what_to_set():
   with pytest.raises(ValueError, match="op_threads was 2 and is 4; onednn was False and is True: "
                      ".* Set TF_NUM_INTRAOP_THREADS=2 and TF_ENABLE_ONEDNN_OPTS=0 in"):
     now.check({"op_threads": 2, "onednn": False})
+
+
+def test_settings_by_flags_are_compared_with_the_defaults_of_earlier_versions():
+  now = arithmetic.of_this_process(precision="bfloat16", xla=True, deterministic=False)
+  now.check({"precision": "bfloat16", "xla": True, "deterministic": False})
+  with pytest.raises(ValueError) as caught:
+    now.check({"op_threads": now.op_threads})
+  assert str(caught.value) == (
+      "precision was float32 and is bfloat16; xla was False and is True; deterministic was True "
+      "and is False: the numbers would differ. Give --precision float32. Give no --xla. Give "
+      "--deterministic.")
+
+
+CLUSTERS = """
+import tensorflow as tf
+from suite.compute import arithmetic, flops
+arithmetic.compile_clusters({})
+
+@tf.function
+def f(x):
+  for _ in range(4):
+    x = tf.tanh(x * 1.1 + 0.3) * tf.sigmoid(x)
+  return tf.reduce_sum(x)
+
+x = tf.linspace(0.0, 1.0, 1000)
+for _ in range(5):  # Clusters are compiled after a few calls.
+  f(x)
+print(flops.count(f.get_concrete_function(x)).flops)
+"""
+
+
+def test_xla_compiles_on_a_cpu_what_is_counted_as_without_it(tmp_path):
+  counted = []
+  for compiles in (True, False):
+    folder = tmp_path / str(compiles)
+    env = {**os.environ, "XLA_FLAGS": f"--xla_dump_to={folder} --xla_dump_hlo_as_text"}
+    done = subprocess.run([sys.executable, "-c", CLUSTERS.format(compiles)], env=env,
+                          capture_output=True, text=True, check=True)
+    counted.append(float(done.stdout))
+    assert folder.exists() == compiles  # What XLA compiled, it has written down.
+  assert counted[0] == counted[1] > 1000

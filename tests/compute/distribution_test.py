@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import types
 
 import pytest
@@ -14,12 +15,12 @@ from suite.compute import distribution as distribution_lib
 
 def test_an_unknown_strategy_lists_the_known_ones():
   with pytest.raises(ValueError, match="strategy 'mirored'; allowed are one_device, mirrored, "
-                                       "multi_worker, tpu"):
+                                       "multi_worker, slurm, tpu"):
     distribution_lib.build("mirored")
 
 
 def test_every_name_is_a_strategy():
-  assert distribution_lib.NAMES == ("one_device", "mirrored", "multi_worker", "tpu")
+  assert distribution_lib.NAMES == ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 
 
 @pytest.mark.parametrize("name, variable", [("multi_worker", "TF_CONFIG"), ("tpu", "TPU_NAME")])
@@ -32,7 +33,13 @@ def test_a_cluster_that_is_not_described_is_asked_for(monkeypatch, name, variabl
 @pytest.mark.parametrize("text, problem", [
     ("[1, 2]", r"it cannot be read \(TypeError"),
     ("worker", r"it cannot be read \(JSONDecodeError"),
-    ('{"cluster": {"worker": ["a:1"]}}', r"it cannot be read \(KeyError: 'task'\)"),
+    ('{"cluster": {"worker": ["a:1"]}}', "it has no 'task'"),
+    ('{"cluster": {"worker": ["127.0.0.1"]}, "task": {"type": "worker", "index": 0}}',
+     "'127.0.0.1' is no HOST:PORT"),
+    ('{"cluster": {"worker": ["127.0.0.1:x"]}, "task": {"type": "worker", "index": 0}}',
+     "'127.0.0.1:x' is no HOST:PORT"),
+    ('{"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:1"]}, '
+     '"task": {"type": "worker", "index": 0}}', "127.0.0.1:1 is there twice"),
     ('{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
      "its cluster has no worker 1"),
     ('{"cluster": {"ps": ["a:1"]}, "task": {"type": "ps", "index": 0}}', "has no ps 0"),
@@ -41,6 +48,66 @@ def test_a_cluster_without_a_place_for_the_process_is_refused(monkeypatch, text,
   monkeypatch.setenv("TF_CONFIG", text)
   with pytest.raises(ValueError, match=f"TF_CONFIG is .*{problem}.* Set it in every process, for"):
     distribution_lib.build("multi_worker")
+
+
+def _in_slurm(monkeypatch, **values):
+  step = {"PROCID": 1, "LOCALID": 0, "STEP_NUM_TASKS": 3, "JOB_ID": 7, "STEP_NODELIST": "n[9-10]",
+          "STEP_TASKS_PER_NODE": "1,2"}
+  for name, value in {**step, **values}.items():
+    monkeypatch.setenv(f"SLURM_{name}", str(value))
+  monkeypatch.setenv("SLURMD_NODENAME", "n10")
+
+
+def test_a_slurm_task_is_found_by_its_node(monkeypatch):
+  # The resolver sorts n10 before n9, so that its own numbers are not those of SLURM.
+  addresses = ["n10:12112", "n10:12113", "n9:12112"]
+  _in_slurm(monkeypatch)
+  assert distribution_lib.slurm_config() == {
+      "cluster": {"worker": addresses}, "task": {"type": "worker", "index": 0}}
+  _in_slurm(monkeypatch, PROCID=2, LOCALID=1)
+  assert distribution_lib.slurm_config()["task"]["index"] == 1
+  monkeypatch.setenv("SLURM_LOCALID", "0")
+  monkeypatch.setenv("SLURMD_NODENAME", "n9")
+  assert distribution_lib.slurm_config()["task"]["index"] == 2
+
+
+def test_jobs_on_one_node_have_other_ports(monkeypatch):
+  first = set()
+  for job in (1280, 1281, 2559, 99):
+    _in_slurm(monkeypatch, JOB_ID=job)
+    first.add(distribution_lib.slurm_config()["cluster"]["worker"][0])
+  assert first == {"n10:12000", "n10:12016", "n10:32464", "n10:13584"}
+
+
+def test_a_process_that_srun_did_not_start_is_refused(monkeypatch):
+  _in_slurm(monkeypatch, LOCALID=2)
+  with pytest.raises(ValueError, match="Task 1 is n10:12114, but the job step has n10:12112, "):
+    distribution_lib.build("slurm")
+  monkeypatch.delenv("SLURM_PROCID")
+  with pytest.raises(ValueError, match="reads SLURM_PROCID, which srun sets. Start the run with"):
+    distribution_lib.build("slurm")
+
+
+def test_a_host_that_is_not_known_is_refused_instead_of_waited_for(monkeypatch):
+  def unknown(*unused):
+    raise socket.gaierror(-2, "Name or service not known")
+
+  monkeypatch.setattr(socket, "getaddrinfo", unknown)
+  monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["no.host:1"]}, '
+                     '"task": {"type": "worker", "index": 0}}')
+  with pytest.raises(ValueError, match="the host of 'no.host:1' is not known here .Name or serv"):
+    distribution_lib.build("multi_worker")
+
+
+def test_a_tpu_that_cannot_be_reached_is_named(monkeypatch):
+  def unknown(**unused):
+    raise RuntimeError("no such TPU\nstack")
+
+  monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", unknown)
+  monkeypatch.setenv("TPU_NAME", "nosuch")
+  with pytest.raises(ValueError, match="The TPU 'nosuch' of TPU_NAME cannot be reached .RuntimeErr"
+                     "or: no such TPU.. Set TPU_NAME"):
+    distribution_lib.build("tpu")
 
 
 def test_only_mirrored_takes_a_number_of_devices():

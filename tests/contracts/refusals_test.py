@@ -368,12 +368,18 @@ def test_a_pretext_of_two_views_needs_a_transform_that_has_them(tmp_path):
   assert contrastive_views.AugPlus(8).view(1).shape == (8, 8, 3)
 
 
-@pytest.mark.parametrize("protocol, learner", [("fluid", "nearest_mean"),
-                                               ("lifelong", "order_search")])
-def test_what_runs_on_one_device_refuses_several(protocol, learner, tmp_path):
-  message = f"{protocol} runs on one device, since .* started on 'mirrored' with 1 replicas.*one_de"
+def test_what_runs_on_one_device_refuses_several(tmp_path):
+  message = "lifelong runs on one device, since .* started on 'mirrored' with 1 replicas.*one_devi"
   with pytest.raises(refusals.RefusedError, match=message):
-    PROTOCOLS[protocol](LEARNERS[learner](), state_in(tmp_path, ("mirrored", 1)))
+    PROTOCOLS["lifelong"](LEARNERS["order_search"](), state_in(tmp_path, ("mirrored", 1)))
+
+
+def test_what_runs_in_one_process_refuses_several(tmp_path):
+  state = state_in(tmp_path)
+  state.distribution.name = "multi_worker"
+  message = "fluid runs in one process, since .* started on 'multi_worker'.*one_device, or mirrored"
+  with pytest.raises(refusals.RefusedError, match=message):
+    PROTOCOLS["fluid"](LEARNERS["nearest_mean"](), state)
 
 
 @pytest.mark.parametrize("learner, told", [("nearest_mean", True), ("finetune", False),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suite.data.episodes import episodes
-from suite.data.images import image_sources
+from suite.data.own import image_sources
 from suite.data.sequences import sequences
 from suite.data.streams import buckets
 from suite.data.streams import streams

@@ -55,6 +55,22 @@ def _learn(learner, stream, place, folder, ledger=None):
   return learner.learn(experience, context)
 
 
+def test_a_batch_that_replicas_cannot_share_is_refused_before_any_work(stream, tmp_path,
+                                                                       monkeypatch):
+  monkeypatch.setattr(distribution_lib.Distribution, "num_replicas", 3)
+  task = stream.entries[0].task
+  for recipe, size in ((trainer.Trainer(batch_size=16), 16), (trainer.Trainer(), 16),
+                       (trainer.Trainer(max_batch_size=12), 12)):
+    learner = finetune.Finetune(
+        BACKBONE, start=starts.Random(), transform=image_ops.Nevis(8), trainer=recipe,
+        search=search.Search(num_trials=1, learning_rate=0.1, label_smoothing=0.1))
+    if size % 3:
+      with pytest.raises(ValueError, match="Batch size 16 cannot be split over 3 replicas"):
+        learner.begin(task, _context(tmp_path, 0))
+    else:
+      learner.begin(task, _context(tmp_path, 0))
+
+
 def test_every_start_names_where_its_weights_came_from(stream, tmp_path):
   for name, start, expected in (("r", starts.Random(), ["random", "random"]),
                                 ("p", starts.Previous(), ["random", "digits_0_4"])):
@@ -200,11 +216,11 @@ def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
     saves = []
 
     class Counting(snapshots.Snapshots):
-      def write(self):
+      def write(self, *arguments):
         saves.append(1)
         if stop_after is not None and len(saves) > stop_after:
           raise _Stop
-        return super().write()
+        return super().write(*arguments)
 
     context = context_lib.Context(
         event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution_lib.build(),

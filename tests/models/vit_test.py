@@ -46,6 +46,19 @@ def test_features_depend_on_where_a_patch_is():
   assert np.abs(model(image) - model(image[:, ::-1])).max() > 1e-4
 
 
+def test_the_mean_of_the_patches_is_a_feature_to_which_all_of_them_contribute():
+  model = vit.vit((16, 16, 3), pool="mean", **{**SMALL, "layers": 0})
+  assert num_trainable(model) == parameters(16, 32, 0, 8, 5)
+  tokens = tf.keras.Model(model.input, model.get_layer("tokens").output)
+  image = np.random.default_rng(0).integers(0, 256, [1, 16, 16, 3])
+  mean = tokens(image).numpy()[:, 1:].mean(axis=1)  # Without the class token.
+  centered = mean - mean.mean(axis=1, keepdims=True)
+  expected = centered / np.sqrt(centered.var(axis=1, keepdims=True) + 1e-6)
+  np.testing.assert_allclose(model(image), expected, rtol=1e-3, atol=1e-4)
+  with pytest.raises(ValueError, match="pool is 'max'; allowed are token, mean"):
+    vit.vit(pool="max")
+
+
 def test_gradients_are_dense():
   model = vit.vit((16, 16, 3), **SMALL)
   with tf.GradientTape() as tape:

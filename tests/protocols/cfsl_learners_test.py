@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import types
 
@@ -27,6 +26,7 @@ from suite.models.episodic import functional_conv4
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
+from suite.reporting import records
 from suite.reporting import run_writer
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import inner_loop
@@ -76,9 +76,7 @@ def _run(folder, learner, stop_after=None):
   cfsl.run(learner, state=state, episodes_train=_episodes(0, with_classes=True),
            episodes_test=_episodes(1), episodes_validation=_episodes(2), validation_episodes=4,
            updates=2, updates_per_event=1, tasks_per_update=1, test_episodes=4, ensemble=2)
-  lines = (folder / "records.jsonl").read_text().splitlines()
-  return [{k: v for k, v in json.loads(line).items() if not k.startswith("seconds")}
-          for line in lines]
+  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 @pytest.mark.parametrize("make, transductive", [(_sca, True), (_pretrain_tune, False)])

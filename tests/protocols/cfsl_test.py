@@ -1,6 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from suite.models.episodic import embedding
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
+from suite.reporting import records
 from suite.reporting import run_writer
 from suite.state import predictions
 from suite.state import weight_store
@@ -93,8 +93,7 @@ def _without_seconds(values):
 
 
 def _records(folder):
-  lines = (folder / "records.jsonl").read_text().splitlines()
-  return [_without_seconds(json.loads(line)) for line in lines]
+  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,4 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-import json
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from suite.lifelong.estimators import sum_search
 from suite.protocols import lifelong
 from suite.protocols import run_state
 from suite.reporting import progress
+from suite.reporting import records
 from suite.reporting import run_writer
 from suite.state import predictions
 
@@ -54,8 +54,7 @@ def _run(folder, cache, method=None, stop_after=None, **settings):
 
 
 def _records(folder):
-  return [{k: v for k, v in json.loads(line).items() if not k.startswith("seconds")}
-          for line in (folder / "records.jsonl").read_text().splitlines()]
+  return records.strip_times(records.read(folder / "records.jsonl"))
 
 
 def test_four_models_by_hand(tmp_path, cache):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 
 import numpy as np
@@ -157,6 +158,17 @@ def test_development_predicts_on_validation_and_meets_no_meta_test_task(whole, t
   assert [r["dev_size"] for r in found[::2]] == [r["dev_size"] for r in _records(whole[0])[:4:2]]
   with pytest.raises(ValueError, match="predict_on='dev'; allowed are 'validation', in develop"):
     _run(tmp_path / "dev", predict_on="dev")
+
+
+def test_records_name_the_resized_copies_and_too_small_ones_are_refused(tmp_path):
+  about = {split: {"side": 10, "resized": 3, "sha256": "ab"} for split in streams.SPLITS}
+  entry, = _stream(places=(1,)).entries
+  load = entry.load
+  entry.load = lambda: dataclasses.replace(load(), resized=about)
+  with pytest.raises(ValueError, match="side of 9 pixels, .* makes 8, which needs 10 or more"):
+    _run(tmp_path / "small", stream=streams.Stream("few", [entry], resized_side=9))
+  _run(tmp_path / "run", stream=streams.Stream("few", [entry], resized_side=10))
+  assert [r["resized_images"] for r in _records(tmp_path / "run")] == [about, about]
 
 
 def test_costs_add_up_over_the_whole_stream(whole):

@@ -10,6 +10,7 @@ from suite.compute import distribution
 from suite.contracts import tasks
 from suite.protocols import run_state
 from suite.reporting import progress
+from suite.reporting import records as records_lib
 from suite.reporting import run_writer
 from suite.state import snapshots
 
@@ -51,12 +52,12 @@ def _run(folder, num_events, stop_after=None, broken=None):
     if broken:
       broken(state)
     state.commit({"kind": "train", "total": int(learner.totals["t"])})
+    state.flush()  # Then the last two snapshots are all that is kept.
   return state
 
 
 def _records(folder):
-  return [{k: v for k, v in json.loads(line).items() if not k.startswith("seconds")}
-          for line in (folder / "records.jsonl").read_text().splitlines()]
+  return records_lib.strip_times(records_lib.read(folder / "records.jsonl"))
 
 
 def test_a_run_stopped_after_any_event_goes_on_the_same(tmp_path):
@@ -98,7 +99,7 @@ def test_files_changed_by_something_else_are_refused(tmp_path):
   _run(tmp_path, 2)
   size = (tmp_path / "records.jsonl").stat().st_size
   (tmp_path / "records.jsonl").write_text("{}".ljust(size - 1) + "\n")
-  with pytest.raises(RuntimeError, match="has 1 records for 2 finished events"):
+  with pytest.raises(snapshots.DamagedError, match="ValueError: .* has other records than when"):
     _run(tmp_path, 3)
 
 
@@ -153,13 +154,84 @@ def test_a_process_that_finds_other_state_than_the_chief_stops(tmp_path):
     _second(tmp_path, "open", 3)
 
 
-@pytest.mark.parametrize("file", ["state.json", "learner.index", "learner.data-00000-of-00001"])
-@pytest.mark.parametrize("damage", ["deleted", "empty"])
-def test_damaged_state_is_named(tmp_path, file, damage):
-  _run(tmp_path, 2)
-  path = next(tmp_path.glob(f"state/events/*/{file}"))
+def _damage(path, damage):
+  content = path.read_bytes()
   path.unlink()
-  if damage == "empty":
-    path.touch()
-  with pytest.raises(snapshots.DamagedError, match="Could not read .*state/events.* it is damaged"):
-    _run(tmp_path, 3)
+  if damage != "deleted":
+    path.write_bytes({"empty": b"", "cut": content[:-3],
+                      "flipped": content[:2] + bytes([content[2] ^ 1]) + content[3:]}[damage])
+
+
+@pytest.mark.parametrize("file", ["00000002.json", "00000002.bin"])
+@pytest.mark.parametrize("damage", ["deleted", "empty", "cut", "flipped"])
+def test_a_damaged_snapshot_is_replaced_by_the_one_before(tmp_path, file, damage):
+  _run(tmp_path, 3)
+  whole = _records(tmp_path)
+  _damage(tmp_path / "state/events" / file, damage)
+  assert _state(tmp_path).done == 2
+  _run(tmp_path, 3)
+  assert _records(tmp_path) == whole
+
+
+@pytest.mark.parametrize("damage", ["deleted", "empty", "cut", "flipped"])
+def test_two_damaged_snapshots_are_named(tmp_path, damage):
+  _run(tmp_path, 3)
+  for path in sorted(tmp_path.glob("state/events/*")):
+    _damage(path, damage)
+  with pytest.raises(snapshots.DamagedError, match=(
+      "records.jsonl has records, but .* missing or empty. Restore it from a copy"
+      if damage == "deleted" else
+      "Could not read the run state in .*state/events/00000002.json .* damaged. Restore it from a"
+  )):
+    _run(tmp_path, 4)
+  assert len(_records(tmp_path)) == 3
+
+
+def test_a_lost_last_record_is_computed_again(tmp_path):
+  _run(tmp_path, 3)
+  whole, path = _records(tmp_path), tmp_path / "records.jsonl"
+  path.write_bytes(path.read_bytes()[:-20])
+  assert _state(tmp_path).done == 2
+  _run(tmp_path, 3)
+  assert _records(tmp_path) == whole
+
+
+def test_a_changed_record_of_any_event_is_named(tmp_path):
+  _run(tmp_path, 3)
+  path = tmp_path / "records.jsonl"
+  path.write_bytes(path.read_bytes().replace(b'"total": 3', b'"total": 9'))
+  with pytest.raises(snapshots.DamagedError, match="records.jsonl, line 2 is not what was written"):
+    _run(tmp_path, 4)
+
+
+def test_predictions_that_were_not_on_the_disk_are_computed_again(tmp_path):
+  """As after a power cut: the newest snapshot is there, a file of its event is not whole."""
+  state, learner = _state(tmp_path), Counter()
+  state.resume(learner)
+  state.flush()
+  predictions = {"ids": ["a"], "labels": [0], "top1": [0], "true_class_probability": [1.0],
+                 "correct": [True]}
+  for _ in range(3):
+    state.commit({"kind": "predict"}, predictions)
+  (tmp_path / "predictions/0002.parquet").write_bytes(b"")
+  assert _state(tmp_path).done == 2
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path):
+  """Its snapshots were folders with TensorFlow's files; its records had no digests."""
+  whole, folder = tmp_path / "whole", tmp_path / "old"
+  state = _run(whole, 4)
+  learner, lines = Counter(), []
+  learner.begin(TASK, None)
+  learner.totals["t"].assign(3)
+  for line in (whole / "records.jsonl").read_bytes().splitlines()[:2]:
+    lines.append(line[:line.index(b', "digest"')] + b"}\n")
+  (folder / "state/events/00000001").mkdir(parents=True)
+  (folder / "records.jsonl").write_bytes(b"".join(lines))
+  totals = {"done": 2, "position": len(b"".join(lines)),
+            "ledger": _run(tmp_path / "two", 2).ledger.snapshot()}
+  (folder / "state/events/00000001/state.json").write_text(json.dumps(totals))
+  tf.train.Checkpoint(learner=learner).write(str(folder / "state/events/00000001/learner"))
+  _run(folder, 4)
+  assert _records(folder) == _records(whole) == records_lib.strip_times(state.records)
+  assert (folder / "state/events/00000003.json").exists()

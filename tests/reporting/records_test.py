@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import io
 import math
 
@@ -18,9 +19,12 @@ def test_write_appends_one_line_and_returns_the_offset_after_it(tmp_path):
   with records.RecordWriter(path) as writer:
     first = writer.write({"b": 1, "a": [1.5, None, True, "é"]})
     second = writer.write({})
-  lines = '{"b": 1, "a": [1.5, null, true, "é"]}\n{}\n'.encode()
-  assert path.read_bytes() == lines
-  assert (first, second) == (len(lines) - 3, len(lines))
+  one = '{"b": 1, "a": [1.5, null, true, "é"]}'.encode()
+  a = hashlib.sha256(one).hexdigest()
+  b = hashlib.sha256(a.encode() + b"{}").hexdigest()
+  lines = [one[:-1] + f', "digest": "{a}"}}\n'.encode(), f'{{"digest": "{b}"}}\n'.encode()]
+  assert path.read_bytes() == b"".join(lines) and writer.digest == b
+  assert (first, second) == (len(lines[0]), len(lines[0] + lines[1]))
 
 
 def test_write_is_on_disk_before_close(tmp_path):
@@ -109,8 +113,8 @@ def test_truncate_to_zero_empties_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("offset, message", [
-    (-1, "to -1 bytes: it has 13"),
-    (14, "to 14 bytes: it has 13"),
+    (-1, "to -1 bytes: it has 91"),
+    (92, "to 92 bytes: it has 91"),
     (5, "at byte 5: no record ends there"),
 ])
 def test_truncate_refuses_an_offset_that_ends_no_record(tmp_path, offset, message):
@@ -174,3 +178,60 @@ def test_diff_names_the_place_and_both_values():
 def test_diff_tells_types_apart_as_json_does():
   assert records.diff({"a": 1}, {"a": 1.0}) == ["a: 1 != 1.0"]
   assert records.diff({"a": 1}, {"a": True}) == ["a: 1 != True"]
+
+
+def _three(path):
+  with records.RecordWriter(path) as writer:
+    for event in range(3):
+      offset = writer.write({"event": event, "error": 0.25})
+  return offset, writer.digest
+
+
+@pytest.mark.parametrize("change, line", [
+    (lambda lines: [lines[0], lines[1].replace(b"0.25", b"0.15"), lines[2]], 2),
+    (lambda lines: [lines[0], lines[2]], 2),
+    (lambda lines: [lines[1], lines[0], lines[2]], 1),
+    (lambda lines: [lines[0], b'{"event": 9}\n', *lines[1:]], 2),
+    (lambda lines: [*lines, b'{"event": 9}\n'], 4),
+])
+def test_a_line_that_was_changed_added_moved_or_removed_is_named(tmp_path, change, line):
+  path = tmp_path / "records.jsonl"
+  position = _three(path)
+  path.write_bytes(b"".join(change(path.read_bytes().splitlines(True))))
+  with pytest.raises(ValueError, match=f"records.jsonl, line {line} .*digest.* Restore it from a"):
+    records.read(path)
+  if line < 4:
+    before = path.read_bytes()
+    with records.RecordWriter(path) as writer, pytest.raises(ValueError, match="rec|bytes"):
+      writer.truncate(*position)
+    assert path.read_bytes() == before
+
+
+def test_other_whole_records_than_those_of_the_state_are_refused(tmp_path):
+  position = _three(tmp_path / "a.jsonl")
+  with records.RecordWriter(tmp_path / "b.jsonl") as writer:
+    for event in range(3):
+      writer.write({"event": event, "error": 0.75})
+    with pytest.raises(ValueError, match="b.jsonl has other records than when the state was saved"):
+      writer.truncate(*position)
+
+
+def test_records_without_digests_can_be_read_and_are_covered_by_those_added(tmp_path):
+  path = tmp_path / "records.jsonl"
+  path.write_bytes(b'{"event": 0}\n{"event": 1}\n')
+  assert records.read(path) == [{"event": 0}, {"event": 1}]
+  with records.RecordWriter(path) as writer:
+    assert writer.truncate(13) == [{"event": 0}]
+    writer.write({"event": 1})
+  with records.RecordWriter(path) as writer:
+    writer.write({"event": 2})
+  assert [r["event"] for r in records.read(path)] == [0, 1, 2]
+  path.write_bytes(path.read_bytes().replace(b'{"event": 0}', b'{"event": 7}'))
+  with pytest.raises(ValueError, match="line 2 is not what was written, or the line before it"):
+    records.read(path)
+
+
+def test_the_name_of_the_digest_is_taken(tmp_path):
+  with records.RecordWriter(tmp_path / "records.jsonl") as writer, \
+      pytest.raises(ValueError, match="a value 'digest', the name of the digest of its line"):
+    writer.write({"digest": "mine"})

@@ -11,7 +11,7 @@ import stopped_runs
 import tensorflow as tf
 
 from suite.contracts import deliveries
-from suite.data.images import image_sources
+from suite.data.own import image_sources
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import streams
 from suite.learners import finetune

@@ -14,6 +14,7 @@ import stopped_runs
 import tensorflow as tf
 
 from suite import experiment
+from suite.compute import distribution
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
@@ -189,6 +190,12 @@ class CellRun:
     bound = gin_parse.gin.get_bindings(experiment.run)
     self._protocol: Callable[..., dict[str, Any]] = bound["protocol"]
     self._make: Callable[[], Any] = bound["learners"][LEARNER]
+
+  def on(self, devices: distribution.Distribution, name: str) -> list[dict[str, Any]]:
+    """The records of a run on devices, kept under a name."""
+    with stopped_runs.state(self._folder / name, on=devices) as state:
+      self._run(state)
+    return self.records(name)
 
   def whole(self, copy_after: int) -> dict[str, Any]:
     """The summary of a run to its end; the folder as of `copy_after` events is kept for `resumed`.

@@ -34,14 +34,15 @@ def data(held=0, stored=False, classes=None):
       N + tf.range(held, dtype=tf.int64), tf.constant(logits, tf.float32), classes)
 
 
-def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None):
+def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None, devices=()):
   model = feature_head.linear(C, D)
   model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
   objective = objective or objective_lib.Objective()
   step = train_step.TrainStep(
       model, objective=objective, optimizer=sgd.Sgd(model.trainable_variables, momentum=momentum))
   objective.build(model, losses_of=step.losses_of, seed=(5, 6))
-  return array_loop.ArrayLoop(step, augment=augment, replay_batch=replay_batch)
+  return array_loop.ArrayLoop(
+      step, augment=augment, replay_batch=replay_batch, devices=devices)
 
 
 def rows(places, width=None):

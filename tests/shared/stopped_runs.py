@@ -41,8 +41,8 @@ def stopping(function: Callable[..., Any], is_time: Callable[..., bool] = lambda
 
 @contextlib.contextmanager
 def state(folder: pathlib.Path, *, stop_before: int | None = None,
-          stop_uncommitted: int | None = None, stop_after: int | None = None
-          ) -> Iterator[run_state.RunState]:
+          stop_uncommitted: int | None = None, stop_after: int | None = None,
+          on: distribution.Distribution | None = None) -> Iterator[run_state.RunState]:
   """The state of a run in `folder`; one of the arguments says where it stops, if at all.
 
   Args:
@@ -50,11 +50,12 @@ def state(folder: pathlib.Path, *, stop_before: int | None = None,
     stop_before: the event that does not begin.
     stop_uncommitted: the event that is worked through but not committed.
     stop_after: the number of committed events.
+    on: the devices; None: one.
   """
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
   try:
     found = run_state.RunState(folder, writer, name="x", seed=5,
-                               distribution=distribution.build())
+                               distribution=on or distribution.build())
     found.context = stopping(found.context, lambda *_: found.done == stop_before)
     commit = stopping(found.commit, lambda *_: found.done == stop_uncommitted)
     found.commit = stopping(commit, lambda *_: found.done + 1 == stop_after, after=True)

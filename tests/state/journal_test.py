@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import json
+
 import numpy as np
 import pytest
 
@@ -67,13 +69,32 @@ def test_a_step_has_the_result_of_the_chief():
   assert journal.once("a", lambda: pytest.fail("ran again")) == {"error": 0.5, "k": 5}
 
 
-@pytest.mark.parametrize("text", ["", "{", None])
-def test_a_damaged_journal_is_named(tmp_path, text):
+@pytest.mark.parametrize("damage", [b"", b"{"])
+def test_a_damaged_journal_costs_time_and_nothing_else(tmp_path, damage, caplog):
   journal, ledger = _open(tmp_path)
-  journal.once("a", _step(ledger, 1))
-  path = next(tmp_path.glob("p/*/journal.json"))
-  path.unlink()
-  if text is not None:
-    path.write_text(text)
-  with pytest.raises(snapshots.DamagedError, match="Could not read the finished steps .* is damag"):
-    _open(tmp_path)
+  for key in ("a", "b"):
+    journal.once(key, _step(ledger, 1))
+  paths = sorted(tmp_path.glob("p/*.json"))
+  paths[-1].write_bytes(damage)
+  journal, ledger = _open(tmp_path)  # The one before it.
+  assert ledger.totals()["flops"] == 10 and journal.once("a", lambda: pytest.fail("again")) == 1
+  assert "is damaged" in caplog.text and "the one before it is used" in caplog.text
+  paths[0].write_bytes(damage)
+  journal, ledger = _open(tmp_path)
+  assert ledger.totals()["flops"] == 0 and journal.once("a", _step(ledger, 2)) == 2
+  assert "Until then the event begins again" in caplog.text
+
+
+def test_the_journal_of_an_earlier_version_goes_on(tmp_path):
+  folder = tmp_path / "p" / "00000004"
+  folder.mkdir(parents=True)
+  np.savez(folder / "partial.npz", w=np.arange(3))
+  saved = {"event": 0, "done": {"a": 1}, "partial": {"key": "b", "values": {"step": 3}},
+           "ledger": _open(tmp_path / "other")[1].snapshot()}
+  (folder / "journal.json").write_text(json.dumps(saved))
+  journal, ledger = _open(tmp_path)
+  assert journal.once("a", lambda: pytest.fail("ran again")) == 1
+  assert journal.partial("b").arrays["w"].tolist() == [0, 1, 2]
+  journal.once("b", _step(ledger, 5))
+  journal, _ = _open(tmp_path)
+  assert journal.once("b", lambda: pytest.fail("ran again")) == 5

@@ -115,7 +115,7 @@ def test_save_refuses_what_does_not_fit_a_multi_label_task(tmp_path, change, mes
 
 
 def test_a_missing_file_says_the_next_step(tmp_path):
-  with pytest.raises(FileNotFoundError, match="no predictions at .*0003.parquet. Run their event"):
+  with pytest.raises(FileNotFoundError, match="no predictions at .*0003.parquet. Restore it"):
     predictions.load(tmp_path / "0003.parquet")
 
 
@@ -136,6 +136,24 @@ def test_a_damaged_page_is_named(tmp_path):
   path.write_bytes(bytes(data))
   with pytest.raises(ValueError, match=r"0003\.parquet"):
     predictions.load(path)
+
+
+def test_no_flipped_bit_of_a_page_goes_unseen(tmp_path):
+  path = tmp_path / "0003.parquet"
+  predictions.save(path, **SINGLE)
+  good, found = path.read_bytes(), predictions.load(path)
+  silent = 0
+  for place in range(4, len(good), 5):
+    path.write_bytes(good[:place] + bytes([good[place] ^ 0x10]) + good[place + 1:])
+    try:
+      again = predictions.load(path)
+    except ValueError as error:
+      assert "0003.parquet" in str(error) and "\n" not in str(error)
+      continue
+    silent += 1  # In what nobody reads, such as statistics.
+    for name in predictions.COLUMNS:
+      np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+  assert silent < len(good) / 10
 
 
 @pytest.mark.parametrize("columns, message", [

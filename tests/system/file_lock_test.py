@@ -1,4 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import errno
+import fcntl
+import os
+import platform
 import subprocess
 import sys
 
@@ -7,9 +11,10 @@ import pytest
 from suite.system import file_lock
 
 HOLD = """
+import pathlib
 import sys
 from suite.system import file_lock
-with file_lock.held(sys.argv[1]):
+with file_lock.held(pathlib.Path(sys.argv[1])):
   print("held", flush=True)
   sys.stdin.read()
 """
@@ -27,7 +32,7 @@ def _other(tmp_path):
 
 
 def test_a_lock_that_another_process_holds_is_refused_without_waiting(other, tmp_path):
-  message = "Another process holds .*lock. Wait until it"
+  message = f"holds .*lock: process {other.pid} on {platform.node()}, 20.* -c .*/lock. Wait until"
   with pytest.raises(file_lock.LockedError, match=message), \
       file_lock.held(tmp_path / "lock", wait=False):
     pass
@@ -41,3 +46,20 @@ def test_the_lock_of_a_killed_process_is_free(other, tmp_path):
     assert not file_lock.try_lock(file)
   with open(tmp_path / "lock", "a", encoding="ascii") as file:
     assert file_lock.try_lock(file)
+
+
+def test_a_lock_that_was_released_has_no_owner(tmp_path):
+  path = tmp_path / "lock"
+  with file_lock.held(path):
+    assert f"process {os.getpid()} on " in file_lock.owner(path)
+  assert path.read_text() == "" and file_lock.owner(tmp_path / "none") == "an unknown process"
+
+
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
+  def flock(*unused):
+    raise OSError(errno.ENOLCK, "No locks available")
+
+  monkeypatch.setattr(fcntl, "flock", flock)
+  with pytest.raises(file_lock.NoLocksError, match="lock has no locks .* such as a local disk"), \
+      file_lock.held(tmp_path / "lock", wait=False):
+    pass

@@ -138,10 +138,12 @@ def test_a_finished_table_starts_nothing_and_says_the_same(capsys):
 def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
   (folder / "more.gin").write_text("")
   assert _run("--gin_param", "NOTE=5", "--gin_file", "more.gin", "--data_dir", "d", "--devices",
-              "2", "--strategy", "mirrored", "--profile", "--only", "high/A*/1") == 0
+              "2", "--strategy", "mirrored", "--profile", "--precision", "bfloat16", "--xla",
+              "--no-deterministic", "--only", "high/A*/1") == 0
   assert json.loads((folder / "w/high/A_1/1/args").read_text()) == [
       "toy.gin", "--workdir", "w/high/A_1/1", "--strategy", "mirrored", "--data_dir", "d",
-      "--devices", "2", "--profile", "--gin_file", "more.gin",
+      "--devices", "2", "--no-deterministic", "--precision", "bfloat16", "--xla", "--profile",
+      "--gin_file", "more.gin",
       "--gin_param", "two_events.run.plus=10", "--gin_param", "SCALE=1",
       "--gin_param", "experiment.run.seed=1", "--gin_param", "NOTE=5"]
 
@@ -220,22 +222,34 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
   assert sorted(_calls()).count("low/A_1/0") == 1 and sorted(_calls()).count("low/B_2/0") == 2
 
 
-def test_two_processes_share_a_table(folder, capsys):
+@pytest.mark.parametrize("other_ends", ["finished", "killed"])
+def test_two_processes_share_a_table(folder, capsys, other_ends):
   (folder / "slow").write_text("low/A_1/0")
   other = subprocess.Popen([sys.executable, "-c", (
       "import sys; from suite import cli; from suite.tables import table_cells; "
       "table_cells.COMMAND = (sys.executable, "
       "'stand_in.py'); table_cells.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
-      "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+      start_new_session=True)
   deadline = time.monotonic() + 30
   while not _calls() and time.monotonic() < deadline:
     time.sleep(0.05)
-  assert _run() == 0  # All but the one that runs there.
+  assert _run() == 1  # All but the one that runs there.
   assert _calls().count("low/A_1/0") == 1 and len(_calls()) == 8
-  assert "7 of 8 runs are finished" in capsys.readouterr().out
+  said = capsys.readouterr()
+  assert "7 of 8 runs are finished" in said.out
+  assert "suite: runs elsewhere: low/A_1/0 (w/low/A_1/0.log)\nsuite: The report is" in said.err
+  if other_ends == "killed":  # With its cell, as a cluster ends a job: the cell's lock is free.
+    os.killpg(other.pid, signal.SIGKILL)
+    other.wait(timeout=30)
   (folder / "slow").unlink()
-  assert other.wait(timeout=30) == 0
-  assert len(_calls()) == 8
+  if other_ends == "killed":
+    assert _run() == 0
+    assert "8 of 8 runs are finished" in capsys.readouterr().out
+    assert _calls()[8:] == ["low/A_1/0"]
+  else:
+    assert other.wait(timeout=30) == 0
+    assert len(_calls()) == 8
 
 
 def test_what_a_cell_is_may_not_change_but_cells_may_be_added(folder, capsys):

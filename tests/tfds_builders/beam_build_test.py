@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow_datasets as tfds
 
+import tfds_builders
 from tfds_builders import content
 from tfds_builders import splits
 from tfds_builders import testing
@@ -19,6 +20,9 @@ from tfds_builders.rows.nevis.o import olivetti_face
 from tfds_builders.rows.nevis.s import semeion
 
 pytest.importorskip("apache_beam", reason="needs the extra: pip install lifelong-suite[beam]")
+
+
+BEAM = "runner=DirectRunner,direct_num_workers=1"
 
 
 class _Parser:
@@ -40,14 +44,11 @@ def _row(**args):
                              class_names=None)
 
 
-def _build(tmp_path, row, name, runner=None):
+def _build(tmp_path, row, name, beam_options=""):
   for file in ("a", "b"):
     (tmp_path / file).write_text("")
   with testing.installed(row, tmp_path):
-    builder = tfds.builder("nevis/olivetti_face", data_dir=tmp_path / name)
-    builder.download_and_prepare(
-        download_config=tfds.download.DownloadConfig(beam_runner=runner))
-  return builder
+    return tfds_builders.build("nevis/olivetti_face", tmp_path / name, beam_options=beam_options)
 
 
 def _records(builder):
@@ -58,7 +59,7 @@ def _records(builder):
 
 def test_same_records_names_and_facts_as_without_beam(tmp_path):
   plain = _build(tmp_path, _row(), "plain")
-  parallel = _build(tmp_path, _row(), "parallel", runner="DirectRunner")
+  parallel = _build(tmp_path, _row(), "parallel", beam_options=BEAM)
   assert _records(parallel) == _records(plain)
   # A new reader learns the names of the classes from the files.
   with testing.installed(_row()):
@@ -79,7 +80,7 @@ def test_same_records_names_and_facts_as_without_beam(tmp_path):
 
 def test_a_source_that_fails_its_checks_leaves_nothing(tmp_path):
   with pytest.raises(Exception, match="2 of 120 images of olivetti_face cannot be decoded"):
-    _build(tmp_path, _row(broken=True), "data", runner="DirectRunner")
+    _build(tmp_path, _row(broken=True), "data", beam_options=BEAM)
   assert not list((tmp_path / "data").rglob("*record*"))
 
 

@@ -1,11 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Sources: the mirror, TFDS's own copy or a download, and messages about missing files."""
 
+import csv
 import dataclasses
 import functools
 import http.server
 import json
+import struct
 import threading
+import tokenize
 
 import pytest
 import tensorflow_datasets as tfds
@@ -173,3 +176,18 @@ def test_a_copy_prepared_by_tfds_gives_the_same_records_as_the_original_files(tm
     one, two = (_records("mnist", split, tmp_path / folder) for folder in "ab")
     assert one == two
   assert sum(counts.values()) == 160
+
+
+@pytest.mark.parametrize("error", [
+    KeyError("lookup"), csv.Error("line contains NUL"), tokenize.TokenError("EOF in statement"),
+    UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), MemoryError(), struct.error("unpack")])
+def test_what_a_parser_stumbles_over_is_a_data_error(tmp_path, error):
+  def parse(paths):
+    del paths
+    yield "an example"
+    raise error
+
+  examples = sources._parsed(parse, {"x.csv": tmp_path / "x.csv"}, {})
+  assert next(examples) == "an example"
+  with pytest.raises(errors.DataError, match=rf"x.csv: .*{type(error).__name__}.*get it again"):
+    next(examples)

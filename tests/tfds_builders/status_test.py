@@ -121,6 +121,20 @@ def test_a_damaged_copy_is_not_prepared(tmp_path, spoil, reason):
   assert found.state == status.MIRRORED and reason in found.reason and "delete it" in found.reason
 
 
+def test_a_changed_byte_of_a_record_is_found_by_reading_all(tmp_path):
+  row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")
+  with testing.installed(row, tmp_path / "mirror"):
+    tfds_builders.build("nevis/semeion", tmp_path)
+    assert status.inspect("nevis/semeion", tmp_path, deep=True).state == status.PREPARED
+    path = next((tmp_path / "nevis" / "semeion" / semeion.ROW.version).glob("*record-*"))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    assert status.inspect("nevis/semeion", tmp_path).state == status.PREPARED
+    found = status.inspect("nevis/semeion", tmp_path, deep=True)
+  assert found.state == status.MIRRORED and f"{path.name} is damaged" in found.reason
+
+
 def test_another_version_is_not_prepared_and_is_named(tmp_path):
   row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], tmp_path / "mirror")
   with testing.installed(row, tmp_path / "mirror"):

@@ -8,18 +8,6 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONFIG = """[options]
-install_requires =
-  numpy>=1.23.5,<2;python_version<"3.12"
-  numpy>=1.26,<3;python_version>="3.12"
-  tensorflow>=2.15,<2.16;python_version<"3.12"
-  tensorflow>=2.16,<2.22;python_version>="3.12"
-  tensorflow-addons>=0.23,<0.24;python_version<"3.12"
-  tf-keras>=2.16,<2.22;python_version>="3.12"
-[options.extras_require]
-dev =
-  pytest>=7.4
-"""
 
 
 @pytest.fixture(scope="module", name="matrix")
@@ -32,9 +20,18 @@ def _matrix():
   del sys.modules["matrix"]
 
 
-def test_a_tensorflow_by_name_comes_with_the_packages_of_python_3_12(matrix):
-  assert matrix.wanted(matrix.Line("3.10", "2.19"), CONFIG) == [
-      "numpy<3,>=1.26", "tensorflow==2.19.*", "tf-keras==2.19.*", "pytest>=7.4"]
+@pytest.mark.parametrize("text, newer", [("3.10", ""), ("3.10:2.15", ""), ("3.10:2.19", "newer")])
+def test_a_newer_tensorflow_takes_the_newer_line(matrix, text, newer, monkeypatch, tmp_path):
+  calls = []
+  monkeypatch.setattr(matrix, "_run", lambda *call: calls.append(call))
+  line = matrix._line(text)
+  env = matrix._environment(line, tmp_path)
+  env.mkdir()
+  matrix._install(line, env)
+  command, environment = calls[-1]
+  named = [f"tensorflow=={line.tensorflow}.*"] if line.tensorflow else []
+  assert list(command[command.index("-e"):]) == ["-e", f"{matrix.ROOT}[dev]", *named]
+  assert environment.get("LIFELONG_TENSORFLOW", "") == newer
 
 
 def test_a_row_takes_the_place_of_that_of_the_same_versions(matrix):

@@ -13,6 +13,7 @@ import lzma
 import os
 import re
 import stat
+import struct
 import tarfile
 from typing import IO, Callable, Iterator, cast
 import zipfile
@@ -20,6 +21,7 @@ import zlib
 
 from tfds_builders import errors
 from tfds_builders.parsers import rar
+from tfds_builders.parsers import tar_headers
 
 MAX_MEMBER_BYTES = 256 << 20
 # An archive may hold 1 GiB, or 200 times its size if that is more (published ones reach 100, for
@@ -29,8 +31,10 @@ MAX_RATIO = 200
 _BLOCK = 1 << 20
 
 _OPENERS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\x00", lzma.open), (b"BZh", bz2.open))
+# What the standard library raises on damaged headers goes beyond its own errors.
 _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
-           NotImplementedError)
+           NotImplementedError, ValueError, LookupError, ArithmeticError, TypeError, struct.error,
+           MemoryError, RecursionError)
 
 Member = tuple[str, bytes]
 
@@ -40,6 +44,8 @@ def named_errors(path: os.PathLike, member: str = "") -> Iterator[None]:
   """Converts the standard library's errors on damaged archives to a DataError that names them."""
   try:
     yield
+  except tar_headers.HeaderError as error:
+    raise errors.DataError(f"{path} is not read. {error}") from error
   except errors.DataError:
     raise
   except _DAMAGE as error:
@@ -134,7 +140,8 @@ def _tar_members(path, wanted, max_bytes) -> Iterator[Member]:
   # The content is opened here, because tarfile accepts a truncated stream as complete.
   with open_content(path) as content:
     stream = _Counted(content, path)
-    archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
+    archive = tarfile.open(  # type: ignore[call-overload]  # noqa: SIM115
+        fileobj=stream, mode="r|", tarinfo=tar_headers.Info)
     for info in archive:
       name = _checked_name(path, info.name)
       if info.isdir():

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import io
 import pathlib
 from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tfds_builders import errors
 from tfds_builders.corruptions import corrupt
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
@@ -47,12 +45,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
 def decoded(data: bytes, where: str, side: int | None = None) -> np.ndarray:
   """Decodes JPEG or PNG to uint8 [H, W, 3], cut to `side` if it is given."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
-  try:
-    with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
-      made = image.convert("RGB")
-  except (OSError, ValueError, SyntaxError) as error:
-    raise errors.DataError(f"{where} cannot be decoded, so it cannot be corrupted: {error}. Get "
-                           "the source again.") from error
+  with images.pillow_image(data, where, ("JPEG", "PNG")) as image:
+    made = image.convert("RGB")
   if side is not None:
     scale = round(side * 256 / 224) / min(made.size)
     made = made.resize([max(side, round(length * scale)) for length in made.size],

@@ -26,6 +26,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import image_arrays
 from tfds_builders.parsers import images
+from tfds_builders.parsers import tar_headers
 
 STREAM = "stream"
 _BASE_FOLDER = "1k_res"
@@ -114,7 +115,8 @@ def _images(path: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, bytes]]
 
 def _nested(path: pathlib.Path, name: str, data: bytes, wanted: set[str]
             ) -> Iterator[tuple[str, bytes]]:
-  with archives.named_errors(path, name), tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+  with archives.named_errors(path, name), tarfile.open(
+      fileobj=io.BytesIO(data), mode="r:", tarinfo=tar_headers.Info) as tar:
     for info in tar:
       if info.isfile() and archives.base_name(info.name) in wanted:
         stream = tar.extractfile(info)

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from tfds_builders import errors
+from tfds_builders.parsers import child
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 
 _AT_ONCE = 64
 _MAX_SIDE = 4096
+_ARRAYS = ("images", "labels")
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
@@ -31,57 +33,52 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
     domains: beginnings of the file names; keys begin with them.
     first_label: the number of the first class.
   """
-  import h5py  # pylint: disable=g-import-not-at-top
   keys = example.PixelKeys()
   seen: set[tuple[str, bytes, int]] = set()
   for name, split in parts.items():
     domain = next(domain for domain in domains if name.startswith(domain))
-    try:
-      with h5py.File(paths[name], "r") as file:
-        for index, (pixels, number) in enumerate(_read(file, paths[name])):
-          copy = (split, hashlib.sha256(pixels.tobytes()).digest(), number)
-          if copy in seen:
-            continue
-          seen.add(copy)
-          key, group = keys(domain, pixels)
-          yield example.Example(split, key, number - first_label, images.png(pixels),
-                                f"{paths[name]}, image {index}", group)
-    except errors.DataError:
-      raise
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
-      raise errors.DataError(
-          f"{paths[name]} cannot be read as HDF5 with arrays of images and labels: "
-          f"{type(error).__name__}: {error}. It is damaged or of another edition: get it again."
-      ) from error
+    for index, (pixels, number) in enumerate(_read(paths[name])):
+      copy = (split, hashlib.sha256(pixels.tobytes()).digest(), number)
+      if copy in seen:
+        continue
+      seen.add(copy)
+      key, group = keys(domain, pixels)
+      yield example.Example(split, key, number - first_label, images.png(pixels),
+                            f"{paths[name]}, image {index}", group)
 
 
-def _read(file: Any, path: pathlib.Path) -> Iterator[tuple[np.ndarray, int]]:
+def _read(path: pathlib.Path) -> Iterator[tuple[np.ndarray, int]]:
   """Yields (uint8 [H, W, 3] with red first, label)."""
-  arrays = [_array(file, name, path) for name in ("images", "labels")]
-  pixels, labels = arrays
-  if (pixels.ndim != 4 or pixels.shape[3] != 3 or max(pixels.shape[1:3]) > _MAX_SIDE
-      or labels.shape not in ((len(pixels),), (len(pixels), 1))):
-    raise errors.DataError(f"{path} has images of {pixels.shape} and labels of {labels.shape}; "
+  pixels, labels = _rows(path, 0, 0)
+  size, shape = int(pixels["shape"][0]) if len(pixels["shape"]) else 0, tuple(pixels["shape"])
+  of_labels = tuple(labels["shape"])
+  if (len(shape) != 4 or shape[3] != 3 or max(shape[1:3]) > _MAX_SIDE
+      or of_labels not in ((size,), (size, 1))):
+    raise errors.DataError(f"{path} has images of {shape} and labels of {of_labels}; "
                            "[N, H, W, 3] and [N] were expected. It is of another edition.")
-  for start in range(0, len(pixels), _AT_ONCE):
-    block = np.asarray(pixels[start:start + _AT_ONCE])
+  for start in range(0, size, _AT_ONCE):
+    block, numbers = (one["rows"] for one in _rows(path, start, start + _AT_ONCE))
+    if block.dtype.kind not in "uif" or numbers.dtype.kind not in "uif":
+      raise errors.DataError(f"{path} has images of {block.dtype} and labels of {numbers.dtype}; "
+                             "numbers were expected. It is of another edition.")
     if block.dtype != np.uint8 and not np.isin(block, np.arange(256)).all():
       raise errors.DataError(f"{path} has pixels other than whole numbers from 0 to 255 in images "
                              f"{start} to {start + len(block) - 1}. It is damaged.")
     block = np.ascontiguousarray(block[..., ::-1].astype(np.uint8))
-    numbers = np.asarray(labels[start:start + _AT_ONCE]).ravel()
-    yield from zip(block, (int(number) for number in numbers))
+    yield from zip(block, (int(number) for number in numbers.ravel()))
 
 
-def _array(file: Any, name: str, path: pathlib.Path) -> Any:
-  """Returns an array that is in the file itself: HDF5 can point to any other file."""
-  import h5py  # pylint: disable=g-import-not-at-top
-  inside = isinstance(file.get(name, getlink=True), h5py.HardLink)
-  array = file[name] if inside else None
-  if not isinstance(array, h5py.Dataset) or array.external or array.is_virtual:
-    raise errors.DataError(f"{path} holds no array {name!r}, or only a link; it holds "
-                           f"{sorted(file)}. It is damaged or of another edition: get it again.")
-  return array
+def _rows(path: pathlib.Path, start: int, stop: int) -> list[dict[str, np.ndarray]]:
+  """Returns the shape and some rows of both arrays, which must be in the file itself."""
+  # HDF5 is native code that damaged files can crash, and can point to any other file.
+  found = child.call("hdf5", str(path), "HDF5 with arrays of images and labels", path=str(path),
+                     names=list(_ARRAYS), start=start, stop=stop)
+  for name in _ARRAYS:
+    if name not in found:
+      raise errors.DataError(f"{path} holds no array {name!r}, or only a link; it holds "
+                             f"{found[''].tolist()}. It is damaged or of another edition: get it "
+                             "again.")
+  return [found[name] for name in _ARRAYS]
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

@@ -7,7 +7,9 @@ Files that hold pickles are refused.
 from __future__ import annotations
 
 import io
+import math
 import pathlib
+import tokenize
 from typing import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -55,14 +57,29 @@ def _array(paths: Mapping[str, pathlib.Path], place: str) -> np.ndarray:
 def load(data: bytes, where: str) -> np.ndarray:
   """Returns the array in the bytes of a .npy file; DataError otherwise, also for pickles."""
   try:
+    if data.startswith(np.lib.format.MAGIC_PREFIX):
+      _check_size(data)
     found = np.load(io.BytesIO(data), allow_pickle=False)
-  except (ValueError, EOFError, OSError, SyntaxError) as error:
+  except (ValueError, EOFError, OSError, SyntaxError, tokenize.TokenError, TypeError, MemoryError,
+          OverflowError, RecursionError) as error:
     raise errors.DataError(f"{where} is not a plain numpy array: {error}. It is damaged, or a "
                            "pickle, which can run any code and is not read. Get it "
                            "again.") from error
   if not isinstance(found, np.ndarray):
     raise errors.DataError(f"{where} holds several arrays; one was expected.")
   return found
+
+
+def _check_size(data: bytes) -> None:
+  """Raises ValueError unless an array has the bytes that its header says, before they are used."""
+  stream = io.BytesIO(data)
+  version = np.lib.format.read_magic(stream)
+  read = (np.lib.format.read_array_header_1_0 if version == (1, 0) else
+          np.lib.format.read_array_header_2_0)
+  shape, _, dtype = read(stream)
+  needed, there = math.prod(shape) * dtype.itemsize, len(data) - stream.tell()
+  if needed != there and not dtype.hasobject:  # Objects are refused by np.load.
+    raise ValueError(f"its header asks for {needed} bytes, {there} follow")
 
 
 def check_images(pixels: np.ndarray, where: str) -> np.ndarray:

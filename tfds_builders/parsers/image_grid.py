@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import pathlib
 from typing import Iterator, Mapping, Sequence
 
@@ -46,11 +45,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
 
 def _read(path: pathlib.Path) -> np.ndarray:
   """Reads a picture as uint8 [H, W]."""
-  from PIL import Image  # pylint: disable=g-import-not-at-top
-  with archives.named_errors(path):
-    data = archives.read_content(path)
-    with Image.open(io.BytesIO(data)) as image:
-      return np.asarray(image.convert("L"))
+  data = archives.read_content(path)
+  with images.pillow_image(data, str(path), ("GIF", "PNG", "JPEG", "BMP", "TIFF")) as image:
+    return np.asarray(image.convert("L"))
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

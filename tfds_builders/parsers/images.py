@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import re
 import struct
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 import zlib
 
 import numpy as np
@@ -18,8 +19,6 @@ JPEG = b"\xff\xd8\xff"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 _BY_PILLOW = (b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
-_UNREADABLE = (errors.DataError, OSError, ValueError, SyntaxError, EOFError, struct.error)
-
 _MAX_PIXELS = 1 << 27  # Larger images are refused.
 
 _PNM_HEADER = re.compile(rb"(P[56])" + rb"(?:\s+|\s*#[^\n]*\n\s*)(\d+)" * 3 + rb"\s", re.ASCII)
@@ -34,20 +33,30 @@ def encoded(data: bytes, where: str) -> bytes:
     if data[:2] in (b"P5", b"P6"):
       return png(read_pnm(data, where))
     if data.startswith(_BY_PILLOW):
-      return png(_read_by_pillow(data))
-  except _UNREADABLE:
+      with pillow_image(data, where, ("GIF", "BMP", "TIFF")) as image:
+        return png(np.asarray(image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")))
+  except errors.DataError:
     pass
   return data
 
 
-def _read_by_pillow(data: bytes) -> np.ndarray:
-  """Decodes an image to uint8 [H, W, 1 or 3]."""
+@contextlib.contextmanager
+def pillow_image(data: bytes, where: str, formats: Sequence[str]) -> Iterator[Any]:
+  """Opens an image with Pillow; whatever is wrong with it is a DataError, bombs included."""
   from PIL import Image  # pylint: disable=g-import-not-at-top
-  with Image.open(io.BytesIO(data), formats=("GIF", "BMP", "TIFF")) as image:
-    if image.width * image.height > _MAX_PIXELS:
-      raise errors.DataError(f"{image.width} x {image.height} pixels are too many.")
-    gray = image.mode in ("1", "L", "LA")
-    return np.asarray(image.convert("L" if gray else "RGB"))
+  try:
+    with Image.open(io.BytesIO(data), formats=tuple(formats)) as image:
+      if image.width * image.height > _MAX_PIXELS:
+        raise errors.DataError(f"{where} has {image.width} x {image.height} pixels; at most "
+                               f"{_MAX_PIXELS} are read.")
+      yield image
+  except (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error, LookupError,
+          TypeError, AttributeError, ArithmeticError, MemoryError,
+          Image.DecompressionBombError) as error:
+    if isinstance(error, errors.DataError):
+      raise
+    raise errors.DataError(f"{where} cannot be decoded: {type(error).__name__}: {error}. Get the "
+                           "source again.") from error
 
 
 def png(pixels: np.ndarray) -> bytes:

@@ -27,6 +27,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.parsers import nested
+from tfds_builders.parsers import tar_headers
 
 _REFERENCE = re.compile(r"(?:^|/)Images/Reference/(?P<label>[^/]+)/(?P<item>[^/]+)\.ppm$")
 _MAX_BYTES = 2 << 30  # Of all inner archives; the published ones have about 600 MB.
@@ -54,10 +55,14 @@ def parse(paths: Mapping[str, pathlib.Path]) -> Iterator[example.Example]:
                              f"{lacking[:2]}. It is incomplete: get it again.")
 
 
+def _opened(tar: pathlib.Path) -> tarfile.TarFile:
+  return tarfile.open(tar, "r:", tarinfo=tar_headers.Info)
+
+
 def _files(path: pathlib.Path, tar: pathlib.Path, wanted: Mapping[str, list[str]]
            ) -> Iterator[archives.Member]:
   """Yields the wanted files of one inner archive."""
-  with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
+  with archives.named_errors(path, tar.name), _opened(tar) as archive:
     for info in archive:
       name = _plain(info.name)
       if not info.isfile() or name not in wanted:
@@ -117,7 +122,7 @@ def _targets(path: pathlib.Path, tars: Sequence[pathlib.Path]) -> dict[str, list
   links: dict[str, str] = {}
   references: list[str] = []
   for tar in tars:
-    with archives.named_errors(path, tar.name), tarfile.open(tar, "r:") as archive:
+    with archives.named_errors(path, tar.name), _opened(tar) as archive:
       for info in archive:
         name = _plain(info.name)
         if info.issym() or info.islnk():

@@ -7,7 +7,6 @@ flags for each person. Boxes count pixels from 1 and include the last one.
 
 from __future__ import annotations
 
-import io
 import pathlib
 import re
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
@@ -155,11 +154,10 @@ def _document(data: bytes, where: str) -> ElementTree.Element:
 
 def _crops(data: bytes, people: Sequence[_Person], where: str) -> list[bytes]:
   """Returns PNG crops of a photograph, or the bytes of one that does not decode."""
-  from PIL import Image  # pylint: disable=g-import-not-at-top
   try:
-    with Image.open(io.BytesIO(data), formats=("JPEG",)) as image:
+    with images.pillow_image(data, where, ("JPEG",)) as image:
       pixels = np.asarray(image.convert("RGB"))
-  except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+  except errors.DataError:
     return [data] * len(people)  # The check for unreadable images reports it.
   found = []
   for one in people:

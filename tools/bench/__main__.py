@@ -6,6 +6,8 @@
   python tools/bench pipeline    the cached input pipeline alone, by size of the stored images
   python tools/bench data        training batches of a prepared 64x64 data set of PNG records:
                                     plain tfds.load against the suite's image set
+  python tools/bench decode      NEVIS's training batches from JPEGs of 32 x 32 to 5000 x 3000:
+                                    as prepared against a resized copy (streams.nevis.resized_side)
   python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
   python tools/bench clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
@@ -15,6 +17,11 @@
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
+  python tools/bench gpu         steps of NEVIS, CLEAR at 224, MAML and FLUID on a GPU; without one
+                                    it is skipped, or with --on_cpu measured small on the CPU
+  python tools/bench precision   ResNet-18, conv-4 and MAML++ high-end: float32 against bfloat16 and
+                                    mixed_bfloat16
+  python tools/bench settings    the same nets in float32, with --xla, and with --deterministic
   python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
@@ -170,6 +177,11 @@ def data(args: argparse.Namespace) -> None:
   show(rounds(bench_data.candidates(), args.steps * 20, args.rounds), "tfds.load")
 
 
+def decode(args: argparse.Namespace) -> None:
+  import bench_decode  # pylint: disable=import-outside-toplevel
+  bench_decode.run(args.rounds)
+
+
 def lifelong(args: argparse.Namespace) -> None:
   import bench_lifelong  # pylint: disable=import-outside-toplevel
   bench_lifelong.run(args.rounds, args.large)
@@ -195,6 +207,26 @@ def convs(args: argparse.Namespace) -> None:
 def fluid(args: argparse.Namespace) -> None:
   import bench_fluid  # pylint: disable=import-outside-toplevel
   bench_fluid.run(args.rounds, args.steps)
+
+
+def gpu(args: argparse.Namespace) -> None:
+  import bench_gpu  # pylint: disable=import-outside-toplevel
+  bench_gpu.run(args)
+
+
+def precision(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  bench_precision.run(args.rounds, args.nets or list(bench_precision.NETS))
+
+
+def settings(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  bench_precision.run_settings(args.rounds, args.nets or list(bench_precision.NETS), __file__)
+
+
+def setting_json(args: argparse.Namespace) -> None:
+  import bench_precision  # pylint: disable=import-outside-toplevel
+  print(bench_precision.as_json(args.rounds, args.nets[0], args.setting))
 
 
 def onednn(args: argparse.Namespace) -> None:
@@ -233,13 +265,14 @@ def describe(threads: int | None) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "data": data, "lifelong": lifelong,
-          "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid, "onednn": onednn,
-          "suite_json": suite_json}
+  what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
+          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
+          "gpu": gpu, "onednn": onednn, "precision": precision, "settings": settings,
+          "setting_json": setting_json, "suite_json": suite_json}
+  shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("what", choices=what,
-                      metavar="{train,pipeline,data,lifelong,clear,cfsl,convs,fluid,onednn}")
+  parser.add_argument("what", choices=what, metavar=f"{{{','.join(shown)}}}")
   parser.add_argument("--steps",
                       type=int,
                       default=8,
@@ -247,7 +280,10 @@ def main() -> int:
                       "clear: epochs; fluid: thousands of images in a stream")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
+  parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
+  parser.add_argument("--nets", nargs="+", metavar="NET", help="precision, settings: some (all)")
+  parser.add_argument("--setting", help=argparse.SUPPRESS)
   few_shot = parser.add_argument_group("cfsl")
   few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all)")
   few_shot.add_argument("--seconds", type=float, default=2.0, help="of a round, about")
@@ -256,11 +292,11 @@ def main() -> int:
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
   few_shot.add_argument("--without_torch", action="store_true")
   args = parser.parse_args()
-  if args.threads and args.what != "convs":
+  if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("lifelong", "clear", "fluid"):
+  if args.what in ("decode", "lifelong", "clear", "fluid", "precision", "settings"):
     print(describe(args.threads))
-  elif args.what not in ("suite_json", "cfsl", "convs"):
+  elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
   what[args.what](args)
   return 0

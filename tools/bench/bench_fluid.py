@@ -110,8 +110,8 @@ class TimedState(run_state.RunState):
     self.delivery = deliveries.SEQUENCE
     self.marks: list[Mark] = []
 
-  def commit(self, record: Any, predictions: Any = None) -> None:
-    super().commit(record, predictions)
+  def commit(self, record: Any, predictions: Any = None, **how: Any) -> None:
+    super().commit(record, predictions, **how)
     last = self.records[-1]
     is_steps = "first_step" in last
     num = last["first_step"] + last["seen"] if is_steps else last["step"]

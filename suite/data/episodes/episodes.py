@@ -17,6 +17,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
@@ -141,7 +142,7 @@ class Episodes:
 
   def episode(self, index: int) -> Union[Episode, EpisodeWithClasses]:
     """Episode `index` as NumPy arrays."""
-    episode = self._gather(tf.constant(self.indices(index, 1)))
+    episode = self.gather(tf.constant(self.indices(index, 1)))
     return type(episode)(*(part[0].numpy() for part in episode))
 
   def batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
@@ -154,6 +155,19 @@ class Episodes:
       shard_index, num_shards, shards_here: shard k takes every num_shards-th batch, from the k-th
         on; the batches of `shards_here` shards from `shard_index` on are returned.
     """
+    dataset = self.place_batches(batch_size, first_index=first_index, shard_index=shard_index,
+                                 num_shards=num_shards, shards_here=shards_here)
+
+    @tf.autograph.experimental.do_not_convert
+    def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
+      return self.gather(chosen)
+
+    dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
+    return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
+
+  def place_batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+    """As `batches`, of the images' numbers, int32 [B, S * way * shot + T]; see `gather`."""
     if batch_size < 1 or first_index < 0:
       raise ValueError(f"batch_size={batch_size}, first_index={first_index}; a batch has at least "
                        "one episode, and the first episode is 0.")
@@ -167,10 +181,6 @@ class Episodes:
       drawn = episode_draws.draw(episode_draws.GRAPH, self._source, self._layout, numbers)
       return tf.reshape(drawn, [num_batches, batch_size, length])
 
-    @tf.autograph.experimental.do_not_convert
-    def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
-      return self._gather(chosen)
-
     dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
     dataset = dataset.map(draw, num_parallel_calls=tf.data.AUTOTUNE).unbatch()
     if num_shards > shards_here:
@@ -178,17 +188,23 @@ class Episodes:
         return (number - shard_index) % num_shards < shards_here
 
       dataset = dataset.enumerate().filter(is_here).map(lambda _, chosen: chosen)
-    dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
-    return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
+    return dataset
 
-  def _gather(self, chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
-    """B episodes from the numbers of their images, int [B, S * way * shot + T]."""
+  def gather(self, chosen: tf.Tensor, images: Optional[tf.Tensor] = None
+             ) -> Union[Episode, EpisodeWithClasses]:
+    """B episodes from the numbers of their images.
+
+    Args:
+      chosen: int [B, S * way * shot + T].
+      images: a copy of `images` on another device; None: those on the CPU.
+    """
+    images = self.images if images is None else images
     batch, sets, num = chosen.shape[0], self.setting.num_support_sets, self.num_support
     labels = np.tile(self.labels, [batch, 1])
     support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
     episode = Episode(
-        tf.gather(self.images, support), tf.constant(labels[:, :num].reshape(support.shape)),
-        tf.gather(self.images, chosen[:, num:]), tf.constant(labels[:, num:]))
+        byte_rows.gather(images, support), tf.constant(labels[:, :num].reshape(support.shape)),
+        byte_rows.gather(images, chosen[:, num:]), tf.constant(labels[:, num:]))
     if self._classes is None:
       return episode
     classes = tf.gather(self._classes, chosen)

@@ -18,10 +18,12 @@ from typing import Callable, Optional, Tuple
 
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_storage
 from suite.data.images import sampling
 from suite.models import addons
+from suite.models import augment_layers
 
 _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
@@ -45,6 +47,7 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
   Returns:
     uint8 [B, S, S, C], rounded.
   """
+  images = byte_rows.as_floats(images)
   shape = tf.shape(images)
   sides = [size, size] if isinstance(size, int) else size
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
@@ -137,7 +140,7 @@ def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float
 
 def _first_that_fits(boxes: tf.Tensor, fits: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
   """Selects the first of boxes [B, A, 4] with `fits` [B, A], else `other` [4]: [B, 4]."""
-  first = tf.argmax(tf.cast(fits, tf.int32), axis=1)
+  first = tf.argmax(tf.cast(fits, tf.float32), axis=1)
   chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
   return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other[None])
 
@@ -281,6 +284,38 @@ class Cutout:
     sides = tf.cast(tf.shape(images)[1:3], tf.float64)
     centers = tf.cast(sampling.uniform(seeds, 2) * sides[None, :], tf.int32)
     return addons.cutout(images, self.length, centers)
+
+
+@dataclasses.dataclass(frozen=True)
+class RandAugment:
+  """Changes each image by operations drawn for it, one after the other (Cubuk et al., 2020).
+
+  Attributes:
+    num_ops: operations of an image; each is drawn from `augment_layers.ops`, of which one is none.
+    magnitude: strength of all of them, 0..1; their directions are drawn.
+  """
+
+  num_ops: int = 2
+  magnitude: float = 0.5
+
+  def __post_init__(self):
+    if self.num_ops < 1 or not 0.0 <= self.magnitude <= 1.0:
+      raise ValueError(f"RandAugment has num_ops={self.num_ops}, magnitude={self.magnitude}; "
+                       "allowed are a number from 1, and a magnitude from 0 to 1.")
+
+  def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
+    draws = tf.unstack(sampling.uniform(seeds, 2 * self.num_ops), 2 * self.num_ops, axis=1)
+    ops = list(augment_layers.ops().values())
+    now = tf.cast(images, tf.float32)
+    for chosen, direction in zip(draws[::2], draws[1::2]):
+      number = tf.cast(chosen * len(ops), tf.int32)
+      strength = tf.where(direction < 0.5, -self.magnitude, self.magnitude)
+      changed = now
+      for i, op in enumerate(ops):
+        changed = tf.where((number == i)[:, None, None, None], op(now, strength), changed)
+      now = tf.clip_by_value(changed, 0.0, 255.0)
+    return tf.ensure_shape(tf.cast(tf.round(now), tf.uint8), images.shape)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -51,6 +51,7 @@ class ImageSet:
     self.labels = checked_labels(name, labels, kind=kind, num_classes=num_classes, size=len(store))
     self._store = store
     self._eval: Tuple[Any, Any] = (None, None)
+    self._resident: Tuple[Any, Any] = (None, None)
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
@@ -134,6 +135,39 @@ class ImageSet:
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     return self._batches(plan, transform)
+
+  def num_pixel_bytes(self) -> int | None:
+    """The size of the images as pixels; None if they are decoded as they are used."""
+    if not isinstance(self._store, image_store.RawStore):
+      return None
+    return int(tf.size(self._store.images, tf.int64))
+
+  def on_device(self, device: str, transform: transform_lib.Transform
+                ) -> image_store.ResidentImages:
+    """The images on a device, to complete batches of places; the latest is kept."""
+    key = (device, transform)
+    if self._resident[0] != key:
+      assert isinstance(self._store, image_store.RawStore)
+      resident = image_store.ResidentImages(self._store.images, transform, device)
+      self._resident = (key, resident)
+    return self._resident[1]
+
+  def place_batches(self, batch_size: int, *, seed: Tuple[int, int], first_step: int = 0
+                    ) -> tf.data.Dataset:
+    """As `train_batches` for one device, with "place" and "seed" in place of images and ids."""
+    plan = sampling.TrainPlan(
+        size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step)
+    rows = tf.range(plan.rows, dtype=tf.int64)
+    with tf.device("CPU:0"):
+      labels = tf.constant(self.labels)
+
+    @tf.autograph.experimental.do_not_convert
+    def make(element: tf.Tensor) -> Dict[str, tf.Tensor]:
+      places, seeds, valid = plan.at(element, rows)
+      return {"place": places, "seed": seeds, "label": tf.gather(labels, places), "mask": valid}
+
+    batches = tf.data.Dataset.counter().map(make, num_parallel_calls=tf.data.AUTOTUNE)
+    return with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
                    ) -> tf.data.Dataset:

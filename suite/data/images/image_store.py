@@ -14,6 +14,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_headers
@@ -64,6 +65,11 @@ class RawStore:
     with tf.device("CPU:0"):
       return RawStore(tf.gather(self._images, indices))
 
+  @property
+  def images(self) -> tf.Tensor:
+    """All of them, uint8 [N, H, W, C]."""
+    return self._images
+
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
               ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
@@ -80,6 +86,27 @@ class RawStore:
       return {"image": images, **describe(indices, valid)}
 
     return _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+class ResidentImages:
+  """Completes training batches with images that are in the memory of a device.
+
+  Args:
+    images: uint8 [N, H, W, C].
+    transform: of the batches.
+    device: its name.
+  """
+
+  def __init__(self, images: tf.Tensor, transform: transform_lib.Transform, device: str):
+    with tf.device(device):
+      self._images = tf.identity(images)
+    self._transform = transform
+
+  def __call__(self, batch: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """A batch of "place" and "seed" [B] as one with "image", in the graph of a step."""
+    rest = {key: value for key, value in batch.items() if key not in ("place", "seed")}
+    images = byte_rows.gather(self._images, batch["place"])
+    return {"image": self._transform.train(images, batch["seed"]), **rest}
 
 
 class EncodedStore:

@@ -6,12 +6,21 @@ from __future__ import annotations
 from typing import Optional, Union
 
 from suite.data.images import image_set
+from suite.data.images import resized_copy
 from suite.data.images import streamed_set
 from suite.data.images import tfds_source
 
 
+def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
+                resized_side: Optional[int] = None) -> streamed_set.Source:
+  """Opens a prepared split, or its resized copy, which is made if there is none; see `read`."""
+  source = tfds_source.open_split(name, split, data_dir=data_dir)
+  return source if resized_side is None else resized_copy.open_split(source, resized_side)
+
+
 def read(name: str, split: str, *, data_dir: Optional[str] = None,
-         memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
+         memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES,
+         resized_side: Optional[int] = None
          ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
   """Reads a prepared TensorFlow data set such as "nevis/mnist".
 
@@ -22,8 +31,18 @@ def read(name: str, split: str, *, data_dir: Optional[str] = None,
     split: "train", say.
     data_dir: of TFDS.
     memory_limit_bytes: size of the encoded images above which they stay on disk.
+    resized_side: pixels of the shorter side to which larger images are resized once, in a copy
+      beside the data (see `resized_copy`); None: images are as they were prepared.
   """
-  source = tfds_source.open_split(name, split, data_dir=data_dir)
+  return read_source(
+      open_source(name, split, data_dir=data_dir, resized_side=resized_side),
+      memory_limit_bytes=memory_limit_bytes)
+
+
+def read_source(source: streamed_set.Source, *,
+                memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
+                ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+  """Reads what `open_source` opened; see `read`."""
   if source.num_bytes > memory_limit_bytes:
     return streamed_set.StreamedSet(source)
   encoded, labels, ids = source.read()

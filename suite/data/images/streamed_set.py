@@ -10,7 +10,7 @@ part of its epoch before it.
 from __future__ import annotations
 
 import functools
-from typing import Dict, Tuple
+from typing import Dict, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -20,8 +20,11 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_set
+from suite.data.images import resized_copy
 from suite.data.images import sampling
 from suite.data.images import tfds_source
+
+Source = Union[tfds_source.SplitSource, resized_copy.ResizedSource]
 
 _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
@@ -33,16 +36,14 @@ class StreamedSet:
   `labels` and `ids` are read at the first access, without the images.
   """
 
-  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
+  def __init__(self, source: Source, *, buffer_size: int = 16384):
     """`buffer_size`: encoded images in the shuffle buffer."""
     logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
                  source.num_bytes / 1e9)
     self.name, self.size = source.title, source.size
     self.kind, self.num_classes = source.kind, source.num_classes
     self._source, self._buffer_size = source, buffer_size
-    files = source.builder.info.splits[source.split].file_instructions
-    self._files = tuple(np.asarray(column) for column in zip(
-        *((file.filename, file.skip, file.take) for file in files)))
+    self._files = tuple(np.asarray(column) for column in zip(*source.files))
 
   def __len__(self) -> int:
     return self.size
@@ -171,9 +172,7 @@ class StreamedSet:
     return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
 
   def _parse(self, index: tf.Tensor, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
-    features = self._source.builder.info.features.deserialize_example(
-        serialized, decoders=self._source.decoders)
-    return self._row(index, self._source.example(features))
+    return self._row(index, self._source.parse(serialized))
 
   def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
     label_shape = [] if self.kind == tasks.SINGLE_LABEL else [self.num_classes]

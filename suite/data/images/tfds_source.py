@@ -80,6 +80,7 @@ class SplitSource:
   Attributes:
     name, split: "nevis/mnist" and "train".
     title: both, for messages.
+    folder, version: where it is prepared, and the builder's version.
     size: N.
     num_bytes: of the encoded examples.
     kind: "single_label" or "multi_label".
@@ -89,6 +90,7 @@ class SplitSource:
   def __init__(self, builder: Any, name: str, split: str):
     self.builder, self.name, self.split = builder, name, split
     self.title = f"{name} {split}"
+    self.folder, self.version = str(builder.data_dir), str(builder.version)
     info = builder.info.splits[split]
     self.size = info.num_examples
     whole = builder.info.splits[split.split("[")[0]]
@@ -125,6 +127,17 @@ class SplitSource:
       name = tf.as_string(name)
     return {"image": features["image"], "label": label, "id": name}
 
+  @property
+  def files(self) -> List[Tuple[str, int, int]]:
+    """(path, records to skip, records to take) of each file that has some of the examples."""
+    return [(file.filename, file.skip, file.take)
+            for file in self.builder.info.splits[self.split].file_instructions]
+
+  def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+    """A record of a file -> what `example` returns."""
+    return self.example(self.builder.info.features.deserialize_example(
+        serialized, decoders=self.decoders))
+
   def examples(self) -> tf.data.Dataset:
     """All examples, in the order in which they are stored."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
@@ -135,18 +148,23 @@ class SplitSource:
 
   def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
     """(encoded images, labels [N] or [N, C], ids) of the whole split."""
-    encoded: List[bytes] = []
-    labels: List[np.ndarray] = []
-    ids: List[str] = []
-    for batch in self.examples().batch(_BATCH).as_numpy_iterator():
-      encoded.extend(batch["image"])
-      labels.append(batch["label"])
-      ids.extend(name.decode() for name in batch["id"])
-    ids = ids if self.has_id else [str(i) for i in range(len(ids))]
-    return encoded, np.concatenate(labels), ids
+    encoded, labels, ids = columns(self.examples())
+    return encoded, labels, ids if self.has_id else [str(i) for i in range(len(ids))]
 
   def _has_class_lists(self) -> bool:
     return _list_feature(self.builder.info.features[self._label_key]) is not None
+
+
+def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[str]]:
+  """(encoded images, labels [N] or [N, C], ids) of a data set of examples."""
+  encoded: List[bytes] = []
+  labels: List[np.ndarray] = []
+  ids: List[str] = []
+  for batch in examples.batch(_BATCH).as_numpy_iterator():
+    encoded.extend(batch["image"])
+    labels.append(batch["label"])
+    ids.extend(name.decode() for name in batch["id"])
+  return encoded, np.concatenate(labels), ids
 
 
 def _builder(name: str, data_dir: Optional[str]) -> Any:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.data.images import image_ops
 
 
@@ -121,5 +122,6 @@ def squares(packed: tf.Tensor, starts: tf.Tensor, flip: tf.Tensor | None = None)
   steps = tf.range(size, dtype=tf.int64)
   pixels = (first[:, None, None] + (down[:, None] * steps)[:, :, None]
             + (right[:, None] * steps)[:, None, :])
-  cut = tf.gather(tf.reshape(packed, [-1, packed.shape[3]]), pixels)
+  flat = tf.reshape(byte_rows.as_floats(packed), [-1, packed.shape[3]])
+  cut = tf.cast(tf.gather(flat, pixels), packed.dtype)
   return tf.ensure_shape(cut, [packed.shape[0], size, size, packed.shape[3]])

@@ -25,7 +25,9 @@ from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import prepared_sets
+from suite.data.images import resized_copy
 from suite.data.images import stratified_split
 from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
@@ -70,13 +72,20 @@ class StreamEvent:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Splits:
-  """The image sets of a task; `shared`: images left out since another task is scored on them."""
+  """The image sets of a task.
+
+  Attributes:
+    train, dev, validation, test: its splits.
+    shared: images left out since another task is scored on them, by split.
+    resized: the resized copies that were read, by split; {} if images are as prepared.
+  """
 
   train: examples.ExampleSet
   dev: examples.ExampleSet
   validation: examples.ExampleSet
   test: examples.ExampleSet
   shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  resized: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class StreamEntry:
@@ -123,10 +132,14 @@ class Stream:
     entries: in order of their years.
     left_out: keys of the tasks that were left out because their data was missing.
     expected: {role: number of tasks} that the stream has when nothing is left out, if known.
+    resized_side: pixels of the shorter side to which larger images were resized; None: they are
+      as prepared.
   """
 
   def __init__(self, name: str, entries: Sequence[StreamEntry],
-               expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = ()):
+               expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = (),
+               resized_side: Optional[int] = None):
+    self.resized_side = resized_side
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
     self._check()
@@ -138,7 +151,19 @@ class Stream:
     if not entries:
       raise ValueError(f"Stream {self.name!r} has no {META_TRAIN} task, and development looks at "
                        f"no other. Take a stream that has one, or predict on {TEST!r}.")
-    return Stream(f"{self.name}, meta-train tasks", entries, left_out=self.left_out)
+    return Stream(f"{self.name}, meta-train tasks", entries, left_out=self.left_out,
+                  resized_side=self.resized_side)
+
+  def check_transform(self, transform: transform_lib.Transform) -> None:
+    """Refuses a transform to a size for which the stream's images were resized too far."""
+    size = min(transform.shape[:2])
+    least = resized_copy.least_side(size)
+    if self.resized_side is not None and self.resized_side < least:
+      raise ValueError(
+          f"The images of stream {self.name!r} are resized to a shorter side of "
+          f"{self.resized_side} pixels, but the learner's transform makes {size}, which needs "
+          f"{least} or more (8/7). Set streams.nevis.resized_side = {least}, or None to decode the "
+          "images as they are.")
 
   def events(self) -> List[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
@@ -176,6 +201,10 @@ class Stream:
     """Images left out of the splits of this task because another is scored on them, by split."""
     return self._splits(event.entry_index).shared
 
+  def resized(self, event: StreamEvent) -> Mapping[str, Any]:
+    """The resized copies that the task's splits were read from, by split; {} for none."""
+    return self._splits(event.entry_index).resized
+
   def _delivered(self, place: int) -> experience.Delivered:
     def load() -> Tuple[examples.ExampleSet, examples.ExampleSet]:
       splits = self._splits(place)
@@ -212,7 +241,8 @@ class Stream:
 
 
 def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
-          splits: str = OURS, on_missing: str = "stop", shared_images: str = "remove") -> Stream:
+          splits: str = OURS, on_missing: str = "stop", shared_images: str = "remove",
+          resized_side: Optional[int] = None) -> Stream:
   """A NEVIS'22 stream over the data sets "nevis/...".
 
   Args:
@@ -224,6 +254,9 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
     on_missing: "stop" before the first event, or "leave_out".
     shared_images: "remove" from a task's splits what another task of the stream is scored on (see
       `shared_images`), or "keep".
+    resized_side: pixels; images whose shorter side is longer are resized to it once, in a copy
+      beside the data, and records say so. At least 8/7 of the size of the learner's transform.
+      None: images are decoded as they were prepared, each time that they are used.
 
   Returns:
     The stream. With "leave_out" its `left_out` names the missing tasks.
@@ -241,13 +274,14 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   datasets = _datasets(lines, splits)
   scored = shared_images_lib.ScoredImages(
       datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
-  entries = [_nevis_entry(line, datasets[line.name], data_dir, scored) for line in lines]
+  entries = [_nevis_entry(line, datasets[line.name], data_dir, scored, resized_side)
+             for line in lines]
   left_out: List[str] = []
   if on_missing == "leave_out":
     absent = {missing.dataset for missing in Stream(name, entries).missing()}
     left_out = [entry.key for entry in entries if entry.dataset in absent]
     entries = [entry for entry in entries if entry.dataset not in absent]
-  return Stream(name, entries, expected, left_out)
+  return Stream(name, entries, expected, left_out, resized_side)
 
 
 def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
@@ -279,13 +313,9 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
     title = str(names[i] if names is not None else splits.train.name)
     seen[title] += 1
     task = tasks.Task(title, splits.train.kind, splits.train.num_classes, seen[title])
-    entries.append(StreamEntry(task, years[i], roles[i], functools.partial(_itself, splits),
+    entries.append(StreamEntry(task, years[i], roles[i], functools.partial(_own_splits, splits, i, seed),
                                f"own/{title}"))
   return Stream(name, entries)
-
-
-def _itself(splits: Splits) -> Splits:
-  return splits
 
 
 def _own_splits(given: Any, place: int, seed: int) -> Splits:
@@ -325,7 +355,8 @@ def _datasets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str,
 
 
 def _nevis_entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
-                 scored: shared_images_lib.ScoredImages) -> StreamEntry:
+                 scored: shared_images_lib.ScoredImages, resized_side: Optional[int]
+                 ) -> StreamEntry:
 
   def task() -> tasks.Task:
     found = tfds_source.label_facts(dataset, data_dir=data_dir)
@@ -337,11 +368,16 @@ def _nevis_entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[
   def load() -> Splits:
     sets: Dict[str, examples.ExampleSet] = {}
     shared: Dict[str, Any] = {}
+    resized: Dict[str, Any] = {}
     for split in SPLITS:
-      sets[split] = prepared_sets.read(dataset, split, data_dir=data_dir)
+      source = prepared_sets.open_source(
+          dataset, split, data_dir=data_dir, resized_side=resized_side)
+      if isinstance(source, resized_copy.ResizedSource):
+        resized[split] = source.describe()
+      sets[split] = prepared_sets.read_source(source)
       if split != TEST:
         sets[split], shared[split] = scored.drop_from(sets[split], dataset, split)
-    return Splits(sets["train"], sets["dev"], sets[VALIDATION], sets[TEST], shared)
+    return Splits(sets["train"], sets["dev"], sets[VALIDATION], sets[TEST], shared, resized)
 
   def missing() -> Optional[Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)

@@ -121,7 +121,7 @@ def _read_csv(path: pathlib.Path) -> ImportedAnswers:
 
 
 def _read_parquet(path: pathlib.Path) -> ImportedAnswers:
-  table = parquet.read_table(path)
+  table = parquet.read_table(path, page_checksum_verification=True)
   if "id" not in table.column_names:
     raise accuracy_cache.CacheError(f"{path} has columns {table.column_names[:6]}; needed is `id`, "
                                     "and `correct` or a column a model.")

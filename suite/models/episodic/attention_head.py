@@ -17,6 +17,7 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import dense_attention
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
@@ -99,4 +100,4 @@ class AttentionHead:
 def _convolved(weights: Weights, codes: tf.Tensor) -> tf.Tensor:
   gates = dense_attention.gate(
       tf.reduce_mean(codes, axis=(1, 2)), weights["gate/kernel"], weights["gate/bias"])
-  return tf.nn.conv2d(codes * gates[:, None, None], weights["conv/kernel"], 1, "SAME")
+  return precision.conv2d(codes * gates[:, None, None], weights["conv/kernel"])

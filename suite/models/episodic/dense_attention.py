@@ -23,6 +23,7 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
@@ -45,7 +46,7 @@ class Stage:
     every = []
     for x, gated in zip(self.parts, kernels):
       batch, height, width, channels = x.shape
-      y = tf.matmul(tf.reshape(x, [batch, height * width, channels]), gated)
+      y = precision.matmul(tf.reshape(x, [batch, height * width, channels]), gated)
       every.append(tf.reshape(y, [batch, height, width, -1]))
     return every[0] if len(every) == 1 else tf.add_n(every)
 
@@ -148,14 +149,14 @@ class DenseAttention:
     def finished(x: tf.Tensor) -> tf.Tensor:
       return kinks.rectify(normalize(x))
 
-    x = finished(tf.nn.conv2d(images, weights["stem/kernel"], 1, "SAME"))
+    x = finished(precision.conv2d(images, weights["stem/kernel"]))
     for transition, blocks, _ in self._plan():
       maps = Stage(x)
       for block, _ in blocks:
         maps.gate(weights[f"{block}/gate/kernel"], weights[f"{block}/gate/bias"])
         y = finished(maps.product(weights[f"{block}/narrow"]))
-        maps.add(finished(tf.nn.conv2d(y, weights[f"{block}/wide"], 1, "SAME")))
-      x = finished(tf.nn.conv2d(maps.pooled(), weights[transition][None, None], 1, "SAME"))
+        maps.add(finished(precision.conv2d(y, weights[f"{block}/wide"])))
+      x = finished(precision.conv2d(maps.pooled(), weights[transition][None, None]))
     return adaptive_average(x, self.size)
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:

@@ -21,8 +21,9 @@ import tensorflow as tf
 
 from suite.models import initial as initial_lib
 from suite.models import norms
-from suite.models import own_model
+from suite.models import precision
 from suite.models.episodic import twice_norm
+from suite.models.own import own_model
 
 Weights = dict[str, tf.Tensor]
 Normalize = Callable[..., tf.Tensor]  # Of x, and an epsilon if it is not `norms.EPSILON`.
@@ -81,6 +82,7 @@ class Embedding(tf.Module):
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
+    precision.check_no_loss_scale(type(self._net).__name__)
     initial = self._net.initial(seed, image_shape)
     dtype = self._net.dtype
     self._weights = {name: tf.Variable(value, dtype=dtype, name=name)

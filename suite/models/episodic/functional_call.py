@@ -23,7 +23,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from suite.models import model_checks
+from suite.models.own import model_checks
 
 # normalize(number of the norm, x [B, H, W, F], epsilon) -> [B, H, W, F]
 Normalize = Callable[[int, tf.Tensor, float], tf.Tensor]

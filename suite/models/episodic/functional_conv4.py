@@ -23,6 +23,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import kinks
 from suite.models.episodic import twice_norm
 
@@ -62,8 +63,8 @@ def initial(seed: int, image_shape: Sequence[int], filters: int, blocks: int, nu
     weights[f"block{block}/kernel"] = glorot(rng, 3, 3, channels, filters)
     weights[f"block{block}/bias"] = np.zeros([filters])
     channels = filters
-  features = (height >> blocks) * (width >> blocks) * filters
-  weights["head/kernel"] = glorot(rng, features, num_classes)
+  num_features = (height >> blocks) * (width >> blocks) * filters
+  weights["head/kernel"] = glorot(rng, num_features, num_classes)
   weights["head/bias"] = np.zeros([num_classes])
   return weights
 
@@ -85,13 +86,19 @@ def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
     images: prepared images.
     statistics: moments to normalize with; None: those of the images, as one batch.
   """
+  return _head(weights, features(weights, norms_row, images, statistics))
+
+
+def features(weights: Weights, norms_row: Norms, images: tf.Tensor,
+             statistics: Statistics | None = None) -> tf.Tensor:
+  """Computes what the last layer takes, [B, D]; arguments as of `apply`."""
   def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if statistics is None:
       return twice_norm.batch_norm(x, scale, offset)
     return twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
 
-  return _head(weights, _features(weights, images, normalize))
+  return _features(weights, images, normalize)
 
 
 def measure(weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
@@ -116,14 +123,14 @@ def _features(weights: Weights, images: tf.Tensor,
   """[B, H, W, C] -> [B, D]."""
   x, block = images, 0
   while f"block{block + 1}/kernel" in weights:
-    x = tf.nn.conv2d(x, weights[f"block{block + 1}/kernel"], 1, "SAME")
+    x = precision.conv2d(x, weights[f"block{block + 1}/kernel"])
     x = kinks.rectify(kinks.max_pool(normalize(x, block)))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
 
 
-def _head(weights: Weights, features: tf.Tensor) -> tf.Tensor:
-  return tf.matmul(features, weights["head/kernel"]) + weights["head/bias"]
+def _head(weights: Weights, inputs: tf.Tensor) -> tf.Tensor:
+  return tf.matmul(inputs, weights["head/kernel"]) + weights["head/bias"]
 
 
 def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32

@@ -19,10 +19,10 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models import initial as initial_lib
-from suite.models import own_model
 from suite.models.episodic import functional_call
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import twice_norm
+from suite.models.own import own_model
 
 Weights = dict[str, tf.Tensor]
 _HEAD = ("head/bias", "head/kernel")

@@ -15,6 +15,7 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
@@ -53,7 +54,7 @@ class ProtoConv4:
     """Computes features: [B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
     x = images
     for block in range(1, self.blocks + 1):
-      x = tf.nn.conv2d(x, weights[f"block{block}/kernel"], 1, "SAME")
+      x = precision.conv2d(x, weights[f"block{block}/kernel"])
       if self.norm_last:
         x = kinks.max_pool(normalize(kinks.rectify(x)))
       else:  # ReLU is increasing: pooling before it takes the same maximum at a lower cost.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from suite.models import precision
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
@@ -47,6 +48,7 @@ class AdaptedNet(tf.Module):
       num_classes: W.
       fixed: names of weights that meta-training does not change.
     """
+    precision.check_no_loss_scale(self._owner)
     self._channels = image_shape[-1]
     inner, trains = self.inner, self.training is not None
     weights = self.net.initial(seed, image_shape, num_classes)
@@ -95,8 +97,8 @@ class AdaptedNet(tf.Module):
     return self.training
 
   def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
-                  images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool
-                  ) -> tf.Tensor:
+                  images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool,
+                  net: inner_loop.AdaptedForm | None = None) -> tf.Tensor:
     """Returns the cross-entropy [] of the targets after the last step on the last support set.
 
     The multi-step loss adds those after each step on the *last* set: after earlier sets, some of
@@ -109,10 +111,11 @@ class AdaptedNet(tf.Module):
       labels: [T].
       epoch: int [], of the schedules.
       multi_step: whether the multi-step loss is returned.
+      net: another form of the net, to which parameters, states and images belong; None: the net.
     """
     def loss(state: inner_loop.State) -> tf.Tensor:
       return inner_loop.cross_entropy(
-          labels, self.inner.logits(self.net, parameters, state, images))
+          labels, self.inner.logits(net or self.net, parameters, state, images))
 
     if not multi_step:
       return loss(states[-1])

@@ -22,6 +22,7 @@ from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
 from suite.data.images import example_arrays
+from suite.models import precision
 from suite.state import context as context_lib
 
 OPTIMIZERS = ("sgd", "adamw")
@@ -119,6 +120,7 @@ class BaseEpisodes:
       labels: int64 [N].
       context: of the event.
     """
+    precision.check_no_loss_scale("A network on base episodes")
     began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
     losses, cost = [], flops.ZERO
     batches = source.batches(1)

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import graph_rewrites
 from suite.contracts import capabilities
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
+from suite.models import precision
+
+LOOP, GROUPED = "loop", "grouped"
+BATCHINGS = (LOOP, GROUPED)
 
 
 class Graphs:
@@ -28,18 +34,29 @@ class Graphs:
     at_once: number of training episodes that run side by side on a replica; each holds all
       intermediate results of its gradient.
     distribution: its replicas share the episodes of an update; None: one device.
+    batching: how the training episodes of a replica are computed, one of `BATCHINGS`: a "loop" over
+      them, or "grouped": all at once, with grouped convolutions.
 
   Attributes:
-    can: the learner and its optional parts.
+    can: the learner and its optional parts. batching: as given.
   """
 
   def __init__(self, learner: learner_lib.EpisodicLearner | learner_lib.MetaLearner,
                num_classes: int, *, at_once: int = 2,
-               distribution: Optional[distribution_lib.Distribution] = None):
+               distribution: Optional[distribution_lib.Distribution] = None,
+               batching: str = LOOP):
     self.can = capabilities.of_episodic_learner(learner)
+    self.batching, self._grouped = batching, batching == GROUPED
+    if batching not in BATCHINGS:
+      raise ValueError(f"Episodes are batched by {batching!r}; allowed are {', '.join(BATCHINGS)}.")
+    if self._grouped and self.can.meta_loss_together is None:
+      raise refusals.RefusedError(
+          f"{type(learner).__name__} has no grouped form of its episodes (meta_loss_together), as "
+          f"Maml has. Set cfsl.run.task_batching = {LOOP!r}.")
     self._learner, self._num_classes, self._at_once = self.can.learner, num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
+    precision.check_no_loss_scale("A learner of episodes")
     graph_rewrites.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
     update = self._update if alone else self._update_everywhere
@@ -48,6 +65,10 @@ class Graphs:
     self.answer_encoded = tf.function(self._answer_encoded, autograph=False)
     self.encode = tf.function(self._encode, autograph=False)
     self._costs: Dict[str, flops.Cost] = {}
+
+  def update_of(self, complete: Callable[[Any], Any]) -> Any:
+    """`update` of what `complete` makes a batch of, in the graph; for one device."""
+    return tf.function(lambda given: self._update(complete(given)), autograph=False)
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
     """Cost of one call of a graph of this object, on one device; counted once."""
@@ -99,12 +120,20 @@ class Graphs:
     learner, size = self.can.meta, batch.target_labels.shape[0]
     assert learner is not None
     variables = learner.trainable_variables
-    if size == 1:
+    if self._grouped and size > 1:
+      loss, seen, gradients = self._gradients(batch, self.can.meta_loss_together)
+    elif size == 1:
       loss, seen, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
     else:
       made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
                                    (tf.constant(0.0), learner.zero_statistics(), list(variables)))
-      parts = tf.map_fn(self._gradients, batch, parallel_iterations=self._at_once,
+      specs = [tf.TensorSpec(part.shape[1:], part.dtype) for part in batch]
+      rows = tf.nest.map_structure(byte_rows.packed, batch)
+
+      def gradients_of(row: episodes_lib.Episode) -> Any:
+        return self._gradients(type(batch)(*map(byte_rows.unpacked, row, specs)))
+
+      parts = tf.map_fn(gradients_of, rows, parallel_iterations=self._at_once,
                         fn_output_signature=made)
       loss, gradients = tf.nest.map_structure(
           lambda part: tf.reduce_mean(part, axis=0), (parts[0], parts[2]))
@@ -119,14 +148,18 @@ class Graphs:
     learner.update_statistics(seen)
     return loss
 
-  def _gradients(self, episode: episodes_lib.Episode) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:
+  def _gradients(self, episode: episodes_lib.Episode,
+                 meta_loss: Optional[Callable[[Any], Tuple[tf.Tensor, Any]]] = None
+                 ) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:
     """One episode's meta-loss, its statistics, and a gradient for each variable, 0 if unconnected.
+
+    With a `meta_loss` of several episodes these are the means over them.
     """
     learner = self.can.meta
     assert learner is not None
     variables = learner.trainable_variables
     with tf.GradientTape() as tape:
-      loss, seen = learner.meta_loss(episode)
+      loss, seen = (meta_loss or learner.meta_loss)(episode)
     gradients = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     return tf.cast(loss, tf.float32), seen, [tf.convert_to_tensor(g) for g in gradients]
 

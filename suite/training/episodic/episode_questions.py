@@ -57,7 +57,9 @@ class EpisodeQuestions:
     The last batch is filled up with further episodes, which are computed, charged and dropped.
     """
     began = time.monotonic()
-    answers = list(self._encoded() if self._encodes else self._plain())
+    # Read at the end: reading the logits of a batch waits for it.
+    unread = list(self._encoded() if self._encodes else self._plain())
+    answers = [logits.numpy() for logits in unread]
     cost = self._answer_cost() * self._num_batches + self._encoding_cost()
     context.ledger.charge(
         phase, flops=cost.flops, macs=cost.macs,
@@ -78,24 +80,24 @@ class EpisodeQuestions:
       return None
     return macs / self._size + len(self._episodes.labels) * one
 
-  def _plain(self) -> Iterator[np.ndarray]:
+  def _plain(self) -> Iterator[tf.Tensor]:
     """Logits [B, T, W], batch by batch, from images."""
     for batch in self._batches().take(self._num_batches):
-      yield self._graphs.answer(batch).numpy()
+      yield self._graphs.answer(batch)
 
   def _batches(self) -> tf.data.Dataset:
     """Batches of episodes without the labels of their targets."""
     batches = prepared(self._episodes.batches(self._size), self._graphs.can.learner.transform)
     return batches.map(lambda batch: tuple(batch[:3]))
 
-  def _encoded(self) -> Iterator[np.ndarray]:
+  def _encoded(self) -> Iterator[tf.Tensor]:
     """Logits [B, T, W], batch by batch, from codes."""
     images = self._episodes.images
     codes: List[tf.Tensor] = [
         self._graphs.encode(tf.gather(images, rows)) for rows in self._encoding_rows()]
     together = tf.concat(codes, 0)[:len(self._used)]
     for rows in self._rows:
-      yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels).numpy()
+      yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels)
 
   def _encoding_rows(self) -> np.ndarray:
     """Indices of the images that occur, in batches; the last one is filled up."""
@@ -126,13 +128,18 @@ class EpisodeQuestions:
 
 def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf.data.Dataset:
   """Batches of episodes with images that the transform has prepared."""
+  def prepare_both(episode: Any) -> Any:
+    return prepared_episode(episode, transform)
+
+  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+
+
+def prepared_episode(episode: Any, transform: transform_lib.Transform) -> Any:
+  """A batch of episodes with images that the transform has prepared."""
   def prepare(images: tf.Tensor) -> tf.Tensor:
     shape = images.shape
     flat = transform.evaluate(tf.reshape(images, [-1, *shape[-3:]]))
     return tf.reshape(flat, [*shape[:-3], *flat.shape[1:]])
 
-  def prepare_both(episode: Any) -> Any:
-    return episode._replace(support_images=prepare(episode.support_images),
-                            target_images=prepare(episode.target_images))
-
-  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+  return episode._replace(support_images=prepare(episode.support_images),
+                          target_images=prepare(episode.target_images))

@@ -23,12 +23,24 @@ TARGET_ROWS = ("next", "last")
 Weights = dict[str, tf.Tensor]
 
 
-class Net(Protocol):
-  """A net as pure functions of its weights; its norms' scales and offsets are no weights."""
+class AdaptedForm(Protocol):
+  """What the inner loop needs of a net: pure functions of its weights."""
 
   @property
   def dtype(self) -> str:
     """The type of weights and images."""
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+            statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
+    """Returns logits [B, W] of images [B, ...], normalized as a batch or by given statistics."""
+
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
+              ) -> functional_conv4.Statistics:
+    """Returns the statistics [N, F] with which `apply` normalizes these images as one batch."""
+
+
+class Net(AdaptedForm, Protocol):
+  """A net as pure functions of its weights; its norms' scales and offsets are no weights."""
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int
               ) -> dict[str, np.ndarray]:
@@ -39,14 +51,6 @@ class Net(Protocol):
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
     """Returns images as `apply` takes them."""
-
-  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
-            statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
-    """Returns logits [B, W] of images [B, ...], normalized as a batch or by given statistics."""
-
-  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
-              ) -> functional_conv4.Statistics:
-    """Returns the statistics [N, F] with which `apply` normalizes these images as one batch."""
 
 
 class Parameters(NamedTuple):
@@ -136,13 +140,13 @@ class InnerLoop:
           f"{self.steps} on each set. For a new learner set num_support_sets = {num_sets}; for a "
           "trained one set InnerLoop.extend_rows = True, which repeats the last row.")
 
-  def begin(self, net: Net, parameters: Parameters) -> State:
+  def begin(self, net: AdaptedForm, parameters: Parameters) -> State:
     """Returns the state before the first support set."""
     zeros = tf.zeros(parameters.norms.scale.shape[1:], net.dtype)
     sums = () if self.transductive else (zeros, zeros)
     return State(dict(parameters.weights), tf.constant(0), sums)
 
-  def learn(self, net: Net, parameters: Parameters, state: State,
+  def learn(self, net: AdaptedForm, parameters: Parameters, state: State,
             images: tf.Tensor, labels: tf.Tensor, *, second_order: bool = True) -> list[State]:
     """Returns the states after each of the n steps on one support set.
 
@@ -157,7 +161,7 @@ class InnerLoop:
     state = state._replace(step=self._checked(state.step))
     return self._learn(net, parameters, state, images, labels, second_order)
 
-  def _learn(self, net: Net, parameters: Parameters, state: State,
+  def _learn(self, net: AdaptedForm, parameters: Parameters, state: State,
              images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> list[State]:
     first = state.step
     weights = dict(parameters.weights if self.last_set_only else state.weights)
@@ -175,7 +179,7 @@ class InnerLoop:
       states.append(State(weights, step, sums))
     return states
 
-  def learn_all(self, net: Net, parameters: Parameters, images: tf.Tensor,
+  def learn_all(self, net: AdaptedForm, parameters: Parameters, images: tf.Tensor,
                 labels: tf.Tensor, *, second_order: bool = True) -> list[State]:
     """Returns the last set's states of S support sets, images [S, B, H, W, C], labels [S, B].
 
@@ -197,7 +201,7 @@ class InnerLoop:
       state = state._replace(step=tf.constant(limit * self.steps))  # A constant again.
     return learn(num_sets - 1, state)
 
-  def logits(self, net: Net, parameters: Parameters, state: State,
+  def logits(self, net: AdaptedForm, parameters: Parameters, state: State,
              images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of target images [B, H, W, C] as `net.prepare` returns them."""
     row = self.target_norms(parameters, state)
@@ -221,7 +225,7 @@ class InnerLoop:
       step = tf.maximum(step - 1, 0)
     return tf.minimum(step, self.num_norm_rows - 1)
 
-  def _sums(self, net: Net, parameters: Parameters,
+  def _sums(self, net: AdaptedForm, parameters: Parameters,
             before: tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
             ) -> tuple[tf.Tensor, ...]:
     """Returns `before` plus the statistics of a support set in the net that answers targets."""

@@ -13,6 +13,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import flops
 from suite.compute import row_costs
 from suite.training.gradient import plan as plan_lib
@@ -33,10 +34,13 @@ class ArrayLoop:
     augment: rows [B, ...] and seeds uint64 [B] to what the model takes; None: rows as they are.
     prepare: the same without a seed, where nothing is augmented; None: rows as they are.
     replay_batch: R, where the objective chooses among more candidates.
+    devices: they share the rows of a step, if all can have as many; (): one has all of them.
   """
 
   def __init__(self, step: train_step.TrainStep, *, augment: Augment | None = None,
-               prepare: Prepare | None = None, replay_batch: int = 0):
+               prepare: Prepare | None = None, replay_batch: int = 0,
+               devices: Sequence[str] = ()):
+    self._devices = tuple(devices)
     self.step, self._augment, self._replay_batch = step, augment, replay_batch
     self._prepare = prepare
     self._graphs: dict[Any, Callable[..., Any]] = {}
@@ -103,17 +107,19 @@ class ArrayLoop:
            slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:
     """One step on rows [B] and slots [R]; its loss."""
     if slots is None:
-      images = self._augmented(tf.gather(data.images, places), seeds)
-      return self.step(images, tf.gather(data.labels, places), rate, data=data,
-                       classes=data.classes)
+      images = self._augmented(byte_rows.gather(data.images, places), seeds)
+      return self._shared(images, tf.gather(data.labels, places), rate, data=data,
+                          classes=data.classes)
     replayed = tf.gather(data.places, slots[0])
     every = tf.concat([places, replayed], 0)
-    images = self._augmented(tf.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
+    images = self._augmented(byte_rows.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
     return self._on_rows(images, tf.gather(data.labels, every),
-                         tf.gather(data.stored, slots[0]), rate, slots[0].shape[0], data)
+                         tf.gather(data.stored, slots[0]), rate, slots[0].shape[0], data,
+                         self._shared)
 
   def _on_rows(self, images: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor, rate: tf.Tensor,
-               taken: int, data: objective_lib.Data) -> tf.Tensor:
+               taken: int, data: objective_lib.Data, step: Callable[..., tf.Tensor]
+               ) -> tf.Tensor:
     """One step on incoming rows and, behind them, replayed ones or candidates: `taken` rows."""
     num = taken
     if self.step.objective.candidates:
@@ -122,8 +128,22 @@ class ArrayLoop:
       images = tf.concat([images[:-taken], tf.gather(images[-taken:], best)], 0)
       labels = tf.concat([labels[:-taken], tf.gather(labels[-taken:], best)], 0)
       stored = tf.gather(stored, best)
-    return self.step(images, labels, rate, data=data, num_replayed=num, stored=stored,
-                     classes=data.classes)
+    return step(images, labels, rate, data=data, num_replayed=num, stored=stored,
+                classes=data.classes)
+
+  def _shared(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, *,
+              num_replayed: int = 0, **named: Any) -> tf.Tensor:
+    """One step, shared out over the devices if each can have as many rows as the others."""
+    count, rows = len(self._devices), labels.shape[0]
+    alone = functools.partial(
+        self.step, images, labels, rate, num_replayed=num_replayed, **named)
+    shared = functools.partial(self.step.on_devices, self._devices, images, labels, rate,
+                               num_replayed=num_replayed, **named)
+    if count < 2 or num_replayed % count:
+      return alone()
+    if rows is None:  # What is left over at the end of an epoch is of any number.
+      return tf.cond(tf.shape(labels)[0] % count == 0, shared, alone)
+    return shared() if rows % count == 0 else alone()
 
   def _chosen(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, taken: int, num: int,
               data: objective_lib.Data) -> tf.Tensor:
@@ -215,7 +235,8 @@ class ArrayLoop:
 
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
     if key not in self._costs:
-      self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
+      with self.step.scaling.left_out():
+        self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
     return self._costs[key]
 
 
@@ -234,7 +255,8 @@ class _Counter:
       classes = data.classes
       return loop._count(key, lambda x, y: loop.step(x, y, rate, data=data, classes=classes),
                          images, labels)
-    return loop._count(key, lambda x, y, s: loop._on_rows(x, y, s, rate, self._replayed, data),
+    return loop._count(key, lambda x, y, s: loop._on_rows(
+        x, y, s, rate, self._replayed, data, loop.step),
                        images, labels, *_specs(self._replayed, data.stored))
 
   def gradient(self, rows: int) -> flops.Cost:

@@ -27,13 +27,26 @@ class BatchLoop:
     self._update, self._after = update, after
     self._run = tf.function(self._updates)
 
-  def run(self, iterator: Iterator[Any], num: int, first: int = 0) -> float:
-    """Makes the updates first ... first + num - 1; returns the sum of their losses."""
-    return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64)))
+  def run(self, iterator: Iterator[Any], num: int, first: int = 0,
+          complete: Callable[[Any], Any] | None = None) -> float:
+    """Makes the updates first ... first + num - 1; returns the sum of their losses.
 
-  def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor) -> tf.Tensor:
+    Args:
+      iterator: of batches.
+      num, first: see above.
+      complete: makes a batch of what the iterator returns, in the graph, which is made again for
+        another object. None: the iterator returns batches.
+    """
+    return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64),
+                           complete))
+
+  def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
+               complete: Callable[[Any], Any] | None) -> tf.Tensor:
     total = tf.constant(0.0)
     for step in tf.range(first, first + num):
-      total += self._update(next(iterator), step)
+      batch = next(iterator)
+      if complete is not None:
+        batch = complete(batch)
+      total += self._update(batch, step)
     self._after()
     return total

@@ -20,7 +20,7 @@ import tensorflow as tf
 from suite.compute import mac_views
 from suite.models import feature_head
 from suite.models import heads
-from suite.models import own_model
+from suite.models.own import own_model
 from suite.training.gradient import cwr_star
 
 RANDOM = heads.INITIALIZERS

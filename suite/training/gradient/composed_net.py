@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -34,10 +34,12 @@ class ComposedNet(tf.Module):
     upper: codes to features; None where codes are features.
     trained_by: the loop that trains it; `TaskNets` sets it.
     optimizer: the loop's, set by `TaskNets` if its velocities are kept between phases.
+    loss_scale: the variables of the loop's, set with the optimizer if the precision has one.
   """
 
   trained_by: array_loop.ArrayLoop
   optimizer: train_step.Optimizer
+  loss_scale: list[tf.Variable]
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
                num_classes: int, upper: tf.keras.Model | None = None):
@@ -84,12 +86,12 @@ class ComposedNet(tf.Module):
 
   def loop(self, objective: objective_lib.Objective, optimizer: train_step.Optimizer, *,
            kind: str = tasks.SINGLE_LABEL, augment: array_loop.Augment | None = None,
-           prepare: array_loop.Prepare | None = None, replay_batch: int = 0
-           ) -> array_loop.ArrayLoop:
+           prepare: array_loop.Prepare | None = None, replay_batch: int = 0,
+           devices: Sequence[str] = ()) -> array_loop.ArrayLoop:
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind)
     return array_loop.ArrayLoop(
-        step, augment=augment, prepare=prepare, replay_batch=replay_batch)
+        step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices)
 
   def top_loop(self, optimizer: train_step.Optimizer) -> array_loop.ArrayLoop:
     """The loop that trains the head alone, on features, by cross-entropy."""

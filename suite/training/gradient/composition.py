@@ -8,6 +8,7 @@ from typing import Any, Protocol, Sequence
 
 import tensorflow as tf
 
+from suite.compute import distribution as distribution_lib
 from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -18,6 +19,7 @@ from suite.training.gradient import train_step
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
+STRATEGIES = ("one_device", "mirrored")
 TRAIN_ON = ("current", "memory", "all")
 _ONE_TASK = {deliveries.BUCKETS: "the buckets of one task", deliveries.SEQUENCE: "a sequence",
              deliveries.EPISODES: "episodes", deliveries.PORTIONS: "portions of a pretraining"}
@@ -60,6 +62,7 @@ class Composition:
   optimizer: Any
   has_meta: bool
   augments: bool
+  batch_size: int
 
   def check(self) -> None:
     """Refuses combinations that make no sense, whatever the data."""
@@ -109,10 +112,7 @@ class Composition:
 
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
-    if not context.distribution.is_single:
-      raise refusals.RefusedError(
-          f"GradientLearner was started on {context.distribution.name!r}; it trains on "
-          "'one_device'. Start with --strategy one_device.")
+    self._check_devices(context.distribution)
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")
@@ -130,6 +130,19 @@ class Composition:
       raise refusals.RefusedError(
           f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
           f"head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
+
+  def _check_devices(self, distribution: distribution_lib.Distribution) -> None:
+    if distribution.name not in STRATEGIES:
+      raise refusals.RefusedError(
+          f"GradientLearner was started on {distribution.name!r}; it trains on "
+          f"{' and '.join(map(repr, STRATEGIES))}, since its memory and data are in one process. "
+          "Start with --strategy mirrored to use several devices of this machine.")
+    for name, rows in (("batch_size", self.batch_size), ("replay_batch", self.replay_batch)):
+      if rows % distribution.num_replicas:
+        raise refusals.RefusedError(
+            f"GradientLearner.{name} is {rows}, which cannot be split over the "
+            f"{distribution.num_replicas} devices of 'mirrored'; give a multiple of "
+            f"{distribution.num_replicas}.")
 
   def _check_per_task(self, delivery: str) -> None:
     if delivery in _ONE_TASK:

@@ -12,7 +12,7 @@ from suite.compute import mac_views
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
-from suite.models import own_model
+from suite.models.own import own_model
 from suite.state import weight_store
 
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]

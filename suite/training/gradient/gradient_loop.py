@@ -82,7 +82,7 @@ class GradientLoop:
 
   def reset_optimizer(self) -> None:
     """Sets momentum and step counter to zero."""
-    self._updates.reset()
+    self._train.reset_optimizer()
 
   def _step(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:
     """One update from this replica's slice; its share of the global batch's mean loss, []."""
@@ -97,22 +97,33 @@ class GradientLoop:
   def _average(self) -> None:
     self.distribution.average(self.model.variables)
 
-  def run(self, iterator: Iterator[Any], num_steps: int) -> float:
-    """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged)."""
-    return self._loop.run(iterator, num_steps)
+  def run(self, iterator: Iterator[Any], num_steps: int,
+          complete: Callable[[Any], Any] | None = None) -> float:
+    """Takes num_steps steps; returns the sum of losses (nan or inf if it diverged).
+
+    `complete` makes batches of what the iterator returns; see `BatchLoop.run`.
+    """
+    return self._loop.run(iterator, num_steps, complete=complete)
 
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
-    return flops.count(self.step.get_concrete_function(batch_spec))
+    scaling = self._train.scaling
+    with scaling.left_out():
+      step = tf.function(self._step) if scaling.scales else self.step
+      return flops.count(step.get_concrete_function(batch_spec))
 
   def state(self) -> list[np.ndarray]:
-    """Weights, then optimizer variables: all that a training run in progress changes."""
-    return [v.numpy() for v in [*self.model.variables, *self._updates.state]]
+    """Weights, optimizer variables, loss scale: all that a training run in progress changes."""
+    return [v.numpy() for v in self._changed]
 
   def restore(self, arrays: Sequence[np.ndarray]) -> None:
     """Sets what `state` returned."""
-    for variable, array in zip([*self.model.variables, *self._updates.state], arrays):
+    for variable, array in zip(self._changed, arrays):
       variable.assign(array)
+
+  @property
+  def _changed(self) -> list[tf.Variable]:
+    return [*self.model.variables, *self._updates.state, *self._train.scaling.state]
 
 
 def _scalar(name: str, dtype: tf.DType) -> tf.Variable:

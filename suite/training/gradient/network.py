@@ -12,7 +12,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.models import heads
 from suite.models import initial
-from suite.models import own_model
+from suite.models.own import own_model
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
 from suite.training.scoring import scoring

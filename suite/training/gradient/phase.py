@@ -199,7 +199,7 @@ class Phase:
     # Counted first: an objective's cost is that of the memory as it is.
     self.cost += self._loop.cost(data, plan)
     if not recipe.keeps_velocities:
-      self._loop.step.optimizer.reset()
+      self._loop.step.reset_optimizer()
     for part in plan.parts():
       steps = np.arange(part.first, part.first + part.num_steps)
       rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))

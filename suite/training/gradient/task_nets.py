@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Sequence
 
 import tensorflow as tf
 
@@ -28,13 +29,16 @@ class TaskNets(tf.Module):
     head: of the net; with `is_per_task` each task gets a copy.
     objective: built with the first net: for the whole net, or for what the tasks share.
     optimizer: of each net.
-    storage: of rows that are augmented; None: rows are codes. replay_batch: see `ArrayLoop`.
+    storage: of rows that are augmented; None: rows are codes. replay_batch, devices: see
+      `ArrayLoop`.
   """
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
                objective: objective_lib.Objective, optimizer: composition.OptimizerSpec,
-               storage: transform_lib.Storage | None, replay_batch: int):
+               storage: transform_lib.Storage | None, replay_batch: int,
+               devices: Sequence[str] = ()):
     super().__init__()
+    self._devices = tuple(devices)
     self._part, self._head, self._objective, self._optimizer = part, head, objective, optimizer
     self._storage, self._replay_batch = storage, replay_batch
     self.nets: dict[str, composed_net.ComposedNet] = {}
@@ -71,8 +75,12 @@ class TaskNets(tf.Module):
     storage = self._storage
     net.trained_by = net.loop(
         self._objective, optimizer, kind=task.kind, replay_batch=self._replay_batch,
+        devices=self._devices,
         augment=None if storage is None else storage.train,
         prepare=None if storage is None else storage.evaluate)
+    scale = net.trained_by.step.scaling.state
+    if self._optimizer.keep and scale:
+      net.loss_scale = list(scale)
     return is_first
 
   def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Sequence
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 
 
@@ -34,13 +35,14 @@ class TrainStep:
   Attributes:
     variables: those that are changed.
     training: whether batch norms use the statistics of the batch.
+    scaling: of the loss, as the precision needs it.
   """
 
   def __init__(self, model: tf.keras.Model, *, objective: objective_lib.Objective,
                optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL):
     self.model, self.objective, self.optimizer, self.kind = model, objective, optimizer, kind
     self.variables: list[tf.Variable] = list(model.trainable_variables)
-    self.training = True
+    self.training, self.scaling = True, loss_scale.of_precision()
 
   def train_only(self, variables: Sequence[tf.Variable]) -> bool:
     """Trains only these from now on; if they are not all, batch norms run as in evaluation.
@@ -78,20 +80,95 @@ class TrainStep:
       data: `objective.Data`, for objectives that look beyond the batch.
       **batch: further fields of `objective.Batch`.
     """
-    objective = self.objective
+    loss, gradients = self._with_gradients(images, labels, **batch)
+    self._update(gradients, rate, data)
+    return loss
+
+  def on_devices(self, devices: Sequence[str], images: tf.Tensor, labels: tf.Tensor,
+                 rate: tf.Tensor | None, *, data: Any = None, num_replayed: int = 0,
+                 stored: tf.Tensor | None = None, **batch: Any) -> tf.Tensor:
+    """As `__call__`, with an equal share of incoming and of replayed rows on each device.
+
+    The variables stay where they are: each device reads them, and one update follows the mean of
+    the gradients. A batch norm takes the statistics of its device's share; its running ones become
+    the mean of those after each share.
+    """
+    count, incoming = len(devices), _length(labels) - num_replayed
+    moving = _running_statistics(self.model) if self.training else []
+    before = [v.read_value() for v in moving]
+    losses, gradients, after = [], [], []
+    for index, device in enumerate(devices):
+      def share(rows: tf.Tensor, index: int = index) -> tf.Tensor:
+        return tf.concat([_part(rows[:incoming], index, count),
+                          _part(rows[incoming:], index, count)], 0)
+
+      for variable, value in zip(moving, before):
+        variable.assign(value)
+      with tf.device(device):
+        loss, found = self._with_gradients(
+            share(images), share(labels), num_replayed=num_replayed // count,
+            stored=None if stored is None else _part(stored, index, count),
+            step_labels=labels[:incoming], **batch)
+      losses.append(loss)
+      gradients.append(found)
+      after.append([v.read_value() for v in moving])
+    for variable, *values in zip(moving, *after):
+      variable.assign(_mean(values))
+    self._update([None if parts[0] is None else _mean([tf.convert_to_tensor(p) for p in parts])
+                  for parts in zip(*gradients)], rate, data)
+    return _mean(losses)
+
+  def _with_gradients(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any
+                      ) -> tuple[tf.Tensor, list[tf.Tensor | None]]:
+    """The loss of a batch, and its gradients."""
     with tf.GradientTape() as tape:
       logits = self.model(images, training=self.training)
-      loss = objective.loss(objective_lib.Batch(
+      loss = self.objective.loss(objective_lib.Batch(
           images, logits, labels, kind=self.kind, **batch))
-    gradients = objective.gradients(tape.gradient(loss, self.variables), data)
-    objective.before_update()
-    self.optimizer.apply(gradients, self.variables, rate)
-    objective.after_update(gradients)
-    return loss
+    return loss, self.scaling.gradients(tape, loss, self.variables)
+
+  def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
+              ) -> None:
+    """Changes the variables along the gradients that the objective makes of these."""
+    objective = self.objective
+    gradients = objective.gradients(found, data)
+
+    def update() -> None:
+      objective.before_update()
+      self.optimizer.apply(gradients, self.variables, rate)
+      objective.after_update(gradients)
+
+    self.scaling.apply(gradients, update)
+
+  def reset_optimizer(self) -> None:
+    """Forgets velocities and moments, and the scale of the loss."""
+    self.optimizer.reset()
+    self.scaling.reset()
 
   def gradients(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                 ) -> list[tf.Tensor]:
     """Gradients of the mean cross-entropy of examples [B, ...], one for each changed variable."""
     with tf.GradientTape() as tape:
       loss = tf.reduce_mean(self.losses_of(images, labels, known))
-    return tape.gradient(loss, self.variables)
+    return self.scaling.gradients(tape, loss, self.variables)
+
+
+def _part(rows: tf.Tensor, index: int, count: int) -> tf.Tensor:
+  """The rows of one of `count` equal shares."""
+  size = _length(rows) // count
+  return rows[index * size:(index + 1) * size]
+
+
+def _length(rows: tf.Tensor) -> int | tf.Tensor:
+  """The number of rows, if possible as it is known when the graph is made."""
+  return tf.shape(rows)[0] if rows.shape[0] is None else int(rows.shape[0])
+
+
+def _mean(values: Sequence[tf.Tensor]) -> tf.Tensor:
+  return tf.add_n(values) / len(values)
+
+
+def _running_statistics(model: tf.keras.Model) -> list[tf.Variable]:
+  """Means and variances that batch norms keep."""
+  return [getattr(layer, name) for layer in model.submodules
+          for name in ("moving_mean", "moving_variance") if hasattr(layer, name)]

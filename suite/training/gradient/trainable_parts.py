@@ -24,7 +24,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.models import cut_net
-from suite.models import own_model
+from suite.models.own import own_model
 from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -21,6 +21,7 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import image_set
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.training.gradient import batch_size as batch_size_lib
@@ -48,6 +49,8 @@ class Trainer:
     eval_batch_size: of validation and prediction.
     max_validation: images of the dev split that each validation looks at, the same ones for
       all trials; None is all of them.
+    device_bytes: training images that take no more as pixels live in the memory of the GPU, if
+      there is one, and are cropped there; others come from the host's input pipeline.
   """
 
   steps: int = 50_000
@@ -63,6 +66,7 @@ class Trainer:
   loss: Optional[Callable[..., Any]] = None
   eval_batch_size: int = 256
   max_validation: Optional[int] = None
+  device_bytes: int = 2 * 2**30
 
   def __post_init__(self):
     if isinstance(self.optimizer, str) and self.optimizer not in optimizers.NAMES:
@@ -114,6 +118,10 @@ class Trainer:
     return self.batch_size or batch_size_lib.adaptive(
         num_examples, fraction=self.batch_fraction, largest=self.max_batch_size)
 
+  def batch_sizes(self) -> Tuple[int, ...]:
+    """Batch sizes that replicas must be able to share; all others are multiples of the first."""
+    return (self.batch(1),) if self.batch_size else (self.batch(1), self.max_batch_size)
+
 
 @dataclasses.dataclass
 class _Run:
@@ -139,7 +147,8 @@ class _Run:
         limit, seed=self.context.seeds.integer("validation images"))
     self._configure()
     self._begin()
-    dataset = self.context.distribution.dataset(self._batches)
+    complete = self._completed_on_device()
+    dataset = self.context.distribution.dataset(self._batches if complete is None else self._places)
     iterator = iter(dataset)
     cost = self.network.step_cost(self._spec(dataset))
     if not self.step:
@@ -147,7 +156,7 @@ class _Run:
     while self.step < self.trainer.steps:
       num_steps = self._until_boundary()
       began = time.monotonic()
-      loss = self.network.loop.run(iterator, num_steps)
+      loss = self.network.loop.run(iterator, num_steps, complete)
       self.context.ledger.charge(
           self.phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
           examples=num_steps * self.batch_size, seconds=time.monotonic() - began,
@@ -171,9 +180,26 @@ class _Run:
         self.batch_size, seed=self.seeds.pair("batches"), transform=self.transform,
         first_step=self.step, **shard)
 
+  def _completed_on_device(self) -> Optional[Callable[[Any], Any]]:
+    """What completes batches of places on the device; None if images stay on the host."""
+    train, distribution = self.experience.train, self.context.distribution
+    if not isinstance(train, image_set.ImageSet):
+      return None
+    size = train.num_pixel_bytes()
+    if size is None or not distribution.holds(size, self.trainer.device_bytes):
+      return None
+    return train.on_device(distribution.devices[0], self.transform)
+
+  def _places(self, **shard: int):
+    del shard  # One device.
+    train = self.experience.train
+    assert isinstance(train, image_set.ImageSet)
+    return train.place_batches(
+        self.batch_size, seed=self.seeds.pair("batches"), first_step=self.step)
+
   def _spec(self, dataset: Any) -> Any:
     """The element spec of a global batch."""
-    if self.context.distribution.is_single:
+    if self.context.distribution.is_single and "image" in dataset.element_spec:
       return dataset.element_spec
     return self.experience.train.train_batches(
         self.batch_size, seed=(0, 0), transform=self.transform).element_spec

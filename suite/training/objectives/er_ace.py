@@ -34,7 +34,8 @@ class ErAce(objective.Objective):
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     incoming, classes = batch.incoming(), batch.classes
     num = batch.logits.shape[1]
-    now = tf.reduce_any(tf.one_hot(incoming.labels, num, on_value=True, off_value=False), axis=0)
+    labels = incoming.labels if batch.step_labels is None else batch.step_labels
+    now = tf.reduce_any(tf.one_hot(labels, num, on_value=True, off_value=False), axis=0)
     if self._current == "novel" and classes is not None:
       now |= classes.seen & ~classes.base
     loss = tf.reduce_mean(objective.row_losses(incoming, now))

@@ -66,8 +66,25 @@ def sigmoid_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
   """
   logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
   targets = tf.cast(labels, tf.float32) * (1.0 - smoothing) + smoothing / 2.0
-  crosses = tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)  # [B, C]
-  return tf.reduce_mean(crosses, axis=-1)
+  return tf.reduce_mean(_crosses(logits, targets), axis=-1)
+
+
+def _crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
+  """Binary cross-entropies, all [B, C], with the same gradient on every TensorFlow.
+
+  TensorFlow's own gradient takes a reciprocal, whose approximation on CPUs with AVX-512 is another
+  one in each release, and so does its sigmoid. In a graph 1 / y becomes a reciprocal, too; so the
+  numerator below is computed.
+  """
+  @tf.custom_gradient
+  def of(logits):
+    def gradient(upstream):
+      sigmoid = tf.exp(tf.minimum(logits, 0.0)) / (1.0 + tf.exp(-tf.abs(logits)))
+      return upstream * (sigmoid - targets)
+
+    return tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits), gradient
+
+  return of(logits)
 
 
 def scaled_sum(losses: tf.Tensor, global_batch_size: Union[int, tf.Tensor],

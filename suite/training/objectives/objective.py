@@ -81,6 +81,7 @@ class Batch(NamedTuple):
     kind: of the task.
     mask: bool [B + R], False for padding; None: no padding.
     divisor: what the sum of the losses is divided by; None: the number of rows.
+    step_labels: labels of the step's incoming rows on all devices; None: one device has them all.
   """
 
   images: tf.Tensor
@@ -92,6 +93,7 @@ class Batch(NamedTuple):
   kind: str = tasks.SINGLE_LABEL
   mask: tf.Tensor | None = None
   divisor: Any = None
+  step_labels: tf.Tensor | None = None
 
   def incoming(self) -> Batch:
     """The incoming rows alone."""

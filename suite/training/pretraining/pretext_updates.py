@@ -16,6 +16,7 @@ from suite.compute import flops
 from suite.training.gradient import batch_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
+from suite.training.objectives import loss_scale
 from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import pretexts
 
@@ -45,6 +46,8 @@ class PretextUpdates(tf.Module):
       self.optimizer = optimizers.KerasUpdates(
           sgd, pretext.variables_to_train, coupled_decay=weight_decay, decays=lambda _: True,
           num_replicas=distribution.num_replicas)
+    self._scaling = loss_scale.of_precision()
+    self.scale = list(self._scaling.state)  # A checkpoint holds it.
     self._loop = batch_loop.BatchLoop(self.update, after=self._average)
 
   def run(self, iterator: Iterator[Any], first: int, num: int, total: int) -> float:
@@ -58,7 +61,8 @@ class PretextUpdates(tf.Module):
 
   def cost(self, spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """Returns the cost of an update on a *global* batch, for a loop built on one device."""
-    graph = tf.function(self.update).get_concrete_function(spec, tf.TensorSpec([], tf.int64))
+    with self._scaling.left_out():
+      graph = tf.function(self.update).get_concrete_function(spec, tf.TensorSpec([], tf.int64))
     return flops.count(graph)
 
   def update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
@@ -76,5 +80,6 @@ class PretextUpdates(tf.Module):
     with tf.GradientTape() as tape:
       losses, result = self._pretext.losses(batch, step)
       loss = losses_lib.scaled_sum(losses, self._batch_size)
-    self.optimizer.apply(tape.gradient(loss, variables), variables, None)
+    gradients = self._scaling.gradients(tape, loss, variables)
+    self._scaling.apply(gradients, lambda: self.optimizer.apply(gradients, variables, None))
     return loss, result

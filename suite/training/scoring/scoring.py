@@ -24,6 +24,7 @@ from suite.data.images import image_set as image_set_lib
 from suite.state import context as context_lib
 
 _MAX_SETS = 2  # Sets whose batches stay ready: the training and validation images of a kNN, say.
+_UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading one waits for it.
 _DESCRIBE = ("mask", "label", "id")
 
 
@@ -120,6 +121,7 @@ class Forward:
     self._prepare(batches.element_spec["image"])
     seen: list[Any] = []
     values: list[np.ndarray] = []
+    unread: list[tf.Tensor] = []
     passed = batches if self._pads else map(_without_padding, batches)
     for group in _groups(passed, self._distribution.num_local_replicas):
       images = [b["image"] for b in group]
@@ -127,7 +129,10 @@ class Forward:
       outputs = self._distribution.strategy.experimental_local_results(
           self._fn(self._values(images)))
       seen += [{key: batch[key] for key in _DESCRIBE} for batch in group]
-      values += [output.numpy() for _, output in zip(group, outputs)]
+      unread += [output for _, output in zip(group, outputs)]
+      while len(unread) > _UNREAD:
+        values.append(unread.pop(0).numpy())
+    values += [output.numpy() for output in unread]
     masks = np.concatenate([batch["mask"].numpy() for batch in seen])
     if np.count_nonzero(masks) != image_set.size:
       raise AssertionError(f"{image_set.name}: scored {np.count_nonzero(masks)} of "

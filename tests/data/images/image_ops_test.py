@@ -245,6 +245,20 @@ def test_rotation_keeps_to_its_greatest_angle():
   assert angles.max() < 21 and angles.max() > 8 and (ends > 0).any() and (ends < 0).any()
 
 
+def test_rand_augment_changes_a_row_by_its_own_seed_eagerly_and_in_a_data_set():
+  images, op = _images(8, 8)[:6], image_ops.RandAugment(magnitude=0.5)
+  found = op(images, SEEDS[:6]).numpy()
+  assert found.dtype == np.uint8 and found.shape == images.shape
+  alone = np.concatenate([op(images[b:b + 1], SEEDS[b:b + 1]) for b in range(2)])
+  np.testing.assert_array_equal(found[:2], alone)
+  dataset = tf.data.Dataset.from_tensors((images, SEEDS[:6])).map(
+      tf.autograph.experimental.do_not_convert(lambda x, s: op(x, s)))
+  np.testing.assert_array_equal(found, next(iter(dataset)))
+  assert (found != images).any(axis=(1, 2, 3)).sum() >= 3
+  with pytest.raises(ValueError, match="num_ops=2, magnitude=1.5; allowed are"):
+    image_ops.RandAugment(magnitude=1.5)
+
+
 def test_stored_images_are_left_alone():
   images = tf.ones([2, 4, 4, 1], tf.uint8)
   assert image_ops.AsStored(4).evaluate(images) is images

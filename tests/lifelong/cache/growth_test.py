@@ -160,6 +160,16 @@ def test_a_changed_byte_in_any_committed_line_stops_growth_and_loses_nothing(tmp
   assert accuracy_cache.AccuracyCache(tmp_path).num_models == 6
 
 
+@pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+def test_a_lost_log_stops_growth(tmp_path, spoil):
+  cache = _grown(tmp_path)
+  spoil(tmp_path / "commits.jsonl")
+  files = {path: path.read_bytes() for path in tmp_path.glob("*.bits")}
+  with pytest.raises(accuracy_cache.CacheError, match="commits.jsonl is missing or empty although"):
+    cache.add_models(["c"], [[1, 1, 1]], ["x", "y", "z"])
+  assert {path: path.read_bytes() for path in tmp_path.glob("*.bits")} == files
+
+
 def test_a_lost_line_is_found(tmp_path):
   cache = _open(tmp_path)
   cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])

@@ -11,6 +11,7 @@ import pytest
 from tfds_builders import errors
 from tfds_builders.parsers import archives
 from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import tar_headers
 
 _NAMES = ("a.zip", "a.tar", "a.tar.gz", "a.tar.xz")
 _MEMBERS = {"d/b.txt": b"bb" * 5000, "d/a.txt": b"a",
@@ -150,3 +151,47 @@ def test_members_come_as_they_are_stored(tmp_path):
   for name in ("a.zip", "a.tar"):
     fixtures.write_archive(tmp_path / name, {"b": b"1", "a": b"2", "c": b"3"})
     assert [member for member, _ in archives.members(tmp_path / name)] == ["b", "a", "c"]
+
+
+def _header(kind, body, name="x"):
+  """An extended header with this body, and a member after it."""
+  info = tarfile.TarInfo("pax")
+  info.type, info.size = kind, len(body)
+  member = tarfile.TarInfo(name)
+  pad = lambda data: data + bytes(-len(data) % tarfile.BLOCKSIZE)
+  return info.tobuf(tarfile.USTAR_FORMAT) + pad(body) + member.tobuf(tarfile.USTAR_FORMAT)
+
+
+_END = bytes(2 * tarfile.BLOCKSIZE)
+
+
+@pytest.mark.parametrize("data, message", [
+    # Two expressions of tarfile take the square of this header's length.
+    (_header(tarfile.XHDTYPE, b"1" * 200_000), "extended header of 200000 bytes; at most 8192"),
+    (_header(tarfile.GNUTYPE_LONGNAME, b"n" * 9000), "extended header of 9000 bytes"),
+    (_header(tarfile.XHDTYPE, b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n"), "a.tar "),
+    (_header(tarfile.XHDTYPE, b"25 GNU.sparse.map=0,x,1,\n"), "a.tar "),
+    (_header(tarfile.XHDTYPE, b"24 hdrcharset=no such\xff\n"), "a.tar "),
+    (_header(tarfile.XHDTYPE, b"0 a=b\n"), "a.tar "),
+])
+def test_crafted_tar_headers_are_data_errors(tmp_path, data, message):
+  (tmp_path / "a.tar").write_bytes(data + _END)
+  with pytest.raises(errors.DataError, match=message):
+    list(archives.members(tmp_path / "a.tar"))
+
+
+def test_many_slow_tar_headers_end(tmp_path, monkeypatch):
+  monkeypatch.setattr(tar_headers, "MAX_SECONDS", 0.0)
+  (tmp_path / "a.tar").write_bytes(_header(tarfile.XHDTYPE, b"13 comment=x\n") * 3 + _END)
+  with pytest.raises(errors.DataError, match="a.tar is not read. Its extended headers took"):
+    list(archives.members(tmp_path / "a.tar"))
+
+
+def test_long_names_are_read(tmp_path):
+  name = "a/" + "long" * 200
+  for kind in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
+    with tarfile.open(tmp_path / "a.tar", "w", format=kind) as archive:
+      info = tarfile.TarInfo(name)
+      info.size = 2
+      archive.addfile(info, io.BytesIO(b"ok"))
+    assert dict(archives.members(tmp_path / "a.tar")) == {name: b"ok"}

@@ -72,3 +72,15 @@ def test_an_array_that_is_not_there(tmp_path):
   _save(tmp_path)
   with pytest.raises(errors.DataError, match="holds no array 'data'"):
     _parse(tmp_path, "z.npz:data", "z.npz:labels")
+
+
+@pytest.mark.parametrize("header", [
+    b"{'descr': '|u1', 'fortran_order': False, 'shape': (9000000000000,)}\n",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, -1)}\n",
+    b"{'descr': '|u1', 'fortran_order': False, 'shape': (3,)\n",  # Ends within the tuple.
+    b"{'descr': [('a', 'O')], 'fortran_order': False, 'shape': (3,)}\n",
+    b"'''\n"])
+def test_headers_are_checked_before_memory_is_asked_for(header):
+  data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(3)
+  with pytest.raises(errors.DataError, match="x.npy is not a plain numpy array"):
+    image_arrays.load(data, "x.npy")

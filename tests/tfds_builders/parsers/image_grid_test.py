@@ -39,7 +39,7 @@ def test_every_picture_has_another_order(tmp_path):
 
 
 @pytest.mark.parametrize("data, message", [
-    (b"no picture", "D1.gif cannot be read"), (b"", "D1.gif cannot be read")])
+    (b"no picture", "D1.gif cannot be decoded"), (b"", "D1.gif cannot be decoded")])
 def test_a_file_that_is_not_a_picture_is_named(tmp_path, data, message):
   (tmp_path / "D1.gif").write_bytes(data)
   with pytest.raises(errors.DataError, match=message):

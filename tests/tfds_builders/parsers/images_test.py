@@ -82,3 +82,15 @@ def test_whole_images_are_readable_and_truncated_ones_are_named(data, channels):
   damaged = (data[:len(data) // 2], "a.zip, member 'b'")
   found = images.unreadable([(data, "x"), damaged, (b"", "c"), (data, "y")], channels)
   assert set(found) == {1, 2} and found[1].startswith("a.zip, member 'b' cannot be decoded")
+
+
+def test_a_bomb_is_an_unreadable_image():
+  picture = io.BytesIO()
+  Image.new("P", (8, 8)).save(picture, "GIF")
+  data = bytearray(picture.getvalue())
+  data[6:10] = b"\xff\xff\xff\xff"  # The screen's width and height, 65,535 each.
+  assert images.encoded(bytes(data), "b.gif") == bytes(data)
+  with pytest.raises(errors.DataError, match="b.gif"), images.pillow_image(
+      bytes(data), "b.gif", ("GIF",)):
+    pass
+  assert "b.gif is not a JPEG or PNG" in images.unreadable([(bytes(data), "b.gif")], 3)[0]

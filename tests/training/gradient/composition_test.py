@@ -11,7 +11,6 @@ import types
 
 import pytest
 
-from suite.compute import distribution
 from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.training.gradient import class_heads
@@ -40,7 +39,7 @@ def make(**parts):
     parts["memory"] = memory_lib.Memory(5, reservoir.Reservoir())
   defaults = {"head": class_heads.Linear(), "objective": objective_lib.Objective(), "memory": None,
               "train_on": "current", "replay_batch": 0, "optimizer": sgd.Momentum(),
-              "has_meta": False, "augments": True}
+              "has_meta": False, "augments": True, "batch_size": 8}
   return composition.Composition(**{**defaults, **parts})
 
 
@@ -96,10 +95,9 @@ def test_both_kinds_of_optimizers_and_every_head_pass():
   make(has_meta=True, head=class_heads.Linear("prototypes")).check()
 
 
-def here(delivery, is_single=True):
-  return types.SimpleNamespace(
-      delivery=delivery, distribution=distribution.build() if is_single else types.SimpleNamespace(
-          is_single=False, name="mirrored"))
+def here(delivery, strategy="one_device", replicas=1):
+  return types.SimpleNamespace(delivery=delivery, distribution=types.SimpleNamespace(
+      name=strategy, num_replicas=replicas))
 
 
 def task(kind=tasks.SINGLE_LABEL, num_classes=3):
@@ -148,8 +146,14 @@ def test_objectives_on_weights_have_heads_per_task(objective):
 def test_one_class_and_several_devices_are_refused():
   with pytest.raises(ValueError, match="has 1 class; a classifier needs at least 2"):
     make().check_task(task(num_classes=1), here(deliveries.BUCKETS))
-  with pytest.raises(ValueError, match="started on 'mirrored'; it trains on 'one_device'"):
-    make().check_task(task(), here(deliveries.BUCKETS, is_single=False))
+  with pytest.raises(ValueError, match="'multi_worker'; it trains on 'one_device' and 'mirrored'"):
+    make().check_task(task(), here(deliveries.BUCKETS, strategy="multi_worker", replicas=2))
+  make().check_task(task(), here(deliveries.BUCKETS, strategy="mirrored", replicas=4))
+  with pytest.raises(ValueError, match="batch_size is 8, which cannot be split over the 3 devices"):
+    make().check_task(task(), here(deliveries.BUCKETS, strategy="mirrored", replicas=3))
+  with pytest.raises(ValueError, match="replay_batch is 7, .* give a multiple of 2"):
+    make(replay_batch=7).check_task(
+        task(), here(deliveries.BUCKETS, strategy="mirrored", replicas=2))
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan")])

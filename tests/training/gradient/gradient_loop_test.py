@@ -10,6 +10,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.contracts import tasks
+from suite.models import precision
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import schedules
 
@@ -193,6 +194,30 @@ def test_state_goes_back_to_the_middle_of_a_run():
   _run(loop, second)
   for a, b in zip(loop.model.get_weights(), expected):
     np.testing.assert_array_equal(a, b)
+
+
+def test_float16_trains_near_float32_and_its_loss_scale_goes_back_too():
+  losses = {}
+  for name in ("float32", "mixed_float16"):
+    with precision.used(name):
+      loop = _loop(_dense_model)
+      loop.configure(peak_rate=0.05, warmup_steps=0, total_steps=9, label_smoothing=0.0)
+      losses[name] = _run(loop, _batches(4, size=2))
+  assert losses["mixed_float16"] == pytest.approx(losses["float32"], rel=0.01)
+  assert losses["mixed_float16"] != losses["float32"]
+  before = loop.state()
+  assert before[-2:] == [2.0 ** 15, 4]  # Four finite steps.
+  bad = _batches(1, size=2)
+  bad["image"][0, 0] = np.inf
+  _run(loop, bad)
+  after = loop.state()
+  assert after[-2:] == [2.0 ** 14, 0]
+  for one, two in zip(before[:-2], after[:-2]):  # Weights, velocities, counts: left out.
+    np.testing.assert_array_equal(one, two)
+  loop.restore(before)
+  assert loop.state()[-2:] == [2.0 ** 15, 4]
+  loop.reset_optimizer()
+  assert loop.state()[-2:] == [2.0 ** 15, 0]
 
 
 def test_the_cost_is_that_of_one_traced_step_and_its_products_can_be_counted_by_hand():

@@ -39,7 +39,8 @@ class Loop:
   def reset_optimizer(self):
     self.step = 0
 
-  def run(self, iterator, num_steps):
+  def run(self, iterator, num_steps, complete=None):
+    assert complete is None
     del iterator
     self.calls.append(num_steps)
     before, self.step = self.step, self.step + num_steps
@@ -297,7 +298,7 @@ def test_settings_that_are_not_positive_are_refused(name, value):
 def test_the_loss_of_a_curve_ignores_where_saves_fall(tmp_path):
   """Sums are kept over a save between two validations."""
   network = Network({4: 0.5})
-  network.loop.run = lambda iterator, num_steps: _advance(network.loop, num_steps)
+  network.loop.run = lambda iterator, num_steps, _: _advance(network.loop, num_steps)
   result = _fit(network, _context(tmp_path), steps=4, validate_every=4, save_every=1)
   assert result["curve"] == [[0, None, 0.9], [4, (1 + 2 + 3 + 4) / 4, 0.5]]
 
@@ -311,7 +312,7 @@ def test_trained_images_are_those_of_the_seed(tmp_path):
   """The batches that the loop is handed are `train_batches` of the trial's seed from step 0."""
   ids = []
 
-  def run(iterator, num_steps):
+  def run(iterator, num_steps, complete=None):
     for _ in range(num_steps):
       ids.append([i.decode() for i in next(iterator)["id"].numpy()])
     return _advance(network.loop, num_steps)

@@ -54,6 +54,23 @@ def test_sigmoid_smoothing_moves_targets_towards_one_half():
   np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_gradient_of_sigmoid_is_probability_less_target(compiled):
+  logits = tf.constant([[math.log(3.0), -math.log(3.0), 0.0], [-200.0, 200.0, 50.0]])
+  labels = np.array([[1, 1, 0], [1, 0, 1]])
+
+  def gradient():
+    with tf.GradientTape() as tape:
+      tape.watch(logits)
+      loss = losses.sigmoid_cross_entropy(labels, logits, 0.2)
+    return tape.gradient(loss, logits)
+
+  got = (tf.function(gradient) if compiled else gradient)()
+  # Targets 0.9 and 0.1; the mean is over three classes.
+  expected = np.array([[0.75 - 0.9, 0.25 - 0.9, 0.5 - 0.1], [0 - 0.9, 1 - 0.1, 1 - 0.9]]) / 3
+  np.testing.assert_allclose(got, expected, atol=1e-7)
+
+
 @pytest.mark.parametrize("kind, labels", [
     (tasks.SINGLE_LABEL, np.array([0, 1])),
     (tasks.MULTI_LABEL, np.array([[1, 0], [1, 1]], np.uint8))])

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.models import keras_cv_models
-from suite.models import seeded_layers
+from suite.models.own import seeded_layers
 
 IMAGES = np.random.default_rng(0).integers(0, 256, [3, 8, 8, 3]).astype(np.uint8)
 SEEDS = np.array([1, 2, 2**63 + 5], np.uint64)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import own_model
+from suite.models.own import own_model
 
 layers = tf.keras.layers
 SHAPE = (4, 4, 3)

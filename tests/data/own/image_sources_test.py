@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.data.images import image_set
-from suite.data.images import image_sources
+from suite.data.own import image_sources
 
 IMAGES = np.random.default_rng(0).integers(0, 256, [7, 4, 4, 3]).astype(np.uint8)
 LABELS = np.array([0, 1, 2, 0, 1, 2, 0])

@@ -19,7 +19,7 @@ from typing import Any, Callable, Union
 
 import tensorflow as tf
 
-from suite.models import model_checks
+from suite.models.own import model_checks
 
 Given = Union[tf.keras.Model, Callable[..., tf.keras.Model]]
 

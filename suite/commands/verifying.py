@@ -1,0 +1,130 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What kind of directory it is that `suite verify` reads, and what it prints.
+
+A kind is a line of `KINDS` and a function that returns findings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+import pathlib
+import sys
+from typing import NamedTuple
+
+from suite.commands import data_commands
+from suite.configs import gin_files
+from suite.lifelong.cache import cache_check
+from suite.reporting import run_check
+from suite.reporting import table_dir
+from suite.system import file_lock
+
+LOCK = ".lock"
+
+
+class Kind(NamedTuple):
+  """A kind of directory that can be verified.
+
+  Attributes:
+    name: in messages.
+    is_one: whether a folder is of this kind.
+    check: verifies it.
+  """
+
+  name: str
+  is_one: Callable[[pathlib.Path], bool]
+  check: Callable[[pathlib.Path], list[run_check.Finding]]
+
+
+def verify(args: argparse.Namespace) -> int:
+  """Prints what is not whole in each directory; returns the exit code."""
+  damaged = 0
+  for folder in args.dirs:
+    kind = kind_of(folder)
+    found = kind.check(folder)
+    _show(folder, kind.name, found)
+    if args.repair and any(one.state == run_check.AGAIN for one in found):
+      for path in _repair(folder, found):
+        sys.stdout.write(f"  removed {path}\n")
+      found = kind.check(folder)
+      _show(folder, kind.name, found)
+    damaged += sum(one.state != run_check.WHOLE for one in found)
+  return 1 if damaged else 0
+
+
+def kind_of(folder: pathlib.Path) -> Kind:
+  """The kind of a directory; a ConfigError lists the kinds if it is of none."""
+  if not folder.is_dir():
+    raise gin_files.ConfigError(f"No such directory: {folder}. Give the --workdir of a run or "
+                                "table, an accuracy cache, or a folder of prepared data.")
+  for kind in KINDS:
+    if kind.is_one(folder):
+      return kind
+  raise gin_files.ConfigError(f"{folder} is none of: {', '.join(kind.name for kind in KINDS)}.")
+
+
+def _show(folder: pathlib.Path, name: str, found: list[run_check.Finding]) -> None:
+  for one in found:
+    if one.state != run_check.WHOLE:
+      sys.stdout.write(f"  {one.state}: {one.path}: {one.text}\n")
+  counts = {state: sum(one.state == state for one in found)
+            for state in (run_check.WHOLE, run_check.DAMAGED, run_check.AGAIN)}
+  counted = ", ".join(
+      f"{count} {state}" for state, count in counts.items() if count or state == run_check.WHOLE)
+  sys.stdout.write(f"{folder} ({name}): {counted}\n")
+
+
+def _repair(folder: pathlib.Path, found: list[run_check.Finding]) -> list[pathlib.Path]:
+  try:
+    with file_lock.held(folder / LOCK, wait=False):
+      return run_check.repair(found)
+  except file_lock.LockedError as error:
+    raise gin_files.ConfigError(f"A process works in {folder}, so nothing is repaired: "
+                                f"{file_lock.owner(folder / LOCK)}.") from error
+
+
+def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
+  table = table_dir.read(folder)
+  found = [run_check.Finding(folder / table_dir.FILE, run_check.WHOLE, "the table's description")]
+  for row in table.rows:
+    for column in table.columns:
+      for seed in table.seeds:
+        if (cell := table.cell(row, column, seed)).is_dir():
+          found += run_check.check(cell)
+  return found
+
+
+def _is_cache(folder: pathlib.Path) -> bool:
+  return (folder / "format.json").exists() and (folder / "commits.jsonl").exists()
+
+
+def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:
+  return [run_check.Finding(folder, run_check.DAMAGED, problem)
+          for problem in cache_check.problems(folder)] or [
+              run_check.Finding(folder, run_check.WHOLE, "an accuracy cache")]
+
+
+def _is_data(folder: pathlib.Path) -> bool:
+  return any(folder.glob("**/dataset_info.json"))
+
+
+def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
+  found = []
+  for info in sorted(folder.glob("**/dataset_info.json")):
+    try:
+      problem = data_commands.damage(info.parent)
+    except (OSError, ValueError, LookupError) as error:
+      problem = f"{info.name} cannot be read ({type(error).__name__}: {error})"
+    found.append(run_check.Finding(
+        info.parent, run_check.DAMAGED if problem else run_check.WHOLE,
+        f"{problem}; build it again with: suite data build" if problem else "a data set"))
+  return found
+
+
+# In the order in which a directory is tried.
+KINDS = (
+    Kind("table", table_dir.is_table, _check_table),
+    Kind("accuracy cache", _is_cache, _check_cache),
+    Kind("run", run_check.is_run, run_check.check),
+    Kind("prepared data", _is_data, _check_data),
+)

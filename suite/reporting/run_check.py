@@ -1,0 +1,197 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What of a run directory is whole, what is damaged, and what can be made again.
+
+All that was written with a digest or a checksum is read and verified: records, snapshots, weights,
+predictions, summaries. `repair` removes only what the same command makes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import functools
+import pathlib
+from typing import Any, Callable, NamedTuple
+
+from suite.reporting import records as records_lib
+from suite.reporting import runs as runs_lib
+from suite.state import encoder_file
+from suite.state import predictions
+from suite.state import snapshots
+from suite.state import weight_store
+from suite.system import atomic_files
+
+WHOLE, DAMAGED, AGAIN = "whole", "damaged", "can be made again"
+_START_AGAIN = "restore it from a copy, or run the same command in a new work directory"
+
+
+class Finding(NamedTuple):
+  """One thing that was verified.
+
+  Attributes:
+    path: the file or folder.
+    state: WHOLE, DAMAGED or AGAIN.
+    text: what it holds if whole; else what is wrong with it, and what to do.
+    in_the_way: files that `repair` may remove, since the same command makes them again.
+  """
+
+  path: pathlib.Path
+  state: str
+  text: str
+  in_the_way: tuple[pathlib.Path, ...] = ()
+
+
+def is_run(folder: pathlib.Path) -> bool:
+  """Whether it is a work directory or the folder of one learner in it."""
+  return (folder / "config.gin").exists() or (folder / runs_lib.RECORDS).exists() or any(
+      folder.glob(f"*/{runs_lib.RECORDS}"))
+
+
+def check(folder: pathlib.Path) -> list[Finding]:
+  """Verifies a work directory or the folder of one learner."""
+  folder = pathlib.Path(folder)
+  if (folder / runs_lib.RECORDS).exists():
+    return list(_check_learner(folder))
+  found = list(_check_descriptions(folder))
+  for path in sorted(folder.iterdir()):
+    if (path / runs_lib.RECORDS).exists() or (path / "state").is_dir():
+      found += _check_learner(path)
+  return found
+
+
+def repair(findings: list[Finding]) -> list[pathlib.Path]:
+  """Removes what is in the way of making things again; returns what was removed."""
+  removed = [path for one in findings if one.state == AGAIN for path in one.in_the_way]
+  for path in removed:
+    path.unlink(missing_ok=True)
+  return removed
+
+
+def _check_descriptions(folder: pathlib.Path) -> Iterator[Finding]:
+  config, environment = folder / "config.gin", folder / runs_lib.ENVIRONMENT
+  if not config.exists():
+    yield Finding(config, DAMAGED, "it is missing, so no run goes on here: restore it from a copy; "
+                  "reports can still be made")
+  try:
+    runs_lib.read_json(environment)
+  except ValueError as error:
+    yield Finding(environment, DAMAGED, f"{snapshots.reason(error)}; restore it from a copy")
+  yield from _left_over(folder)
+
+
+def _left_over(folder: pathlib.Path) -> Iterator[Finding]:
+  paths = tuple(path for path in sorted(folder.glob(f"{atomic_files.TEMPORARY}*"))
+                if path.is_file())
+  if paths:
+    yield Finding(folder, AGAIN, f"{len(paths)} temporary files of a killed process", paths)
+
+
+def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
+  records, problem = _records(folder / runs_lib.RECORDS)
+  finished = _summary(folder, is_whole=not problem)
+  states = snapshots.Snapshots(folder / "state" / "events")
+  problems = states.problems()
+  intact = [number for number, wrong in problems.items() if not wrong]
+  usable = [number for number in intact if _has_records(
+      folder / runs_lib.RECORDS, states.values(number)["position"])]
+  yield _of_records(folder / runs_lib.RECORDS, records, problem or _missing(
+      len(records), bool(problems), intact[-1:] == usable[-1:] != [], finished.state == WHOLE),
+                    is_repeated=bool(usable))
+  for number, wrong in problems.items():
+    path = states.path(number)
+    if not wrong:
+      yield Finding(path, WHOLE, "a snapshot")
+    elif usable or finished.state == WHOLE:
+      why = "an older one is used" if usable else "nothing needs it"
+      yield Finding(path, AGAIN, f"{wrong}; {why}", (path,) if path.is_file() else ())
+    else:
+      yield Finding(path, DAMAGED, f"{wrong}; {_START_AGAIN}")
+  yield from _check_progress(snapshots.Snapshots(folder / "state" / "progress"))
+  yield from _check_weights(folder / "weights")
+  yield from _check_predictions(folder, records)
+  if finished.text:
+    yield finished
+  if (folder / encoder_file.ABOUT).exists():
+    yield _verified(folder / encoder_file.WEIGHTS, "an encoder",
+                    functools.partial(encoder_file.load, folder))
+  for part in ("", "state/events", "state/progress", "weights", "predictions"):
+    yield from _left_over(folder / part)
+
+
+def _records(path: pathlib.Path) -> tuple[list[dict[str, Any]], str]:
+  """The records, and what is wrong with them ("" if nothing is)."""
+  try:
+    return records_lib.read(path, tolerate_torn_tail=True), ""
+  except (OSError, ValueError) as error:
+    return [], str(error)
+
+
+def _has_records(path: pathlib.Path, position: Any) -> bool:
+  """Whether the records up to a snapshot's position are those that were written."""
+  offset, digest = (position, None) if isinstance(position, int) else position
+  try:
+    records_lib.read_until(path, offset, digest)
+    return True
+  except (OSError, ValueError):
+    return False
+
+
+def _missing(num_records: int, has_state: bool, fits: bool, is_finished: bool) -> str:
+  """Whether records and state belong together; "" if they do."""
+  if fits or is_finished or not has_state and num_records < 2:  # One may be there after a kill.
+    return ""
+  return f"it has {num_records} records, which the newest intact snapshot does not belong to"
+
+
+def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str, *,
+                is_repeated: bool) -> Finding:
+  if problem and is_repeated:
+    return Finding(path, AGAIN, f"{problem.split('. ')[0]}; the same command repeats what comes "
+                   "after the last snapshot that is intact")
+  if problem:
+    return Finding(path, DAMAGED, f"{problem.split('. ')[0]}; {_START_AGAIN}")
+  text = f"{len(records)} records"
+  if records and b'"digest"' not in path.read_bytes():
+    text += " without digests, by an earlier version: a change in them is not found"
+  return Finding(path, WHOLE, text)
+
+
+def _check_progress(states: snapshots.Snapshots) -> Iterator[Finding]:
+  for number, wrong in states.problems().items():
+    if wrong:
+      path = states.path(number)
+      yield Finding(path, AGAIN, f"{wrong}; the event begins again, or at an earlier step",
+                    (path,) if path.is_file() else ())
+
+
+def _check_weights(folder: pathlib.Path) -> Iterator[Finding]:
+  for path in sorted(folder.glob("[0-9]*.npz")):
+    yield _verified(path, "weights", functools.partial(weight_store.read_arrays, path))
+
+
+def _check_predictions(folder: pathlib.Path, records: list[dict[str, Any]]) -> Iterator[Finding]:
+  for record in records:
+    if relative := record.get("predictions"):
+      yield _verified(folder / relative, "predictions",
+                      functools.partial(predictions.load, folder / relative))
+
+
+def _summary(folder: pathlib.Path, *, is_whole: bool) -> Finding:
+  """What `summary.json` holds; without a text if it is not there."""
+  path = folder / runs_lib.SUMMARY
+  try:
+    found = runs_lib.read_json(path)
+    return Finding(path, WHOLE if found else AGAIN, "the run has finished" if found else "")
+  except ValueError as error:
+    if is_whole:
+      return Finding(path, AGAIN, f"{snapshots.reason(error)}; the same command makes it from the "
+                     "records", (path,))
+    return Finding(path, DAMAGED, f"{snapshots.reason(error)}; {_START_AGAIN}")
+
+
+def _verified(path: pathlib.Path, what: str, load: Callable[[], Any]) -> Finding:
+  try:
+    load()
+  except Exception as error:  # Decoders raise errors of many kinds on damaged files.
+    problem = (str(error).splitlines() or [type(error).__name__])[0].replace(str(path), "it")
+    return Finding(path, DAMAGED, problem)
+  return Finding(path, WHOLE, what)

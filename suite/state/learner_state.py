@@ -1,0 +1,111 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a learner knows, as arrays by name for a snapshot, and back.
+
+Its state is that of `tf.train.Checkpoint`: all that is reached from it through attributes. If these
+are variables of one device, they are saved one by one, so that a snapshot writes only those that
+have changed. Otherwise (several devices, tables, optimizers of the legacy kind) the files of a
+checkpoint are saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+import pathlib
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+from suite.state import earlier_snapshots
+
+_VARIABLE, _CHECKPOINT = "variable/", earlier_snapshots.CHECKPOINT
+# Without state but for the variables below them.
+_PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, tuple, dict,
+          tf.types.experimental.GenericFunction)
+
+
+class OtherVariablesError(AssertionError):
+  """The learner has other variables than those that were saved."""
+
+
+def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
+  """The values of a learner's variables, each read when it is asked for."""
+  found = _variables(learner)
+  return _Values(found) if found is not None else _of_checkpoint(learner)
+
+
+def restore(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
+  """Gives a learner what `arrays` returned; its variables must have been made."""
+  if any(name.startswith(_CHECKPOINT) for name in saved):
+    _restore_checkpoint(learner, saved)
+    return
+  found = _variables(learner) or {}
+  if set(found) != set(saved):
+    raise OtherVariablesError(
+        f"{type(learner).__name__} has other variables than were saved. New: "
+        f"{_some(set(found) - set(saved))}; missing: {_some(set(saved) - set(found))}. `begin` "
+        "must make the same variables for the same tasks; if the learner's code has changed, start "
+        "again in a new work directory.")
+  for name, variable in found.items():
+    variable.assign(saved[name])
+
+
+def _some(names: set[str]) -> str:
+  listed = ", ".join(sorted(name.removeprefix(_VARIABLE) for name in names)[:3])
+  return f"{len(names)} ({listed})" if names else "none"
+
+
+class _Values(Mapping[str, np.ndarray]):
+  """Reads a variable when it is asked for, since a memory may be large."""
+
+  def __init__(self, variables: Mapping[str, tf.Variable]):
+    self._variables = variables
+
+  def __getitem__(self, name: str) -> np.ndarray:
+    return np.asarray(self._variables[name].numpy())
+
+  def __iter__(self) -> Iterator[str]:
+    return iter(self._variables)
+
+  def __len__(self) -> int:
+    return len(self._variables)
+
+
+def _variables(learner: tf.Module) -> dict[str, tf.Variable] | None:
+  """The variables by their way from the learner; None if there is other state."""
+  found: dict[str, tf.Variable] = {}
+  seen, waiting = {id(learner)}, [("", learner)]
+  for path, one in waiting:  # It grows: the shortest way first, as in checkpoints.
+    if isinstance(one, tf.Variable):
+      if isinstance(one, tf.distribute.DistributedValues) or one.dtype == tf.string:
+        return None
+      found[_VARIABLE + path] = one
+    elif not isinstance(one, _PLAIN):
+      return None
+    for name, child in tf.train.TrackableView.children(one).items():
+      if id(child) not in seen:
+        seen.add(id(child))
+        escaped = name.replace("~", "~0").replace("/", "~1")
+        waiting.append((f"{path}/{escaped}" if path else escaped, child))
+  return found
+
+
+def _of_checkpoint(learner: tf.Module) -> dict[str, np.ndarray]:
+  with tempfile.TemporaryDirectory() as folder:
+    try:
+      tf.train.Checkpoint(learner=learner).write(str(pathlib.Path(folder, "learner")))
+    except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
+      raise OSError(error.message) from error
+    return {_CHECKPOINT + path.name: np.fromfile(path, np.uint8)
+            for path in sorted(pathlib.Path(folder).iterdir())}
+
+
+def _restore_checkpoint(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
+  with tempfile.TemporaryDirectory() as folder:
+    for name, content in saved.items():
+      content.tofile(pathlib.Path(folder, name.removeprefix(_CHECKPOINT)))
+    try:
+      tf.train.Checkpoint(learner=learner).read(
+          str(pathlib.Path(folder, "learner"))).assert_consumed()
+    except tf.errors.OpError as error:
+      raise OSError(error.message) from error

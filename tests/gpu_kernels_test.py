@@ -1,0 +1,110 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""No training step has an op without a GPU kernel: none would wait for the host. No GPU is needed.
+
+TensorFlow registers its GPU kernels wherever it is built with them.
+"""
+
+from __future__ import annotations
+
+import types
+
+import host_ops
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import byte_rows
+from suite.compute import distribution
+from suite.compute import seeds
+from suite.contracts import tasks
+from suite.data.episodes import episodes
+from suite.data.images import clear_transform
+from suite.data.images import example_storage
+from suite.data.images import image_ops
+from suite.learners import maml
+from suite.learners import protonet
+from suite.models import conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_conv4
+from suite.models.episodic import proto_conv4
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import inner_loop
+from suite.training.gradient import array_loop
+from suite.training.gradient import network
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import er_ace
+from suite.training.objectives import objective as objective_lib
+
+SIZE, BATCH = 8, 4
+
+pytestmark = pytest.mark.skipif(
+    not host_ops.has_gpu_kernels(), reason="this TensorFlow was built without GPU kernels")
+
+
+def _backbone():
+  return conv4.conv4(image_shape=(SIZE, SIZE, 3), filters=2, blocks=1)
+
+
+def test_a_step_of_nevis():
+  made = network.Network(
+      lambda image_shape: conv4.conv4(image_shape=image_shape, filters=2, blocks=1),
+      image_size=SIZE, kind=tasks.SINGLE_LABEL, num_classes=3, momentum=0.9, weight_decay=1e-4,
+      distribution=distribution.build())
+  spec = {"image": tf.TensorSpec([BATCH, SIZE, SIZE, 3], tf.uint8),
+          "label": tf.TensorSpec([BATCH], tf.int64), "mask": tf.TensorSpec([BATCH], tf.bool)}
+  assert host_ops.find(made.loop.step.get_concrete_function(spec)) == {}
+
+
+@pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])
+def test_the_loop_of_clear_and_fluid(transform, monkeypatch):
+  monkeypatch.setattr(byte_rows, "_on_gpu", lambda: True)
+  storage = example_storage.of(transform)
+  model = tf.keras.Sequential([_backbone(), tf.keras.layers.Dense(3)])
+  step = train_step.TrainStep(model, objective=er_ace.ErAce(),
+                              optimizer=sgd.Sgd(model.trainable_variables))
+  loop = array_loop.ArrayLoop(step, augment=storage.train)
+  given = objective_lib.Data(
+      tf.zeros([9, *storage.shape], tf.uint8), tf.zeros([9], tf.int64), tf.zeros([5], tf.int64),
+      tf.zeros([5, 0]))
+  assert host_ops.find(loop._compiled(given, BATCH, 2)) == {}
+
+
+@pytest.mark.parametrize("name, batching", [
+    ("protonet", "loop"), ("maml", "loop"), ("maml", "grouped")])
+def test_a_meta_update(name, batching):
+  transform = types.SimpleNamespace(size=SIZE)
+  if name == "protonet":
+    learner = protonet.ProtoNet(
+        embedding.Embedding(proto_conv4.ProtoConv4(filters=2, blocks=1)), transform=transform)
+  else:
+    learner = maml.Maml(functional_conv4.Conv4(filters=2, blocks=1),
+                        inner=inner_loop.InnerLoop(steps=1), transform=transform,
+                        training=maml.meta_schedules.MetaTraining())
+  learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, 2), types.SimpleNamespace(
+      distribution=distribution.build(), seeds=seeds.Seeds(0), delivery="episodes"))
+  graphs = episode_graphs.Graphs(learner, 2, batching=batching)
+  image = (SIZE, SIZE, 3)
+  spec = episodes.Episode(*(tf.TensorSpec(shape, dtype) for shape, dtype in (
+      ((2, 1, 2, *image), tf.uint8), ((2, 1, 2), tf.int64), ((2, 4, *image), tf.uint8),
+      ((2, 4), tf.int64))))
+  assert host_ops.find(graphs.update.get_concrete_function(spec)) == {}
+
+
+@pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])
+def test_images_are_the_same_either_way(transform, monkeypatch):
+  storage = example_storage.of(transform)
+  rng = np.random.default_rng(0)
+  rows = storage.store(tf.constant(rng.integers(0, 256, [5, 13, 17, 3]).astype(np.uint8)))
+  row_seeds = tf.constant(rng.integers(0, 2**62, 5).astype(np.uint64))
+  wanted = storage.train(rows, row_seeds)
+  monkeypatch.setattr(byte_rows, "_on_gpu", lambda: True)
+  found = storage.train(rows, row_seeds)
+  assert found.dtype == wanted.dtype == tf.uint8
+  np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_has_no_kernel_is_found():
+  graph = tf.function(lambda rows, places: tf.gather(rows, places)).get_concrete_function(
+      tf.TensorSpec([None, 4], tf.uint8), tf.TensorSpec([2], tf.int64))
+  assert host_ops.find(graph) == {"GatherV2 int32, int64, uint8": 1}

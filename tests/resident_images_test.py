@@ -1,0 +1,69 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Images that live on the device give the records of the host's input pipeline, byte by byte.
+
+Without a GPU the device is the CPU: `Distribution.holds` is told to agree.
+"""
+
+from __future__ import annotations
+
+import json
+
+import matrix_runs
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.configs import methods
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.images import image_store
+
+
+@pytest.mark.parametrize("first_step", [0, 3])
+def test_completed_batches_are_training_batches(first_step):
+  rng = np.random.default_rng(0)
+  images = image_set.ImageSet.from_arrays(
+      "set", rng.integers(0, 256, [9, 6, 7, 3]).astype(np.uint8), np.arange(9) % 2,
+      kind="single_label", num_classes=2)
+  transform = image_ops.Nevis(4)
+  complete = images.on_device("CPU:0", transform)
+  assert images.on_device("CPU:0", transform) is complete and images.num_pixel_bytes() == 9 * 126
+  wanted = images.train_batches(4, seed=(1, 2), transform=transform, first_step=first_step)
+  found = images.place_batches(4, seed=(1, 2), first_step=first_step)
+  for a, b in zip(found.take(4), wanted):
+    made = complete(a)
+    assert made.keys() | {"id"} == b.keys()
+    for key in made:
+      np.testing.assert_array_equal(made[key], b[key])
+
+
+def test_what_the_device_holds():
+  one = distribution.build()
+  assert not one.holds(0, 100)  # No GPU here, or the device is one.
+  one.__class__ = type("OnGpu", (distribution.Distribution,), {"devices": ("/GPU:0",)})
+  assert one.holds(100, 100) and not one.holds(101, 100)
+
+
+@pytest.mark.parametrize("name, protocol, extra", [
+    ("indep", "nevis", "STEPS = 6\nVALIDATE_EVERY = 3"),
+    ("maml_low", "cfsl", "UPDATES = 15\ncfsl.run.tasks_per_update = 2")])
+def test_records_are_the_same(name, protocol, extra, tmp_path, monkeypatch):
+  method, = (m for m in methods.load() if m.name == name)
+  cell = matrix_runs.CellRun(tmp_path / "cell", method, protocol, extra)
+  wanted = cell.on(distribution.build(), "host")
+  calls, made = [], image_store.ResidentImages.__call__
+  monkeypatch.setattr(image_store.ResidentImages, "__call__",
+                      lambda *a: calls.append("nevis") or made(*a))
+  monkeypatch.setattr(distribution.Distribution, "holds",
+                      lambda self, size, limit: calls.append("cfsl") or size <= limit)
+  found = cell.on(distribution.build(), "device")
+  assert protocol in calls and json.dumps(found) == json.dumps(wanted)
+
+
+def test_sets_that_are_decoded_as_they_are_used_stay_on_the_host():
+  encoded = [tf.io.encode_png(tf.zeros(shape, tf.uint8)).numpy() for shape in
+             ([2, 3, 3], [3, 2, 3])]
+  images = image_set.ImageSet.from_encoded("set", encoded, [0, 1], kind="single_label",
+                                           num_classes=2)
+  assert images.num_pixel_bytes() is None

@@ -1,0 +1,87 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The state of learners as arrays: what is found, what comes back, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.state import learner_state
+
+
+class Learner(tf.Module):
+  """Variables in all places where a checkpoint finds them."""
+
+  def __init__(self, *extra):
+    super().__init__()
+    self.net = tf.keras.Sequential([
+        tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.BatchNormalization()])
+    self.optimizer = tf.keras.optimizers.Adam(jit_compile=False)
+    self.optimizer.build(self.net.trainable_variables)
+    self.by_task = {"a/b": tf.Variable(1.5), "a": {"b": tf.Variable(True)}}
+    self.several = [tf.Variable([1, 2], dtype=tf.uint8), (tf.Variable(tf.zeros([0, 3])),)]
+    self.again, self.none = self.several[0], None
+    self.generator = tf.random.Generator.from_seed(1)
+    self.half = tf.Variable(tf.ones([2], tf.bfloat16))
+    self.step = tf.function(lambda x: x + self.by_task["a/b"])
+    self.extra = list(extra)
+
+
+def _change(learner):
+  for variable in [*learner.net.weights, *learner.optimizer.variables, learner.half,
+                   learner.by_task["a/b"], learner.several[0]]:
+    variable.assign(tf.cast(tf.fill(variable.shape, 7), variable.dtype))
+  learner.by_task["a"]["b"].assign(False)
+  learner.generator.uniform([])
+
+
+def _values(learner):
+  draws = learner.generator.state.numpy()
+  return [v.numpy() for v in learner.variables] + [
+      v.numpy() for v in learner.optimizer.variables] + [draws]
+
+
+@pytest.mark.parametrize("extra, prefix", [
+    ((), "variable/"), ((tf.Variable("text"),), "checkpoint/"),
+    ((tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1),), "checkpoint/"),
+])
+def test_all_that_a_checkpoint_holds_comes_back(extra, prefix):
+  learner, other = Learner(*extra), Learner(*extra)
+  learner.step(1.0)
+  _change(learner)
+  saved = dict(learner_state.arrays(learner))
+  assert all(name.startswith(prefix) for name in saved)
+  learner_state.restore(other, saved)
+  for one, two in zip(_values(learner), _values(other)):
+    assert np.asarray(one).dtype == np.asarray(two).dtype
+    np.testing.assert_array_equal(np.asarray(one), np.asarray(two))
+
+
+def test_as_many_variables_are_found_as_tensorflow_saves(tmp_path):
+  learner = Learner()
+  path = tf.train.Checkpoint(learner=learner).write(str(tmp_path / "c"))
+  names = {name for name, _ in tf.train.list_variables(path)} - {"_CHECKPOINTABLE_OBJECT_GRAPH"}
+  assert len(learner_state.arrays(learner)) == len(names) > 20
+
+
+def test_optimizers_of_the_legacy_kind_keep_their_slots():
+  learners = []
+  for _ in range(2):
+    learner = Learner(tf.keras.optimizers.legacy.SGD(0.1, momentum=0.9))
+    weights = learner.net.trainable_variables
+    learner.extra[0].apply_gradients([(tf.ones_like(w), w) for w in weights])
+    learners.append(learner)
+  weights = learners[0].net.trainable_variables
+  learners[0].extra[0].apply_gradients([(tf.ones_like(w), w) for w in weights])
+  learner_state.restore(learners[1], dict(learner_state.arrays(learners[0])))
+  slots = [[v.numpy() for v in learner.extra[0].variables()] for learner in learners]
+  for one, two in zip(*slots):
+    np.testing.assert_array_equal(one, two)
+
+
+def test_other_variables_than_those_saved_are_named():
+  saved = dict(learner_state.arrays(Learner()))
+  with pytest.raises(learner_state.OtherVariablesError, match=(
+      r"Learner has other variables than were saved. New: 1 \(extra/0\); missing: none. `begin`")):
+    learner_state.restore(Learner(tf.Variable(1.0)), saved)

@@ -1,0 +1,79 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Steps that devices share are those of one device; here both shares are worked on by the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_loops import OBJECTIVES
+from small_loops import K
+from small_loops import data
+from small_loops import make
+from small_loops import part
+from small_loops import random_weights
+import tensorflow as tf
+
+from suite.training.gradient import array_loop
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import objective as objective_lib
+
+TWO = ("/CPU:0", "/CPU:0")
+RATES = np.float32([0.3, 0.2])
+
+
+def _two_phases(name, devices):
+  """A loop after a phase of two steps, and one that replays, if the objective does."""
+  objective = OBJECTIVES[name]()
+  loop = make(objective, momentum=0.9, replay_batch=2, weights=random_weights(), devices=devices)
+  given = data(K, stored=name.startswith("der"))
+  objective.before_phase()
+  losses = [loop.train(data(), part([[0, 1, 2, 3], [4, 5, 6, 7]]), RATES)]
+  if objective.observes:
+    loop.observe(given.images, given.labels, 4)
+  objective.after_phase()
+  objective.before_phase()
+  slots = [[0, 5, 1, 3, 2, 4][:objective.candidates + objective.candidates % 2 or 4]] * 2
+  losses.append(loop.train(given, part([[0, 1, 2, 7], [4, 5, 6, 3]], slots), RATES))
+  plan = plan_lib.Plan(8, 1, 4, (0, 0), held=K, replay_batch=4)
+  return losses, [v.numpy() for v in [*loop.step.model.variables, *objective.variables]], (
+      loop.cost(given, plan))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_two_shares_are_one_step(name):
+  losses, values, cost = _two_phases(name, TWO)
+  wanted_losses, wanted, wanted_cost = _two_phases(name, ())
+  np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
+  for a, b in zip(values, wanted):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+  assert cost == wanted_cost
+
+
+def test_what_is_left_of_an_epoch_is_shared_if_it_can_be():
+  found = []
+  for devices in ((), TWO):
+    loop = make(weights=random_weights(), devices=devices)
+    loop.train(data(), part([[0, 1, 2, 3], [4, 5, 6]], is_rest=True), RATES)
+    found.append(loop.step.model.get_weights())
+  for a, b in zip(*found):
+    np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_the_running_statistics_are_the_mean_of_those_of_the_shares():
+  model = tf.keras.Sequential([
+      tf.keras.layers.BatchNormalization(momentum=0.5, input_shape=[2]),
+      tf.keras.layers.Dense(2)])
+  step = train_step.TrainStep(model, objective=objective_lib.Objective(),
+                              optimizer=sgd.Sgd(model.trainable_variables))
+  loop = array_loop.ArrayLoop(step, devices=TWO)
+  images = np.float32([[1, 2], [3, 4], [10, 0], [20, 4]])
+  given = objective_lib.Data(tf.constant(images), tf.constant([0, 1, 0, 1], tf.int64),
+                             tf.zeros([0], tf.int64), tf.zeros([0, 0]))
+  loop.train(given, part([[0, 1, 2, 3]]), np.float32([0.1]))
+  shares = images[:2], images[2:]
+  mean = np.mean([0.5 * share.mean(0) for share in shares], axis=0)
+  variance = np.mean([0.5 + 0.5 * share.var(0) for share in shares], axis=0)
+  np.testing.assert_allclose(model.layers[0].moving_mean, mean, rtol=1e-6)
+  np.testing.assert_allclose(model.layers[0].moving_variance, variance, rtol=1e-6)

@@ -1,0 +1,187 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Training steps of four benchmarks on a GPU: NEVIS, CLEAR at 224 x 224, MAML and FLUID.
+
+    NEVIS    ResNet-18, 64 x 64, batch 64, input pipeline included; and that pipeline alone
+    CLEAR    ResNet-18, 224 x 224, batch 64, from stored images, cropped and mirrored in the graph
+    MAML     MAML++'s update: conv-4 of 48 filters, 28 x 28, 8 tasks, 5 steps, second order; tasks
+             in a loop, 2 or 8 at once, and as grouped convolutions
+    FLUID    an offline phase of ER: ResNet-18, 64 x 64, batch 64 and 64 rows of the memory
+
+Without a GPU nothing is measured, unless `--on_cpu` asks for the same steps, small, on the CPU. A
+round takes about a second; a rate is the median of the rounds, which alternate between the cases.
+The "step" of a GPU is the whole of what the suite does for it, so a rate far below what the net
+alone reaches points to the host: see "pipeline".
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import types
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import distribution as distribution_lib
+from suite.compute import seeds
+from suite.contracts import tasks
+from suite.data.episodes import episodes
+from suite.data.images import clear_transform
+from suite.data.images import example_storage
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.learners import maml
+from suite.models import conv4
+from suite.models import resnet
+from suite.models.episodic import functional_conv4
+from suite.training.episodic import episode_graphs
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.gradient import array_loop
+from suite.training.gradient import network
+from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import objective
+
+CLASSES, IMAGES = 10, 512
+
+
+class Case(NamedTuple):
+  """A step, what it counts in, and how many of these it has."""
+
+  step: Callable[[], Any]
+  unit: str
+  size: int
+
+
+class Sizes(NamedTuple):
+  """The sizes of the cases."""
+
+  batch: int
+  side: int
+  clear_side: int
+  filters: int
+  tasks: int
+  net: Callable[..., tf.keras.Model]
+
+
+ON_GPU = Sizes(64, 64, 224, 48, 8, resnet.resnet18)
+ON_CPU = Sizes(16, 16, 32, 48, 4, conv4.conv4)
+
+
+def run(args: Any) -> None:
+  """Prints a table, or why there is none."""
+  found = tf.config.list_physical_devices("GPU")
+  if not found and not args.on_cpu:
+    print("Skipped: TensorFlow sees no GPU here. --on_cpu measures the same steps, small, on the "
+          "CPU.")
+    return
+  if args.threads:
+    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
+  sizes = ON_GPU if found else ON_CPU
+  cases = {**_nevis(sizes), **_gathered(sizes), **_maml(sizes)}
+  rates = {name: _rates(case, args.rounds) for name, case in cases.items()} if found else (
+      _alternating(cases, args.rounds))
+  print(f"{distribution_lib.build().describe()}, TensorFlow {tf.__version__}, {sizes}")
+  print("| step | median | unit |\n|---|---:|---|")
+  for name, values in rates.items():
+    print(f"| {name} | {statistics.median(values):.1f} | {cases[name].unit}/s |")
+
+
+def _rates(case: Case, rounds: int) -> list[float]:
+  return _alternating({"": case}, rounds)[""]
+
+
+def _alternating(cases: dict[str, Case], rounds: int) -> dict[str, list[float]]:
+  rates: dict[str, list[float]] = {name: [] for name in cases}
+  for case in cases.values():
+    _wait(case.step())
+  for _ in range(rounds):
+    for name, case in cases.items():
+      began, steps = time.perf_counter(), 0
+      while time.perf_counter() - began < 1.0:
+        last = case.step()
+        steps += 1
+        if steps % 20 == 0:
+          _wait(last)
+      _wait(last)
+      rates[name].append(steps * case.size / (time.perf_counter() - began))
+  return rates
+
+
+def _wait(result: Any) -> None:
+  """Waits until the device has computed it: TensorFlow returns before that."""
+  for part in tf.nest.flatten(result):
+    if isinstance(part, tf.Tensor) and part.dtype != tf.string:
+      part.numpy()
+
+
+def _pixels(*shape: int) -> np.ndarray:
+  return np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+
+
+def _nevis(sizes: Sizes) -> dict[str, Case]:
+  one, side = distribution_lib.build(), sizes.side
+  net = network.Network(sizes.net, image_size=side, kind=tasks.SINGLE_LABEL, num_classes=CLASSES,
+                        momentum=0.9, weight_decay=1e-4, distribution=one)
+  net.loop.configure(peak_rate=0.01, warmup_steps=10, total_steps=10**6, label_smoothing=0.1)
+  images = image_set.ImageSet.from_arrays(
+      "bench", _pixels(IMAGES, side, side, 3), np.arange(IMAGES) % CLASSES,
+      kind=tasks.SINGLE_LABEL, num_classes=CLASSES)
+
+  def iterator() -> Any:
+    return iter(one.dataset(lambda **shard: images.train_batches(
+        sizes.batch, seed=(0, 0), transform=image_ops.Nevis(side), **shard)))
+
+  steps, batches, alone = 10, iterator(), iterator()
+  return {"NEVIS": Case(lambda: net.loop.run(batches, steps), "images", steps * sizes.batch),
+          "NEVIS, pipeline alone": Case(lambda: next(alone)["label"], "images", sizes.batch)}
+
+
+def _gathered(sizes: Sizes) -> dict[str, Case]:
+  """The steps of CLEAR and FLUID, whose examples are an array."""
+  return {"CLEAR": _array_case(sizes, clear_transform.Clear(sizes.clear_side), sizes.clear_side, 0),
+          "FLUID": _array_case(sizes, image_ops.Nevis(sizes.side), sizes.side, sizes.batch)}
+
+
+def _array_case(sizes: Sizes, transform: Any, side: int, replayed: int) -> Case:
+  storage = example_storage.of(transform)
+  features = sizes.net(image_shape=(side, side, 3))
+  model = tf.keras.Sequential([features, tf.keras.layers.Dense(CLASSES)])
+  step = train_step.TrainStep(model, objective=objective.Objective(),
+                              optimizer=sgd.Sgd(model.trainable_variables))
+  loop = array_loop.ArrayLoop(step, augment=storage.train)
+  rows = storage.store(tf.constant(_pixels(IMAGES // 2, side, side + side // 3, 3)))
+  num = int(rows.shape[0])
+  data = objective.Data(rows, tf.constant(np.arange(num) % CLASSES, tf.int64),
+                        tf.range(num // 2, dtype=tf.int64), tf.zeros([num // 2, 0]))
+  plan = plan_lib.Plan(num, 10 * sizes.batch / num, sizes.batch, (0, 0), held=num // 2,
+                       replay_batch=replayed)
+  part = next(plan.parts())
+  rates = np.full([part.num_steps], 0.01, np.float32)
+  return Case(lambda: loop.train(data, part, rates), "images",
+              part.num_steps * (sizes.batch + replayed))
+
+
+def _maml(sizes: Sizes) -> dict[str, Case]:
+  side, way, image = 28, 5, (28, 28, 1)
+  rng = np.random.default_rng(0)
+  batch = episodes.Episode(*map(tf.constant, (
+      _pixels(sizes.tasks, 1, way, *image), np.tile(np.arange(way), [sizes.tasks, 1, 1]),
+      _pixels(sizes.tasks, 25, *image), rng.integers(0, way, [sizes.tasks, 25]))))
+  found = {}
+  for name, named in (("in a loop, 2 at once", dict(at_once=2)),
+                      (f"in a loop, {sizes.tasks} at once", dict(at_once=sizes.tasks)),
+                      ("grouped", dict(batching=episode_graphs.GROUPED))):
+    learner = maml.Maml(
+        functional_conv4.Conv4(filters=sizes.filters), inner=inner_loop.InnerLoop(steps=5),
+        transform=types.SimpleNamespace(size=side), channels=1,
+        training=meta_schedules.MetaTraining())
+    learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, way), types.SimpleNamespace(
+        distribution=distribution_lib.build(), seeds=seeds.Seeds(0)))
+    graphs = episode_graphs.Graphs(learner, way, **named)
+    found[f"MAML, tasks {name}"] = Case(lambda graphs=graphs: graphs.update(batch), "tasks",
+                                        sizes.tasks)
+  return found
