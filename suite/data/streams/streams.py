@@ -313,8 +313,8 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
     title = str(names[i] if names is not None else splits.train.name)
     seen[title] += 1
     task = tasks.Task(title, splits.train.kind, splits.train.num_classes, seen[title])
-    entries.append(StreamEntry(task, years[i], roles[i], functools.partial(_own_splits, splits, i, seed),
-                               f"own/{title}"))
+    load = functools.partial(_own_splits, splits, i, seed)
+    entries.append(StreamEntry(task, years[i], roles[i], load, f"own/{title}"))
   return Stream(name, entries)
 
 
