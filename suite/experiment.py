@@ -207,7 +207,8 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    snapshots.save_text(summary_path, runs_lib.sealed(records_lib.to_plain(summary)))
+    snapshots.save_text(summary_path, runs_lib.sealed(
+        records_lib.to_plain(summary), num_records=len(state.records)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
@@ -271,6 +272,7 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
       raise gin_files.ConfigError(
           f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
           "ended, or end it, then repeat the command; or give another --workdir.") from error
+    atomic_files.sweep(folder)
     yield
 
 

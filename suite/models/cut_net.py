@@ -68,9 +68,10 @@ class CutNet:
     return [s.layer for s in self._upper if s.layer.name in self.trained]
 
   def lower(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes of images [B, H, W, C]: [B, ...], or [B, N] if the code has several tensors."""
+    """Codes of images [B, H, W, C]: float32 [B, ...], or [B, N] if there are several tensors."""
     values = _run(self._lower, {_IMAGE: tf.cast(images, tf.float32)}, training=False)
-    parts = [values[layer.name] for layer in self._crossing]
+    # In float32, which files hold: the next layers round them again to what they take.
+    parts = [tf.cast(values[layer.name], tf.float32) for layer in self._crossing]
     if len(parts) == 1:
       return parts[0]
     return tf.concat([tf.reshape(p, [-1, math.prod(p.shape[1:])]) for p in parts], axis=1)

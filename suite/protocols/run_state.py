@@ -12,7 +12,6 @@ disk, which begins after a second at the latest; see `suite/system/flusher.py`.
 
 from __future__ import annotations
 
-import functools
 import math
 import pathlib
 import shutil
@@ -37,6 +36,7 @@ from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import weight_store
+from suite.system import atomic_files
 from suite.system import flusher as flusher_lib
 
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
@@ -119,7 +119,8 @@ class RunState:
           "Give all processes the same --workdir on a file system that they share.")
 
   def _open(self) -> None:
-    self._snapshots.sweep()
+    for part in ("", "predictions", "state/events"):
+      atomic_files.sweep(self._target / part)
     self._saved = self._snapshots.read(self._check)
     if self._saved is None:
       self._begin()
@@ -127,7 +128,6 @@ class RunState:
       self.done = int(self._saved.values["done"])
       self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
-    self._num_flushed = self.done
     self._unsaved: Optional[Dict[str, Any]] = None
     self._last_save = -math.inf
     self._started = time.monotonic()
@@ -135,10 +135,9 @@ class RunState:
   def _check(self, saved: snapshots_lib.Snapshot) -> None:
     """Reads the records of a snapshot and removes later ones; an error if any is damaged."""
     done = int(saved.values["done"])
-    # Those from `flushed` on were perhaps not on the disk when the machine stopped.
-    for event in range(saved.values.get("flushed", done), done):
-      if (path := self._predictions(event)).exists():
-        predictions_lib.load(path)
+    # The last ones were perhaps not on the disk when the machine stopped.
+    for name in saved.values.get("predictions", ()):
+      predictions_lib.load(self.folder / name)
     self.records = self._writer.truncate(saved.values["position"])
     if len(self.records) != done:
       raise ValueError(f"there are {len(self.records)} records for {done} finished events; files "
@@ -233,10 +232,10 @@ class RunState:
     """Writes a snapshot, unless nothing was committed since the last one."""
     if self._unsaved is None:
       return
-    self._flusher.add(
-        *self._writer.files(), then=functools.partial(setattr, self, "_num_flushed", self.done))
+    self._flusher.add(*self._writer.files())
     self._snapshots.write(
-        {**self._unsaved, "ledger": self.ledger.snapshot(), "flushed": self._num_flushed},
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "predictions": [
+            record["predictions"] for record in self.records if record.get("predictions")]},
         learner_state.arrays(self._learner) if self._learner is not None else None)
     self._unsaved, self._last_save = None, time.monotonic()
 

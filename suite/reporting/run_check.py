@@ -93,9 +93,12 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   intact = [number for number, wrong in problems.items() if not wrong]
   usable = [number for number in intact if _has_records(
       folder / runs_lib.RECORDS, states.values(number)["position"])]
+  is_finished = bool(finished.text) and finished.state == WHOLE
+  if is_finished and not problem:
+    problem = runs_lib.missing_records(folder, len(records))
   yield _of_records(folder / runs_lib.RECORDS, records, problem or _missing(
-      len(records), bool(problems), intact[-1:] == usable[-1:] != [], finished.state == WHOLE),
-                    is_repeated=bool(usable))
+      len(records), bool(problems), intact[-1:] == usable[-1:] != [], is_finished),
+                    is_repeated=bool(usable) and not is_finished)
   for number, wrong in problems.items():
     path = states.path(number)
     if not wrong:

@@ -16,6 +16,7 @@ from suite.reporting import records as records_lib
 
 RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
+_NUM_RECORDS = "num_records"
 ENVIRONMENT = "environment.json"
 OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
@@ -68,11 +69,18 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
   for directory in dirs:
     folders.extend(f for f in _find(pathlib.Path(directory)) if f not in folders)
   return [
-      Run(label=label, folder=folder,
-          records=records_lib.read(folder / RECORDS, tolerate_torn_tail=True),
+      Run(label=label, folder=folder, records=_records(folder),
           summary=read_json(folder / SUMMARY),
           environment=read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT))
       for folder, label in zip(folders, _labels(folders))]
+
+
+def _records(folder: pathlib.Path) -> list[dict[str, Any]]:
+  found = records_lib.read(folder / RECORDS, tolerate_torn_tail=True)
+  read_json(folder / SUMMARY)  # A damaged one says so by itself.
+  if missing := missing_records(folder, len(found)):
+    raise ValueError(missing)
+  return found
 
 
 def _find(directory: pathlib.Path) -> list[pathlib.Path]:
@@ -101,9 +109,26 @@ def _labels(folders: list[pathlib.Path]) -> list[str]:
   return labels
 
 
-def sealed(values: Mapping[str, Any]) -> str:
-  """The values as JSON with a digest, which `read_json` verifies and leaves out."""
+def sealed(values: Mapping[str, Any], *, num_records: int | None = None) -> str:
+  """The values as JSON with a digest, which `read_json` verifies and leaves out.
+
+  Args:
+    values: plain values.
+    num_records: of a finished run, for `num_records`.
+  """
+  if num_records is not None:
+    values = {**values, _NUM_RECORDS: num_records}
   return json.dumps({**values, record_chain.KEY: _digest(values)}, indent=1)
+
+
+def missing_records(folder: pathlib.Path, num_records: int) -> str:
+  """Says that a finished run has lost records; "" if not, or if its summary has no number."""
+  path = folder / SUMMARY
+  wanted = json.loads(path.read_text(encoding="utf-8")).get(_NUM_RECORDS) if path.exists() else None
+  if wanted in (None, num_records):
+    return ""
+  return (f"{folder / RECORDS} has {num_records} records, and the finished run had {wanted}. "
+          "Restore it from a copy, or run the same command in a new work directory.")
 
 
 def read_json(path: pathlib.Path) -> dict[str, Any]:
@@ -116,6 +141,7 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
       raise ValueError("it is no object")
     if _digest(values) != values.pop(record_chain.KEY, _digest(values)):
       raise ValueError("its digest differs from its values")
+    values.pop(_NUM_RECORDS, None)
     return values
   except ValueError as error:
     raise ValueError(f"{path} is not JSON as it was written ({error}). It was damaged; delete it "

@@ -12,6 +12,7 @@ import tensorflow as tf
 from suite import cli
 from suite.compute import flops
 from suite.models import conv4
+from suite.models import cut_net
 from suite.models import initial
 from suite.models import mlp
 from suite.models import precision
@@ -123,6 +124,17 @@ def test_the_high_end_embedding_multiplies_in_bfloat16_and_normalizes_in_float32
   assert set(seen) == {tf.float32} and rounded.dtype == tf.float32
   difference = np.abs(plain - rounded).max()
   assert 0 < difference < 0.05 * np.abs(plain).max()
+
+
+def test_a_net_is_cut_into_float32_codes_and_the_rest():
+  images = np.random.default_rng(0).integers(0, 256, [2, *SHAPE])
+  with precision.used("mixed_bfloat16"):
+    model = NETS["small stem"]()
+    expected = model(images, training=False)
+    cut = cut_net.CutNet(model, 1)
+    codes = cut.lower(images)
+    assert codes.dtype == tf.float32 and codes.shape.rank == 2  # A shortcut crosses the cut.
+    np.testing.assert_array_equal(cut.upper(codes, training=False), expected)
 
 
 def test_float64_is_not_rounded():

@@ -235,3 +235,31 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path):
   _run(folder, 4)
   assert _records(folder) == _records(whole) == records_lib.strip_times(state.records)
   assert (folder / "state/events/00000003.json").exists()
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda path: path.unlink(), lambda path: path.write_bytes(b""),
+    lambda path: path.write_bytes(path.read_bytes()[:-5])])
+def test_predictions_of_a_finished_event_that_are_gone_are_made_again_or_named(tmp_path, spoil):
+  predictions = dict(ids=["a"], labels=[0], top1=[0], true_class_probability=[1.0], correct=[True])
+
+  def finish(num):
+    state = _state(tmp_path)
+    state.resume(tf.Module())
+    while state.done < num:
+      state.commit({"kind": "predict"}, predictions=predictions)
+      state.flush()
+    return state
+
+  finish(3)
+  files = sorted((tmp_path / "predictions").iterdir())
+  whole = [path.read_bytes() for path in files]
+  spoil(files[2])  # After the snapshot before the last one.
+  assert finish(3).done == 3 and [path.read_bytes() for path in files] == whole
+  records = (tmp_path / "records.jsonl").read_bytes()
+  spoil(files[0])
+  with pytest.raises(snapshots.DamagedError, match="0000.parquet"):
+    finish(4)
+  assert (tmp_path / "records.jsonl").read_bytes() == records
+  files[0].write_bytes(whole[0])
+  assert finish(4).done == 4

@@ -67,3 +67,13 @@ def test_a_damaged_summary_is_named(tmp_path):
   (tmp_path / "ft" / "summary.json").write_text("{")
   with pytest.raises(ValueError, match=r"summary\.json is not JSON"):
     runs.load([tmp_path])
+
+
+def test_a_finished_run_that_has_lost_records_is_no_result(tmp_path):
+  _make(tmp_path / "ft", records=[{"event": i} for i in range(3)])
+  (tmp_path / "ft" / "summary.json").write_text(runs.sealed({"protocol": "clear"}, num_records=4))
+  with pytest.raises(ValueError, match="has 3 records, and the finished run had 4. Restore it"):
+    runs.load([tmp_path])
+  (tmp_path / "ft" / "summary.json").write_text(runs.sealed({"protocol": "clear"}, num_records=3))
+  (run,) = runs.load([tmp_path])
+  assert run.summary == {"protocol": "clear"}

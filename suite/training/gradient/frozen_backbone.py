@@ -54,7 +54,8 @@ class FrozenBackbone:
     if images.shape.rank != 4:
       raise ValueError(f"FrozenBackbone takes images [B, S, S, C] and was given {images.shape}. "
                        "Feature vectors need no backbone: set the learner's features to None.")
-    return self.model(tf.cast(images, tf.float32), training=False)
+    features = self.model(tf.cast(images, tf.float32), training=False)
+    return tf.cast(features, tf.float32)  # A model of the user's may compute in less.
 
 
 def pixels(images: tf.Tensor) -> tf.Tensor:
