@@ -1,11 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Lifelong Suite: five lifelong visual learning benchmarks as one stream of events."""
 
+import importlib as _importlib
 import importlib.util as _importing
 import os as _os
 import sys as _sys
 
 __version__ = "0.1.0"
+
+if "tensorflow" not in _sys.modules:  # It reads this when it is imported: no lines about CUDA.
+  _os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 _HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; from "
         "TensorFlow 2.16 on that needs the package tf-keras.")
@@ -22,3 +26,26 @@ if "tensorflow" in _sys.modules:
   if _keras.startswith("3"):
     raise ImportError(f"tf.keras is Keras {_keras} in this process, but the suite runs on Keras 2. "
                       f"{_HOW}")
+
+# The Python interface: imported when it is first used, so that `import suite` stays quick.
+_FUNCTIONS = {
+    "run": "suite.running.python_run", "report": "suite.running.python_run",
+    "list_runs": "suite.running.python_run", "learner": "suite.running.own_learner"}
+_MODULES = {
+    "images": "suite.data.own.image_sources", "streams": "suite.data.streams.streams",
+    "buckets": "suite.data.streams.buckets", "episodes": "suite.data.episodes.episodes",
+    "sequences": "suite.data.sequences.sequences"}
+
+
+def __getattr__(name):
+  if name not in _FUNCTIONS and name not in _MODULES:
+    raise AttributeError(f"module 'suite' has no attribute {name!r}")
+  module = _MODULES.get(name) or _FUNCTIONS[name]
+  if module != "suite.running.python_run":
+    _importlib.import_module("suite.running.logs").import_tensorflow()
+  found = _importlib.import_module(module)
+  return found if name in _MODULES else getattr(found, name)
+
+
+def __dir__():
+  return sorted([*globals(), *_FUNCTIONS, *_MODULES])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import functools
 import logging as python_logging
 import os
 import pathlib
@@ -29,11 +28,11 @@ from suite.commands import data_commands
 from suite.commands import lifelong_commands
 from suite.commands import verify_commands
 from suite.configs import gin_files
-from suite.configs import gin_parse
 from suite.reporting import tables
+from suite.running import launch
+from suite.running import logs
 from suite.system import folders
 from suite.system import processes
-from suite.tables import table
 
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
@@ -149,41 +148,23 @@ def _names(text: str) -> list[str]:
 
 
 def _run(args) -> int:
-  name, path = gin_files.find(args.run)
-  if table.is_table(path):
-    return _run_table(args, name, path)
+  asked = launch.find(args.run, extra_files=args.gin_file, params=args.gin_param,
+                      workdir=args.workdir or "", command=args.command,
+                      trusted_modules=args.trusted_modules)
+  given = {name: getattr(args, name) for name in launch.defaults()}
+  if asked.is_table:
+    return _run_table(args, asked, given)
   if args.jobs or args.only:
-    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {name} is one run. "
-                                "Leave them out.")
-  paths = [path, *(gin_files.find_file(extra, "--gin_file") for extra in args.gin_file)]
-  # Finds most errors before TensorFlow is imported.
-  found = gin_files.scan(paths, args.gin_param)
-  data_commands.say_where_data_is(args)
-  from suite import experiment
-  gin_parse.parse(paths, args.gin_param, trusted=args.trusted_modules)
-  run = gin_parse.configured(experiment.run, dict(
-      workdir=args.workdir or os.path.join("runs", name), data_dir=args.data_dir,
-      mirror=args.mirror, strategy=args.strategy, devices=args.devices, profile=args.profile,
-      precision=args.precision, xla=args.xla, deterministic=args.deterministic,
-      config_text=gin_parse.config_text(), command=args.command,
-      find_unused=functools.partial(gin_parse.unused_bindings, found)))
-  report = run()
+    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {asked.name} is one "
+                                "run. Leave them out.")
+  report = launch.run_one(asked, given)
   if report:  # Only the chief of several workers has one.
     print(report)
   return 0
 
 
-def _run_table(args, name: str, path: pathlib.Path) -> int:
-  own, of_cells = table.divide(path, args.gin_param)
-  gin_parse.parse([path], own, trusted=args.trusted_modules)
-  data_commands.say_where_data_is(args)
-  for extra in args.gin_file:
-    gin_files.find_file(extra, "--gin_file")
-  run = gin_parse.configured(table.run, dict(
-      workdir=args.workdir or os.path.join("runs", name), title=name, jobs=args.jobs or 1,
-      only=args.only, params=of_cells, extra_files=args.gin_file, flags=_flags_of_cells(args),
-      command=args.command))
-  result = run()
+def _run_table(args, asked: launch.RunFile, given: dict) -> int:
+  result = launch.run_table(asked, given, jobs=args.jobs or 1, only=args.only)
   print(result.report)
   if result.failed:
     print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
@@ -192,24 +173,6 @@ def _run_table(args, name: str, path: pathlib.Path) -> int:
           "suite: The report is without them. Give the same command when they have ended.",
           sep="\n", file=sys.stderr)
   return 1 if result.failed or result.elsewhere else 0
-
-
-def _flags_of_cells(args) -> list[str]:
-  if args.strategy in ("multi_worker", "slurm"):
-    raise gin_files.ConfigError(
-        f"--strategy {args.strategy} is for one run that every machine starts; a table starts its "
-        "runs itself. Leave it out: the same command on every machine shares the table.")
-  flags_given = ["--strategy", args.strategy]
-  for flag in ("data_dir", "mirror", "devices"):
-    if getattr(args, flag):
-      flags_given += [f"--{flag}", str(getattr(args, flag))]
-  if args.trusted_modules:
-    flags_given += ["--trusted_modules", ",".join(args.trusted_modules)]
-  if args.deterministic is not None:
-    flags_given.append("--deterministic" if args.deterministic else "--no-deterministic")
-  if args.precision != PRECISIONS[0]:
-    flags_given += ["--precision", args.precision]
-  return [*flags_given, *(f"--{flag}" for flag in ("xla", "profile") if getattr(args, flag))]
 
 
 def _list(args) -> int:
@@ -247,8 +210,8 @@ def _configure_logging() -> None:
 
 
 def _is_shown(record: python_logging.LogRecord) -> bool:
-  if "triggered tf.function retracing" in str(record.msg):
-    return False  # One graph per task is intended.
+  if logs.is_noise(record):
+    return False
   return record.levelno > python_logging.INFO or record.pathname.startswith(OUR_FOLDERS)
 
 

@@ -24,6 +24,7 @@ from suite.compute import graph_rewrites
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import unchanged
+from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
@@ -55,6 +56,7 @@ def run(
     devices: Optional[int] = None,
     profile: bool = False,
     op_threads: Optional[int] = None,
+    metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
     precision: str = precision_lib.FLOAT32,
     xla: bool = False,
     deterministic: Optional[bool] = None,
@@ -76,6 +78,8 @@ def run(
     profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
     op_threads: CPU threads of one op; None: TensorFlow's choice, all cores. 1 is faster where many
       small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
+    metrics: further metrics by name, functions of labels and logits or of records, see
+      `own_metrics`.
     precision: of all nets, see `models.precision`.
     xla: let XLA compile clusters of ops.
     deterministic: refuse ops without a deterministic kernel; None: on a CPU, but not on a GPU,
@@ -85,7 +89,7 @@ def run(
     command: the user's command line.
     find_unused: (operative config, only) -> bindings that the finished run did not use.
   """
-  learners = _chosen(learners, only)
+  learners, further = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
   _check_numbers(seed, op_threads)
   for name, folder_given in (("--workdir", workdir), ("--data_dir", data_dir)):
     if folder_given is not None:
@@ -106,7 +110,8 @@ def run(
       _claim(folder, config_text, own, {**environment, "learners": list(learners)})
     _compute_as_the_chief(distribution, own)
     for name, make_learner in learners.items():
-      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text)
+      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text,
+               further)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
@@ -184,7 +189,7 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
-             profile: bool, config_text: str) -> None:
+             profile: bool, config_text: str, metrics: own_metrics.OwnMetrics) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
@@ -192,8 +197,11 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
   trace = _Trace(workdir / "tensorboard" / name if profile else None)
   writer = _writer(name, workdir, distribution, config_text, trace.stop)
   try:
-    state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution)
+    state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
+                               metrics=metrics)
     summary = {**protocol(make_learner(), state=state), "run": name}
+    if metrics.names:
+      summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
     state.flush()
   finally:
     writer.close()
@@ -243,7 +251,7 @@ def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Dis
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
   view = tensorboard.TensorBoardView(workdir / "tensorboard" / name, config_text=config_text)
-  return run_writer.RunWriter(workdir / name, view, progress_lib.Progress(name), after_event)
+  return run_writer.RunWriter(workdir / name, view, progress_lib.of_process(name), after_event)
 
 
 @contextlib.contextmanager
@@ -270,8 +278,15 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
 
 def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
            environment: Mapping[str, Any]) -> None:
-  """Claims the work directory: a new one, or one of the same configuration."""
+  """Claims the work directory: a new one, or one of the same configuration.
+
+  What was refused before its first event, such as a model that does not fit, has left nothing: it
+  is replaced.
+  """
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
+  if config_path.exists() and not _has_begun(folder):
+    for path in (environment_path, config_path):
+      path.unlink(missing_ok=True)
   if config_path.exists():
     unchanged.check(config_path, config_text, "a run")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
@@ -286,6 +301,12 @@ def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
   except ValueError as error:
     raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
                                 "another --workdir.") from error
+
+
+def _has_begun(folder: pathlib.Path) -> bool:
+  """Whether a learner's directory holds anything, a record or a part of its first event."""
+  of_learners = (p for p in folder.glob("*/**/*") if "tensorboard" not in p.parts)
+  return any(p.is_file() and p.stat().st_size for p in of_learners)
 
 
 def _compute_as_the_chief(distribution: distribution_lib.Distribution,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Code of README.md and docs/extending.md runs as it stands; paths in all pages exist.
+"""Code of README.md, docs/extending.md and docs/own runs as it stands; paths in all pages exist.
 
 Blocks ```python are run as programs and ```gin as run files, each in an empty folder. The lines of
 ```python excerpt and ```gin excerpt are in the file that their first line names, in this order.
@@ -20,7 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)( excerpt)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [pytest.param(*found, id=f"{page.stem}-{i}")
-          for page in (ROOT / "README.md", ROOT / "docs" / "extending.md")
+          for page in (ROOT / "README.md", ROOT / "docs" / "extending.md",
+                       *sorted((ROOT / "docs" / "own").glob("*.md")))
           for i, found in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))]
 PATH = re.compile(r"`((?:suite|gin|tests|tools|docs|tfds_builders)/[\w./]*)(?::[\w.]+)?`")
 
@@ -39,7 +40,8 @@ def test_every_block_runs_or_is_in_its_file(language, excerpt, code, tmp_path):
   program = [str(path)] if language == "python" else ["-m", "suite", "run", str(path)]
   done = subprocess.run(
       [sys.executable, *program], cwd=tmp_path, capture_output=True, text=True, check=False,
-      env={**os.environ, "PYTHONPATH": str(ROOT)})
+      env={**os.environ, "PYTHONPATH": os.pathsep.join(
+          filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))})
   assert done.returncode == 0, done.stdout + done.stderr
   assert list(tmp_path.glob("runs/**/records.jsonl"))
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The house: which module may import which, read from the source with `ast`.
 
-ROOF          suite/cli.py  commands/  tables/  configs/ (the only gin)  experiment.py
+ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
               suite/curation/    dated images to a reviewed benchmark
@@ -33,18 +33,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Low to high.
 WINGS = (
     "tfds_builders",
-    "suite.system", "suite.compute", "suite.metrics", "suite.models", "suite.models.episodic",
+    "suite.system", "suite.compute", "suite.metrics", "suite.models", "suite.models.own",
+    "suite.models.episodic",
     "suite.state", "suite.contracts",
-    "suite.data.images", "suite.data.episodes", "suite.data.streams", "suite.data.sequences",
-    "suite.data.digits",
+    "suite.data.images", "suite.data.own", "suite.data.episodes", "suite.data.streams",
+    "suite.data.sequences", "suite.data.digits",
     "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
     "suite.training.gradient", "suite.training.pretraining", "suite.training.sequence",
     "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
     "suite.curation.sheets", "suite.curation", "suite.protocols",
-    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.commands",
-    "suite.cli", "suite.__main__",
+    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
+    "suite.commands", "suite.cli", "suite.__main__",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -81,9 +82,10 @@ PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "mars
 # Packages that are optional or take a while to import: a function may import them. tfds_builders
 # imports TensorFlow Datasets and registers every builder.
 SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "keras_tuner",
-        "sklearn", "scipy", "apache_beam", "matplotlib", "pyarrow", "tfds_builders")
+        "sklearn", "scipy", "apache_beam", "matplotlib", "pandas", "pyarrow", "tfds_builders",
+        "tqdm")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
-QUICK = ("suite.cli", "suite.commands", "suite.tables")
+QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands")
 MOST_MODULES = 20
 # Folder of tests -> what it mirrors, where that is not suite.

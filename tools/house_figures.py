@@ -23,7 +23,7 @@ PACKAGES = ("suite", "tfds_builders")
 FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/models",
           "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
           "suite/lifelong", "suite/curation", "suite/protocols", "suite/reporting", "suite/configs",
-          "suite/experiment.py", "suite/tables", "suite/commands", "suite")
+          "suite/experiment.py", "suite/tables", "suite/running", "suite/commands", "suite")
 
 Graph = Dict[str, Set[str]]
 

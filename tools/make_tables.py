@@ -16,14 +16,12 @@ import pathlib
 import sys
 from typing import Any
 
-import numpy as np
-
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import paper_table
+from suite.reporting import run_figures
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
@@ -73,38 +71,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path
           ) -> list[pathlib.Path]:
-  """Draws costs or updates of tables, error against FLOPs of runs, and accuracy matrices."""
-  drawn: dict[pathlib.Path, Any] = {}
-  for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
-    points = [figures.Point(run.label, task_stream.cumulative_cost(run.totals),
-                             run.summary["mean_error"])
-              for run in runs if _has_headline(run) and _stream(run) == stream]
-    name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
-    drawn[output.with_name(f"{name}.svg")] = figures.error_against_flops(points, title=stream)
-  for directory in whole:
-    costs = [figures.TaskCosts(*line) for line in paper_table.costs(directory)]
-    spent = [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]
-    if costs or spent:
-      name = output.stem if not drawn else f"{output.stem}_{len(drawn) + 1}"
-      drawn[output.with_name(f"{name}.svg")] = (
-          figures.costs_against_support_sets(costs) if costs
-          else figures.accuracy_against_updates(spent))
-  for run in runs:
-    if "accuracy_matrix" in run.summary:
-      acc = np.array(run.summary["accuracy_matrix"], dtype=float)  # None becomes NaN.
-      name = f"{output.stem}_{run.label.replace('/', '_')}_matrix.svg"
-      drawn[output.with_name(name)] = figures.accuracy_matrix(acc, title=run.label)
+  """Writes the figures of runs and tables beside the page; returns their paths."""
+  drawn = {output.with_name(f"{name}.svg"): figure
+           for name, figure in run_figures.draw(runs, whole, stem=output.stem).items()}
   for path, figure in drawn.items():
     figures.save(figure, path)
   return list(drawn)
-
-
-def _has_headline(run: runs_lib.Run) -> bool:
-  return run.protocol == "nevis" and run.summary.get("mean_error") is not None
-
-
-def _stream(run: runs_lib.Run) -> str:
-  return f"{run.protocol} ({run.summary.get('stream', 'unnamed')})"
 
 
 def _by_environment(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:

@@ -8,13 +8,13 @@ import collections
 from collections.abc import Sequence
 import dataclasses
 import json
-import os
 import pathlib
 import sys
 from typing import Any, Callable
 
 from suite.commands import data_build
 from suite.configs import gin_files
+from suite.running import launch
 from suite.system import folders
 
 # Name -> arguments of `streams.nevis`.
@@ -83,20 +83,8 @@ def _help(parser: argparse.ArgumentParser) -> int:
   return 2
 
 
-def say_where_data_is(args: argparse.Namespace) -> None:
-  """Sets environment variables: TFDS reads them when imported, worker processes inherit them."""
-  if args.mirror:
-    if not all(os.path.isdir(folder) for folder in args.mirror.split(os.pathsep)):
-      raise gin_files.ConfigError(f"The mirror {args.mirror!r} is no folder. Give the folder that "
-                                  "holds the archives, or leave --mirror out to download them.")
-    os.environ["LIFELONG_MIRROR"] = args.mirror
-  if args.data_dir:
-    folders.check(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
-    os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = args.data_dir
-
-
 def _list(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   import tfds_builders
   rows = []
   for name in tfds_builders.names(variants=args.all):
@@ -108,7 +96,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   found: list[dict[str, Any]] = []
@@ -168,7 +156,7 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   if args.data_dir:
     folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
   import tfds_builders
@@ -193,7 +181,7 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _features(args: argparse.Namespace) -> int:
-  say_where_data_is(args)
+  launch.set_data_dirs(args.data_dir, args.mirror)
   from suite.commands import data_features
   from suite.data.streams import feature_sources
   encoder = data_features.encoder(args.encoder, args.weights, args.image_size)

@@ -79,6 +79,11 @@ def configured(fn: Callable, given: Mapping[str, Any]) -> Callable[[], Any]:
   return functools.partial(configurable, **given)
 
 
+def clear() -> None:
+  """Forgets what an earlier run of this process has bound and used."""
+  gin.clear_config()
+
+
 def config_text() -> str:
   """Everything that is bound, as a gin file."""
   return gin.config_str(max_line_length=100)

@@ -19,9 +19,11 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.learners import starts
+from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
+from suite.training.gradient import optimizers
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 
@@ -34,7 +36,8 @@ class Finetune(tf.Module):
   """Fine-tunes one backbone per task.
 
   Args:
-    backbone: backbone(image_shape=(H, W, 3)) returns a Keras model, images to features [B, D].
+    backbone: a Keras model of images to features [B, D], or a function that makes one of
+      image_shape (H, W, C); see `own_model`.
     start: a `suite.learners.starts` object.
     search, trainer: hyper-parameter search and training recipe.
     transform: image preparation; its `size` is H = W.
@@ -45,7 +48,7 @@ class Finetune(tf.Module):
 
   def __init__(
       self,
-      backbone: Callable[..., tf.keras.Model],
+      backbone: own_model.Given,
       *,
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
@@ -55,8 +58,10 @@ class Finetune(tf.Module):
   ):
     super().__init__()
     self.transform = transform
-    self._backbone, self._start, self._search = backbone, start, search
+    self._backbone = own_model.as_backbone(backbone, "Finetune.backbone")
+    self._start, self._search = start, search
     self._trainer, self._static = trainer, static
+    _check_search(search, trainer)
     # Compiled networks by shape of task. Their weights are scratch: what counts is in the store.
     self._networks = _Networks(self._make_network)
     self._network: Optional[network_lib.Network] = None
@@ -66,6 +71,7 @@ class Finetune(tf.Module):
         self._backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
         weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer,
+        channels=self.transform.shape[-1], loss=self._trainer.loss,
         distribution=context.distribution)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -141,6 +147,19 @@ class Finetune(tf.Module):
       raise RuntimeError(
           f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
     return self._network.logits(images)
+
+
+def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> None:
+  """Refuses a search over what a user's optimizer or loss does not read."""
+  if trainer.loss is not None and search.label_smoothing != 0.0:
+    raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
+                     f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")
+  if isinstance(trainer.optimizer, str):
+    return
+  rate = optimizers.own_rate(optimizers.own(trainer.optimizer, "Trainer.optimizer"))
+  if rate is None and not isinstance(search.learning_rate, (int, float)):
+    raise ValueError("Trainer.optimizer has a learning rate schedule, so there is no rate to "
+                     "search. Set Search.learning_rate to one number, which is only recorded.")
 
 
 class _Networks:

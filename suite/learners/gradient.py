@@ -62,7 +62,6 @@ from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
 Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
-
 _EXAMPLES = "examples"
 _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = sgd.Momentum()
@@ -74,19 +73,19 @@ class GradientLearner(tf.Module):
   Args:
     transform: of images, or `feature_set.Features`.
     net: what is trained besides the head, see `trainable_parts`.
-    head: see `class_heads`; `Linear()` if not given. objective: see `objectives`; cross-entropy.
+    head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
     memory: of examples; see the module.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
     replay_batch: R, rows of the memory that each step takes besides.
     reset: whether each phase starts from new weights.
-    schedule: of the rate within a phase. optimizer: `sgd.Momentum` or `optimizers.Keras`.
-    epochs: of a phase. batch_size: B. learning_rate: the peak of the schedule.
-    base: how the first classes are learned where it is not like all others; see `composition.Base`.
+    schedule: of the rate within a phase. optimizer: `sgd.Momentum`, or a Keras optimizer.
+    epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
+    base: how the first classes are learned, if not like others; see `composition.Base`.
     meta: meta-training of the network on the first classes, task or bucket; see `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
   """
 
-  # `predict` stays one graph, whose variables training changes: what is made of it can be kept.
+  # `predict` stays one graph, whose variables training changes.
   predict_stays = True
   shares_updates = True  # The devices of `mirrored` share the rows of each step.
 
@@ -105,22 +104,23 @@ class GradientLearner(tf.Module):
       optimizer: composition.OptimizerSpec = _MOMENTUM,
       epochs: float = 100,
       batch_size: int = 64,
-      learning_rate: float = 1.0,
+      learning_rate: float | None = None,
       base: composition.Base | None = None,
       meta: fomaml.FirstOrder | None = None,
       observe_batch: int | None = None,
   ):
     super().__init__()
-    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
+    optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule == _CONSTANT)
+    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=rate)
     self.transform, self.net = transform, net
-    self.head, self.memory, self.meta = head or class_heads.Linear(), memory, meta
+    self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
         self.head, self.objective, memory, train_on, replay_batch, optimizer, bool(meta),
         net.augments, batch_size)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
-        train_on, replay_batch, epochs, batch_size, learning_rate, schedule,
+        train_on, replay_batch, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None

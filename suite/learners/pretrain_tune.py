@@ -38,7 +38,7 @@ class PretrainTune(tf.Module):
     optimizer: of the training.
   """
 
-  def __init__(self, net: functional_conv4.Conv4, *, inner: inner_loop.InnerLoop,
+  def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
                transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
                num_classes: int, channels: int = 3):
     super().__init__()

@@ -37,6 +37,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
+from suite.metrics import own_metrics
 from suite.protocols import run_state
 from suite.state import context as context_lib
 from suite.state import weight_store
@@ -46,6 +47,7 @@ from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
 _MODEL = "meta-model"
+_NO_METRICS = own_metrics.OwnMetrics()
 _LOSSES_AT_ONCE = 20  # Updates between two readings of their losses.
 
 
@@ -131,8 +133,9 @@ def run(
     else:
       models = best_models(state.records, ensemble)
       questions = episode_questions.EpisodeQuestions(graphs, episodes_test, max(1, test_episodes))
-      record, predictions = (test(graphs, questions, context, models) if test_episodes
-                             else (_untested(questions), None))
+      record, predictions = (
+          test(graphs, questions, context, models, state.metrics) if test_episodes
+          else (_untested(questions), None))
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
@@ -252,7 +255,8 @@ def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int
 
 def test(
     graphs: episode_graphs.Graphs, questions: episode_questions.EpisodeQuestions,
-    context: context_lib.Context, models: Sequence[int] = ()
+    context: context_lib.Context, models: Sequence[int] = (),
+    metrics: own_metrics.OwnMetrics = _NO_METRICS,
 ) -> evaluation.Evaluation:
   """Accuracy over the test episodes, charged to "predict".
 
@@ -260,6 +264,7 @@ def test(
     graphs, questions: of the learner.
     context: of this event.
     models: events whose saved models' logits are averaged; (): the current model.
+    metrics: further metrics, of the user.
   """
   every = []
   for event in models or (None,):
@@ -267,7 +272,7 @@ def test(
       graphs.load(context.store.load(weight_store.Entry(event, _MODEL)))
     logits, labels = questions.ask(context, "predict")
     every.append(logits)
-  record, predictions = _score(np.mean(every, axis=0), labels)
+  record, predictions = _score(np.mean(every, axis=0), labels, metrics)
   record["macs_per_task"] = questions.macs_per_task()
   return evaluation.Evaluation(record, predictions)
 
@@ -278,12 +283,13 @@ def _untested(questions: episode_questions.EpisodeQuestions) -> Dict[str, Any]:
           "num_tasks": 0, "macs_per_task": questions.macs_per_task()}
 
 
-def _score(logits: np.ndarray, labels: np.ndarray) -> evaluation.Evaluation:
+def _score(logits: np.ndarray, labels: np.ndarray, metrics: own_metrics.OwnMetrics
+           ) -> evaluation.Evaluation:
   """The scores of logits [N, T, W] with labels [N, T] of N episodes."""
   # Episode i is always the same, so its number and that of a target make an id.
   ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
-  record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL)
+  record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL, metrics)
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)
   record = {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task)}
   return evaluation.Evaluation(record, predictions)

@@ -94,7 +94,7 @@ def run(
       record, predictions = evaluation.evaluate(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
           ledger=state.ledger, distribution=state.distribution, batch_size=batch_size,
-          forward=forward)
+          forward=forward, metrics=state.metrics)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
   return summarize(state.records, buckets, mode)

@@ -85,6 +85,7 @@ def run(
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window, matched_window: steps; see `sequence_log.summary`.
   """
+  state.metrics.refuse_logits("fluid")
   refusals.check_one_process(
       state.distribution, "fluid", "each sample follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)

@@ -78,7 +78,8 @@ def run(
       checked = checked or refusals.check_predict(learner, task, images)
       record, predictions = evaluation.evaluate(
           learner.predict, images, transform=learner.transform, ledger=state.ledger,
-          distribution=state.distribution, batch_size=eval_batch_size)
+          distribution=state.distribution, batch_size=eval_batch_size,
+          metrics=state.metrics)
       record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)

@@ -28,6 +28,7 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import capabilities
 from suite.contracts import tasks
+from suite.metrics import own_metrics
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
 from suite.state import learner_state
@@ -39,6 +40,8 @@ from suite.system import atomic_files
 from suite.system import flusher as flusher_lib
 
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
+
+_NO_METRICS = own_metrics.OwnMetrics()
 
 
 class Writer(Protocol):
@@ -69,11 +72,12 @@ class RunState:
     name: the run's name, in every record.
     seed: the only seed of the run.
     distribution: the devices of the run.
+    metrics: further metrics, of the user.
 
   Attributes:
     done: number of finished events.
     records: of the finished events.
-    ledger, seeds, distribution: see those classes.
+    ledger, seeds, distribution, metrics: see those classes.
   """
 
   def __init__(
@@ -84,9 +88,10 @@ class RunState:
       name: str,
       seed: int,
       distribution: distribution_lib.Distribution,
+      metrics: own_metrics.OwnMetrics = _NO_METRICS,
   ):
     self.folder, self.name = pathlib.Path(folder), name
-    self.distribution = distribution
+    self.distribution, self.metrics = distribution, metrics
     self.seeds = seeds_lib.Seeds(seed)
     self.ledger = ledger_lib.Ledger()
     self._writer = writer
@@ -209,8 +214,10 @@ class RunState:
       entry["predictions"] = str(path.relative_to(self._target))
     now = time.monotonic()
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
+    entry = plain(entry)
+    entry.update(self.metrics.of_records([*self.records, entry]))
     # Later events look at records, and those of all processes must do the same.
-    entry = self.distribution.agreed(plain(entry))
+    entry = self.distribution.agreed(entry)
     self._started = now
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)

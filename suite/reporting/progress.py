@@ -65,5 +65,37 @@ class Progress:
       self._width = 0
 
 
+class NotebookProgress(Progress):
+  """A bar for the steps of an event, and below it the last finished event."""
+
+  def __init__(self, name: str):
+    super().__init__(name)
+    from tqdm import auto
+    self._bar = auto.tqdm(total=0, desc=name, leave=False)
+
+  def point(self, values: Mapping[str, Any]) -> None:
+    if "step" not in values:
+      return
+    steps = values.get("steps") or self._bar.total
+    if self._bar.total != steps or values["step"] < self._bar.n:
+      self._bar.reset(total=steps)
+    self._bar.set_description_str(f"{self._name} {values.get('key', '')}".strip())
+    self._bar.update(values["step"] - self._bar.n)
+
+  def event(self, record: Mapping[str, Any]) -> None:
+    shown = {k: _short(record[k]) for k in ("error", "accuracy") if k in record}
+    self._bar.set_postfix({"event": record.get("event"), **shown})
+
+  def close(self) -> None:
+    self._bar.close()
+
+
+def of_process(name: str) -> Progress:
+  """A bar in a notebook, else a line on a terminal or log lines."""
+  shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+  is_notebook = type(shell).__name__ == "ZMQInteractiveShell"
+  return NotebookProgress(name) if is_notebook else Progress(name)
+
+
 def _short(value: Any) -> str:
   return f"{value:.4g}" if isinstance(value, float) else str(value)

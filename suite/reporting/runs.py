@@ -18,6 +18,7 @@ RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
 _NUM_RECORDS = "num_records"
 ENVIRONMENT = "environment.json"
+OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
 
 @dataclasses.dataclass(frozen=True)

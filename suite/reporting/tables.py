@@ -63,6 +63,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       _footer("mean error, meta-test tasks", [quantities.score(value) for value in headline]),
       _footer("mean error, all tasks so far", [quantities.score(_mean(e)) for e in errors]),
       *_regret(runs, about, errors),
+      *_own_metrics(runs),
       _footer("forward transfer", [
           quantities.score(run.summary.get("forward_transfer")) for run in runs]),
       _footer("cumulative FLOPs", [quantities.si(
@@ -79,7 +80,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
 
 def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
   """Builds a table with a row per value of the summaries and a column per run."""
-  flat = [_flatten(run.summary) for run in runs]
+  flat = [flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
   rows = [[name, *(quantities.by_name(name, values[name]) if name in values else quantities.NOTHING
                    for values in flat)] for name in names]
@@ -93,6 +94,13 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
   return text_table.TextTable(title=_title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
+
+
+def _own_metrics(runs: Sequence[runs_lib.Run]) -> list[list[str]]:
+  """Builds a row for each metric of the user."""
+  found = [run.summary.get(runs_lib.OWN_METRICS, {}) for run in runs]
+  return [_footer(name, [quantities.score(values.get(name)) for values in found])
+          for name in dict.fromkeys(name for values in found for name in values)]
 
 
 def _tested(runs: Sequence[runs_lib.Run]
@@ -173,14 +181,14 @@ def _title(run: runs_lib.Run) -> str:
   return f"{run.protocol} ({stream})" if stream else run.protocol
 
 
-def _flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
   """Joins nested names by dots; replaces a matrix by its shape."""
   flat: dict[str, Any] = {}
   for name, value in summary.items():
     if not prefix and name in ("protocol", "run", "stream", "headline"):
       continue
     if isinstance(value, Mapping):
-      flat.update(_flatten(value, f"{prefix}{name}."))
+      flat.update(flatten(value, f"{prefix}{name}."))
     elif isinstance(value, list) and value and isinstance(value[0], list):
       flat[f"{prefix}{name}"] = f"[{len(value)} x {len(value[0])}]"
     else:

@@ -87,7 +87,7 @@ def test_a_run_without_headline_score_is_not_drawn(tool, tmp_path):
 
 
 def test_an_accuracy_matrix_is_drawn(tool, tmp_path):
-  _make(tmp_path / "w" / "er", {"protocol": "clear", "accuracy_matrix": [[0.5, None], [0.25, 1.0]]})
+  _make(tmp_path / "w" / "er", {"protocol": "clear", "matrix": [[0.5, None], [0.25, 1.0]]})
   assert tool.main([str(tmp_path / "w"), "--output", str(tmp_path / "clear.md")]) == 0
   assert "![clear_er_matrix](clear_er_matrix.svg)" in (tmp_path / "clear.md").read_text()
   assert (tmp_path / "clear_er_matrix.svg").exists()

@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from suite.compute import byte_rows
 from suite.compute import seeds as seeds_lib
+from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import episode_draws
 from suite.data.episodes import task_types
@@ -209,6 +210,39 @@ class Episodes:
     classes = tf.gather(self._classes, chosen)
     return EpisodeWithClasses(
         *episode, tf.reshape(classes[:, :num], support.shape), classes[:, num:])
+
+
+def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, way: int = 5,
+       shot: int = 1, targets: int = 5, num_support_sets: int = 1, class_change_interval: int = 1,
+       overwrite: bool = False, split: str = "", seed: int = 0, size: Optional[int] = None,
+       convention: str = episode_conventions.SPEC, with_classes: bool = False) -> Episodes:
+  """Episodes over an image set, or over some of its classes.
+
+  Args:
+    images: of one class each.
+    classes: labels of the classes to draw from, so that training and test episodes may come from
+      one set; all if not given.
+    way, shot, targets, num_support_sets, class_change_interval, overwrite: see
+      `task_types.Setting`.
+    split: a name for the records; the set's if not given.
+    size: to which images are resized, if they differ in size.
+    seed, convention, with_classes: see `Episodes`.
+  """
+  if images.kind != tasks.SINGLE_LABEL:
+    raise ValueError(f"{images.name!r} is {images.kind}; episodes are of {tasks.SINGLE_LABEL} "
+                     "images.")
+  chosen = np.arange(images.size) if classes is None else np.flatnonzero(
+      np.isin(images.labels, list(classes)))
+  unknown = sorted(set(classes or ()) - set(np.unique(images.labels).tolist()))
+  if unknown:
+    raise ValueError(f"{images.name!r} has no image of the classes {unknown}; it has "
+                     f"{np.unique(images.labels).tolist()}.")
+  data = images.name if classes is None else f"{images.name} of {sorted(classes)}"
+  return Episodes(
+      images.pixels(size)[chosen], images.labels[chosen],
+      task_types.Setting(way, shot, targets, num_support_sets, class_change_interval, overwrite),
+      ids=images.ids[chosen].tolist(), data=data, split=split or data, seed=seed,
+      convention=convention, with_classes=with_classes)
 
 
 def _keep_freed_memory() -> None:

@@ -155,16 +155,31 @@ def to_rgb(images: tf.Tensor) -> tf.Tensor:
   raise ValueError(f"Images have {channels} channels; 1 (gray) and 3 (color) are known.")
 
 
+def to_gray(images: tf.Tensor) -> tf.Tensor:
+  """[B, H, W, 1 or 3] -> [B, H, W, 1], the luminance of colors."""
+  return images if images.shape[-1] == 1 else tf.image.rgb_to_grayscale(images)
+
+
 @dataclasses.dataclass(frozen=True)
 class Plain:
-  """Resizes the whole image to `size`, in training and in evaluation."""
+  """Resizes the whole image to `size`, in training and in evaluation.
+
+  Attributes:
+    size: S.
+    channels: C, 3, or 1 for gray images.
+  """
 
   size: int
+  channels: int = 3
+
+  def __post_init__(self):
+    if self.channels not in (1, 3):
+      raise ValueError(f"Plain.channels is {self.channels}; allowed are 1 (gray) and 3 (color).")
 
   @property
   def shape(self) -> tuple[int, int, int]:
-    """(S, S, 3)."""
-    return (self.size, self.size, 3)
+    """(S, S, C)."""
+    return (self.size, self.size, self.channels)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]; nothing is random."""
@@ -172,10 +187,11 @@ class Plain:
     return self.evaluate(images)
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
-    """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
+    """uint8 [B, H, W, 1 or 3] -> uint8 [B, S, S, C]."""
+    convert = to_rgb if self.channels == 3 else to_gray
     if images.shape[1:3] == (self.size, self.size):
-      return to_rgb(images)
-    return to_rgb(resample(images, whole_boxes(images), self.size))
+      return convert(images)
+    return convert(resample(images, whole_boxes(images), self.size))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,6 +19,7 @@ import tensorflow as tf
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import sampling
 
@@ -40,6 +41,9 @@ class ImageSet:
 
   def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
                num_classes: int, ids: Ids = None):
+    if isinstance(store, tf.data.Dataset):  # Its length is its number of batches.
+      raise ValueError(f"ImageSet {name!r} was given a tf.data.Dataset; make it by "
+                       "suite.images.from_dataset(dataset, name=...), which reads every example.")
     self.name = name
     self.kind = kind
     self.num_classes = num_classes
@@ -73,6 +77,16 @@ class ImageSet:
   def size(self) -> int:
     """N."""
     return len(self._store)
+
+  def pixels(self, size: int | None = None) -> np.ndarray:
+    """All images as uint8 [N, H, W, C]; resized to size x size and three channels, if given."""
+    if size is None:
+      if not isinstance(self._store, image_store.RawStore):
+        raise ValueError(f"The images of {self.name!r} differ in size; give size=, to which they "
+                         "are resized.")
+      return self._store.pixels
+    batches = self.eval_batches(min(256, self.size), transform=image_ops.Plain(size))
+    return np.concatenate([b["image"].numpy()[b["mask"].numpy()] for b in batches])
 
   def __len__(self) -> int:
     return self.size

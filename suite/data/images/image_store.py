@@ -55,6 +55,11 @@ class RawStore:
   def __len__(self) -> int:
     return int(self._images.shape[0])
 
+  @property
+  def pixels(self) -> np.ndarray:
+    """uint8 [N, H, W, C]."""
+    return self._images.numpy()
+
   def take(self, indices: np.ndarray) -> RawStore:
     """The store of some of the images."""
     with tf.device("CPU:0"):

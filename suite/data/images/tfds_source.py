@@ -61,8 +61,13 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Spli
   builder = _builder(name, data_dir)
   splits = builder.info.splits
   if not splits:
+    how = (f"suite data build {name}" if is_known(name) else
+           f"python -c \"import tensorflow_datasets as t; t.load('{name}')\"")
     raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir_root}. "
-                            f"Run: suite data build {name}")
+                            f"Run: {how}")
+  if "image" not in builder.info.features:
+    raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
+                     "`image`. Take suite.images.from_dataset of a data set that is mapped to it.")
   if split.split("[")[0] not in splits:
     raise ValueError(
         f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")

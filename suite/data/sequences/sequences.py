@@ -13,6 +13,9 @@ from typing import Sequence as Strings
 
 import numpy as np
 
+from suite.contracts import tasks
+from suite.data.images import image_set
+
 
 class LabelNotDueError(LookupError):
   """A label was asked for before it was due."""
@@ -139,6 +142,31 @@ class Sequence:
   def class_counts(self) -> np.ndarray:
     """Images of each class in the whole sequence, [C]; for scoring (head, tail), not learners."""
     return np.bincount(self._labels, minlength=self.num_classes)
+
+
+def of(images: image_set.ImageSet, *, num_base_classes: int = 0, num_samples: Optional[int] = None,
+       shuffle: bool = True, seed: int = 0, size: Optional[int] = None) -> Sequence:
+  """A sequence of the images of a set; classes below `num_base_classes` are known before.
+
+  Args:
+    images: of one class each. The base classes' training images are another set, given to
+      `fluid.run` as base; it has the same number of classes.
+    num_base_classes: see `Sequence`.
+    num_samples: length of a long-tailed choice, see `long_tailed`; None: all images.
+    shuffle: whether all images come in a random order; otherwise in that of the set.
+    seed: of the choice and the order.
+    size: to which images are resized, if they differ in size.
+  """
+  if images.kind != tasks.SINGLE_LABEL:
+    raise ValueError(f"{images.name!r} is {images.kind}; a sequence is of {tasks.SINGLE_LABEL} "
+                     "images.")
+  order = np.arange(images.size)
+  if num_samples is not None:
+    order = long_tailed(images.labels, num_samples, seed=seed)
+  elif shuffle:
+    order = np.random.default_rng([seed, 301]).permutation(images.size)
+  return Sequence(images.pixels(size)[order], images.labels[order], images.ids[order].tolist(),
+                  num_base_classes, images.num_classes)
 
 
 def delays(num: int, delay: Union[int, Tuple[int, int]], seed: Tuple[int, int]) -> np.ndarray:

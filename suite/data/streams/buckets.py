@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator, Tuple
+from typing import Any, Iterator, Sequence, Tuple
 
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import stratified_split
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,3 +44,34 @@ class Buckets:
 
   def __iter__(self) -> Iterator[Bucket]:
     return iter(self.buckets)
+
+
+def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None = None,
+       test_share: float = 0.3, seed: int = 0) -> Buckets:
+  """Buckets of image sets, in order of time.
+
+  Args:
+    parts: for each bucket (training set, test set), or one set, of which a share is for testing.
+    name: of the task.
+    names: of the buckets; "bucket_01", ... if not given.
+    test_share: share of each class that is tested on, where one set is given.
+    seed: of this choice.
+  """
+  if not parts:
+    raise ValueError("buckets.of was given no bucket; give a list of (training set, test set).")
+  made = []
+  for number, part in enumerate(parts, start=1):
+    if isinstance(part, (tuple, list)):
+      if len(part) != 2:
+        raise ValueError(f"Bucket {number} has {len(part)} sets; give (training set, test set), or "
+                         "one set.")
+      train, test = part
+    else:
+      train, test = stratified_split.split(part, test_share, seed=seed)
+    for one in (train, test):
+      if not hasattr(one, "eval_batches"):
+        raise ValueError(f"Bucket {number} holds {type(one).__name__}; give image sets, made by "
+                         "suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
+    made.append(Bucket(f"bucket_{number:02d}" if names is None else names[number - 1], train, test))
+  first = made[0].train
+  return Buckets(tasks.Task(name, first.kind, first.num_classes), tuple(made))

@@ -28,6 +28,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
+from suite.data.images import stratified_split
 from suite.data.images import tfds_source
 from suite.data.streams import nevis_table
 from suite.data.streams import shared_images as shared_images_lib
@@ -281,6 +282,63 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
     left_out = [entry.key for entry in entries if entry.dataset in absent]
     entries = [entry for entry in entries if entry.dataset not in absent]
   return Stream(name, entries, expected, left_out, resized_side)
+
+
+def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
+       roles: Optional[Sequence[str]] = None, names: Optional[Sequence[str]] = None,
+       name: str = "mine", seed: int = 0) -> Stream:
+  """A stream of image sets, a task each, in order of time.
+
+  Args:
+    sets: for each task `Splits`, {"train", "dev", "validation", "test"}, or one image set, which is
+      divided by class into .45, .10, .15 and .30 of its images.
+    years: of the tasks; 1, 2, ... if not given.
+    roles: "meta_train", or "meta_test" for tasks that the headline score is a mean over; if not
+      given, all of them are.
+    names: of the tasks; those of the sets if not given. A name that comes again is the same task.
+    name: of the stream.
+    seed: of the divisions.
+  """
+  if not sets:
+    raise ValueError("streams.of was given no task; give a list of image sets.")
+  years = list(range(1, len(sets) + 1)) if years is None else list(years)
+  roles = [META_TEST] * len(sets) if roles is None else list(roles)
+  for what, given in (("years", years), ("roles", roles), ("names", names or sets)):
+    if len(given) != len(sets):
+      raise ValueError(f"streams.of was given {len(sets)} tasks and {len(given)} {what}; give one "
+                       "for each task.")
+  entries, seen = [], collections.Counter[str]()
+  for i, given in enumerate(sets):
+    splits = _own_splits(given, i, seed)
+    title = str(names[i] if names is not None else splits.train.name)
+    seen[title] += 1
+    task = tasks.Task(title, splits.train.kind, splits.train.num_classes, seen[title])
+    load = functools.partial(_own_splits, splits, i, seed)
+    entries.append(StreamEntry(task, years[i], roles[i], load, f"own/{title}"))
+  return Stream(name, entries)
+
+
+def _own_splits(given: Any, place: int, seed: int) -> Splits:
+  if isinstance(given, Splits):
+    return given
+  if isinstance(given, Mapping):
+    if sorted(given) != sorted(SPLITS):
+      raise ValueError(f"Task {place} of streams.of has the splits {sorted(given)}; give "
+                       f"{', '.join(SPLITS)}, or one image set, which is divided.")
+    return Splits(**given)
+  if not hasattr(given, "eval_batches"):
+    raise ValueError(f"Task {place} of streams.of is {type(given).__name__}; give an image set, "
+                     "made by suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
+
+  def divide(images: examples.ExampleSet, share: float) -> Tuple[Any, Any]:
+    if images.kind == tasks.SINGLE_LABEL:
+      return stratified_split.split(images, share, seed=seed)
+    return images.split(share, seed=seed)
+
+  rest, test = divide(given, 0.30)
+  rest, validation = divide(rest, 0.15 / 0.70)
+  train, dev = divide(rest, 0.10 / 0.55)
+  return Splits(train, dev, validation, test)
 
 
 def _datasets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str, str]:

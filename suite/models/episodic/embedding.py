@@ -20,11 +20,13 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models import initial as initial_lib
+from suite.models import norms
 from suite.models import precision
 from suite.models.episodic import twice_norm
+from suite.models.own import own_model
 
 Weights = dict[str, tf.Tensor]
-Normalize = Callable[[tf.Tensor], tf.Tensor]
+Normalize = Callable[..., tf.Tensor]  # Of x, and an epsilon if it is not `norms.EPSILON`.
 
 
 class Seen(NamedTuple):
@@ -42,7 +44,10 @@ class Seen(NamedTuple):
 
 
 class EmbeddingNet(Protocol):
-  """A net as a pure function of its weights, which exclude the norms' scales and offsets."""
+  """A net as a pure function of its weights, which exclude the norms' scales and offsets.
+
+  With norms that do not begin at scale 1 and offset 0 it has `norm_values`, as `FunctionalModel`.
+  """
 
   @property
   def dtype(self) -> str:
@@ -78,26 +83,29 @@ class Embedding(tf.Module):
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
     precision.check_no_loss_scale(type(self._net).__name__)
+    initial = self._net.initial(seed, image_shape)
     dtype = self._net.dtype
     self._weights = {name: tf.Variable(value, dtype=dtype, name=name)
-                     for name, value in self._net.initial(seed, image_shape).items()}
+                     for name, value in initial.items()}
     self._sizes = self._net.norm_sizes(image_shape)
     ones, zeros = tf.ones([sum(self._sizes)], dtype), tf.zeros([sum(self._sizes)], dtype)
-    self._scale = tf.Variable(ones, name="norm_scale")
-    self._offset = tf.Variable(zeros, name="norm_offset")
+    values = getattr(self._net, "norm_values", lambda: (ones, zeros, zeros, ones))
+    scale, offset, mean, variance = values()
+    self._scale = tf.Variable(scale, dtype=dtype, name="norm_scale")
+    self._offset = tf.Variable(offset, dtype=dtype, name="norm_offset")
     # Assigned inside replicas, with the same value on all of them.
     kept = dict(trainable=False, aggregation=tf.VariableAggregation.MEAN)
-    self._mean = tf.Variable(zeros, name="running_mean", **kept)
-    self._variance = tf.Variable(ones, name="running_variance", **kept)
+    self._mean = tf.Variable(mean, dtype=dtype, name="running_mean", **kept)
+    self._variance = tf.Variable(variance, dtype=dtype, name="running_variance", **kept)
 
   def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
     """Features [B, ...] of images [B, H, W, C] normalized as one batch, and the batch's moments."""
     means: list[tf.Tensor] = []
     variances: list[tf.Tensor] = []
 
-    def by_batch(x, scale, offset, mean, variance):
+    def by_batch(x, epsilon, scale, offset, mean, variance):
       del mean, variance
-      y, mean, variance = twice_norm.with_moments(x, scale, offset)
+      y, mean, variance = twice_norm.with_moments(x, scale, offset, epsilon)
       n = math.prod(x.shape[:3])
       means.append(mean)
       variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
@@ -111,8 +119,8 @@ class Embedding(tf.Module):
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Features [B, ...] of images [B, H, W, C], normalized with the running statistics."""
-    def by_running(x, scale, offset, mean, variance):
-      return twice_norm.affine(x, mean, variance, scale, offset)
+    def by_running(x, epsilon, scale, offset, mean, variance):
+      return twice_norm.affine(x, mean, variance, scale, offset, epsilon)
 
     return self._features(images, by_running)
 
@@ -130,20 +138,24 @@ class Embedding(tf.Module):
              for v in (self._scale, self._offset, self._mean, self._variance)]
     numbers = iter(zip(*parts))
     weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
-    return self._net.features(
-        weights, self._net.prepare(images), lambda x: normalize(x, *next(numbers)))
+
+    def apply_next(x: tf.Tensor, epsilon: float = norms.EPSILON) -> tf.Tensor:
+      return normalize(x, epsilon, *next(numbers))
+
+    return self._net.features(weights, self._net.prepare(images), apply_next)
 
 
 class KerasEmbedding(tf.Module):
   """An embedding by a Keras model without running statistics.
 
   Args:
-    backbone: backbone(image_shape=(H, W, C)) returns the model, images -> features [B, D].
+    backbone: the model, images to features [B, D], or a function that makes one of image_shape
+      (H, W, C).
   """
 
-  def __init__(self, backbone: Callable[..., tf.keras.Model]):
+  def __init__(self, backbone: own_model.Given):
     super().__init__()
-    self._backbone = backbone
+    self._backbone = own_model.as_backbone(backbone, "KerasEmbedding.backbone")
     self._model: Any = None
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
@@ -156,8 +168,8 @@ class KerasEmbedding(tf.Module):
       raise ValueError(
           f"Backbone {self._model.name!r} keeps running statistics "
           f"({self._model.non_trainable_weights[0].name}, ...), which episodes that run in "
-          "parallel cannot share. Use one without, for example conv4.conv4.norm = 'group', or an "
-          "embedding.Embedding.")
+          "parallel cannot share. Use one without, for example conv4.conv4.norm = 'group', or "
+          "embedding.Embedding(functional_model.FunctionalModel(backbone)).")
     self._model.set_weights(initial_lib.initial_weights(build, seed))
 
   def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:

@@ -42,21 +42,24 @@ _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third de
              "float64, where one is needed.")
 
 
-def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
+def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
+               epsilon: float = norms.EPSILON) -> tf.Tensor:
   """Batch norm of [B, H, W, F] with scale and offset [F]; its first two derivatives are right."""
-  return with_moments(x, scale, offset)[0]
+  return with_moments(x, scale, offset, epsilon)[0]
 
 
-def with_moments(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor
-                 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+def with_moments(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
+                 epsilon: float = norms.EPSILON) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
   """Batch norm, and the mean and variance [F] by which it normalized, which have no gradient.
 
-  The kernels know no float64; TensorFlow differentiates what replaces them.
+  The kernels know no float64; TensorFlow differentiates what replaces them. They know no smaller
+  epsilon than `norms.EPSILON` either, which replaces it.
   """
   if x.dtype == tf.float32:
-    return _forward(x, scale, offset)
+    epsilon = max(epsilon, norms.EPSILON)
+    return tf.custom_gradient(lambda a, b, c: _forward(a, b, c, epsilon))(x, scale, offset)
   mean, variance = moments(x)
-  return (affine(x, mean, variance, scale, offset), tf.stop_gradient(mean),
+  return (affine(x, mean, variance, scale, offset, epsilon), tf.stop_gradient(mean),
           tf.stop_gradient(variance))
 
 
@@ -68,9 +71,9 @@ def moments(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def affine(x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, scale: tf.Tensor,
-           offset: tf.Tensor) -> tf.Tensor:
+           offset: tf.Tensor, epsilon: float = norms.EPSILON) -> tf.Tensor:
   """[B, H, W, F] normalized by moments, scale and offset [F]."""
-  return (x - mean) * (scale * tf.math.rsqrt(variance + norms.EPSILON)) + offset
+  return (x - mean) * (scale * tf.math.rsqrt(variance + epsilon)) + offset
 
 
 def _centered(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -95,13 +98,13 @@ def _count(x: tf.Tensor) -> float:
   return float(math.prod(x.shape[:3]))
 
 
-def _normalized(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor
+def _normalized(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float
                 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, Sequence[tf.Tensor]]:
   """(y, mean, variance, what the gradient's kernel takes)."""
   empty = tf.constant([], tf.float32)
   if _on_gpu():
     y, mean, variance, *reserved = tf.raw_ops.FusedBatchNormV3(
-        x=x, scale=scale, offset=offset, mean=empty, variance=empty, epsilon=norms.EPSILON,
+        x=x, scale=scale, offset=offset, mean=empty, variance=empty, epsilon=epsilon,
         is_training=True)
     n = _count(x)
     return y, mean, variance * ((n - 1.0) / n), reserved  # The kernel's divides by n - 1.
@@ -110,7 +113,7 @@ def _normalized(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor
   groups = _groups(centered)
   lengths = tf.raw_ops.EuclideanNorm(input=groups, axis=[1])  # Squares and adds in one pass.
   variance = tf.reduce_mean(tf.square(lengths), 0) / float(groups.shape[1]) - tf.square(left)
-  factor = scale * tf.math.rsqrt(variance + norms.EPSILON)
+  factor = scale * tf.math.rsqrt(variance + epsilon)
   return (centered * factor + (offset - left * factor), mean + left, variance,
           (mean + left, variance, empty))
 
@@ -119,16 +122,16 @@ def _on_gpu() -> bool:
   return bool(tf.config.list_logical_devices("GPU"))
 
 
-@tf.custom_gradient
-def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Any:
-  y, mean, variance, reserved = _normalized(x, scale, offset)
-  n, r = _count(x), tf.math.rsqrt(variance + norms.EPSILON)
+def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) -> Any:
+  """((y, mean, variance), the function of their gradients), for `tf.custom_gradient`."""
+  y, mean, variance, reserved = _normalized(x, scale, offset, epsilon)
+  n, r = _count(x), tf.math.rsqrt(variance + epsilon)
 
   def kernel(g: tf.Tensor) -> Any:
     """(dx, dscale, doffset)."""
     return tf.raw_ops.FusedBatchNormGradV3(
         y_backprop=g, x=x, scale=scale, reserve_space_1=reserved[0], reserve_space_2=reserved[1],
-        reserve_space_3=reserved[2], epsilon=norms.EPSILON, is_training=True)[:3]
+        reserve_space_3=reserved[2], epsilon=epsilon, is_training=True)[:3]
 
   @tf.custom_gradient
   def first(g: tf.Tensor, x: tf.Tensor, scale: tf.Tensor) -> Any:

@@ -14,6 +14,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.training.gradient import optimizers
+
 # The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
 _LEAST_SHARE = 0.03
 
@@ -82,6 +84,8 @@ class MetaTraining:
     first_order_epochs: the number of first epochs in which inner gradients are constants, which is
       three times as fast.
     second_order: whether meta-gradients pass through inner gradients after those epochs.
+    own_optimizer: a Keras optimizer, or a function that makes one, in place of Adam; its rate and
+      decay are its own.
   """
 
   learning_rate: float = 1e-3
@@ -94,9 +98,12 @@ class MetaTraining:
   multi_step_epochs: int = 0
   first_order_epochs: int = 0
   second_order: bool = True
+  own_optimizer: optimizers.OwnOptimizer | None = None
 
   def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Returns a new Adam, or with decay AdamW or `CoupledAdam`."""
+    """Returns a new Adam, or with decay AdamW or `CoupledAdam`, or the user's optimizer."""
+    if self.own_optimizer is not None:
+      return optimizers.own(self.own_optimizer, "MetaTraining.own_optimizer")
     rate: Any = self.learning_rate
     if self.end_rate is not None:
       rate = EpochCosine(self.learning_rate, self.end_rate, self.epochs, self.updates_per_epoch)

@@ -5,6 +5,7 @@
   Split      the columns of base classes stay as the first phase left them
   CwrStar    weights are consolidated class by class (see `cwr_star`)
   PerTask    a linear layer for each task, on shared layers
+  OwnHead    the last layer of a user's model
 
 A mask of known classes says which ones take part in a loss, so that no head grows.
 """
@@ -19,6 +20,7 @@ import tensorflow as tf
 from suite.compute import mac_views
 from suite.models import feature_head
 from suite.models import heads
+from suite.models.own import own_model
 from suite.training.gradient import cwr_star
 
 RANDOM = heads.INITIALIZERS
@@ -118,6 +120,40 @@ class PerTask(Linear):
   """A linear layer for each task; a task that comes again resumes its own."""
 
   is_per_task = True
+
+
+class OwnHead(Linear):
+  """The last layer of a user's model, of any type, which has an output for each class.
+
+  Args:
+    backbone: the model, made with head="own"; the net must be `AllLayers` of the same object.
+    per_task: whether each task gets a head; the model is then a function of num_classes.
+  """
+
+  def __init__(self, backbone: own_model.Backbone, per_task: bool = False):
+    super().__init__()
+    self._backbone, self.is_per_task = (lambda: backbone), per_task
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    del is_input
+    model = self._backbone().own_head(num_classes)
+    if model.input_shape[-1] != num_features:
+      raise ValueError(f"The own head takes {model.input_shape[-1]} features, but the network "
+                       f"makes {num_features}. Give OwnHead and AllLayers the same Backbone.")
+    return model
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self._layers = lambda: mac_views.model_layers(model)
+
+  def layers(self) -> list[mac_views.Layer]:
+    return self._layers()
+
+
+def default(net: Any) -> Linear:
+  """The head of a net whose backbone keeps its own, or a linear one."""
+  backbone = getattr(net, "backbone", None)
+  return OwnHead(backbone) if backbone is not None and backbone.keeps_head else Linear()
 
 
 class Split(Linear):

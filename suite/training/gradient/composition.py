@@ -14,6 +14,7 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
@@ -158,6 +159,27 @@ class Composition:
           "GradientLearner has the head PerTask, and the objective "
           f"{type(self.objective).__name__} compares answers about one list of classes in all "
           "phases. Take an objective on weights: Ewc, Mas or Si.")
+
+
+def optimizer_of(given: Any, rate: float | None, default_schedule: bool) -> tuple[Any, float]:
+  """(the optimizer as an `OptimizerSpec`, the peak of its learning rate).
+
+  Args:
+    given: an `OptimizerSpec`, a Keras optimizer, or a class of them.
+    rate: of the learner; None: the optimizer's.
+    default_schedule: whether the learner was given no schedule.
+  """
+  is_class = isinstance(given, type) and issubclass(given, tf.keras.optimizers.Optimizer)
+  if is_class or isinstance(
+      given, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)):
+    given = optimizers.Keras(given)
+  if not isinstance(given, optimizers.Keras):
+    return given, 1.0 if rate is None else rate
+  own = given.own_rate()
+  if own is None and not (rate is None and default_schedule):
+    raise ValueError("GradientLearner.optimizer was given a learning rate schedule, and the "
+                     "learner a learning_rate or a schedule, too. Leave out one of them.")
+  return given, 1.0 if own is None else own if rate is None else rate
 
 
 def check_numbers(**numbers: float) -> None:

@@ -12,6 +12,7 @@ from suite.compute import mac_views
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
+from suite.models.own import own_model
 from suite.state import weight_store
 
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]
@@ -23,22 +24,22 @@ class FrozenBackbone:
   It is no `tf.Module`, so a learner that holds one saves only its own variables.
 
   Args:
-    backbone: a function that returns a Keras model of features when called with
-      image_shape=(S, S, C).
+    backbone: a Keras model of features, or a function that makes one of image_shape (S, S, C).
     size: S.
     weights: an .npz with the model's weights in Keras order, as a weight store writes it; arrays
-      after them, such as those of a head, are ignored. None: random weights.
+      after them, such as those of a head, are ignored. None: random ones, or a model's own.
     seed: seed of the random weights.
     channels: C.
   """
 
-  def __init__(self, backbone: Callable[..., tf.keras.Model], size: int, *,
+  def __init__(self, backbone: own_model.Given, size: int, *,
                weights: str | None = None, seed: int = 0, channels: int = 3):
     image_shape = (size, size, channels)
-    self.model = backbone(image_shape=image_shape)
+    make = own_model.as_backbone(backbone, "FrozenBackbone.backbone")
+    self.model = make(image_shape=image_shape)
     self.model.trainable = False
     if weights is None:
-      values = initial.initial_weights(lambda: backbone(image_shape=image_shape), seed)
+      values = initial.initial_weights(lambda: make(image_shape=image_shape), seed)
     else:
       arrays = weight_store.read_arrays(pathlib.Path(weights))
       values = [arrays[key] for key in sorted(arrays)][:len(self.model.weights)]

@@ -19,6 +19,7 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
 from suite.training.objectives import cross_entropy
+from suite.training.objectives import own_loss
 
 
 class GradientLoop:
@@ -27,10 +28,12 @@ class GradientLoop:
   Args:
     model: images [B, H, W, 3] to logits [B, C].
     kind: "single_label" or "multi_label".
-    optimizer: one of `optimizers.NAMES`.
+    optimizer: one of `optimizers.NAMES`, or a Keras optimizer, whose rate follows the warm-up and
+      cosine unless it has a schedule.
     momentum: of "sgd" and "sgdw" (Nesterov).
     weight_decay: coupled for "sgd", decoupled for the others; spares norms and biases.
     distribution: the strategy under whose scope the model was made.
+    loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
   """
 
   def __init__(
@@ -41,7 +44,8 @@ class GradientLoop:
       momentum: float,
       weight_decay: float,
       distribution: distribution_lib.Distribution,
-      optimizer: str = "sgd",
+      optimizer: str | optimizers.OwnOptimizer = "sgd",
+      loss: Callable[..., tf.Tensor] | None = None,
   ):
     self.model, self.distribution = model, distribution
     with distribution.scope():
@@ -50,16 +54,20 @@ class GradientLoop:
       self._total = _scalar("total_steps", tf.float32)
       self._smoothing = _scalar("label_smoothing", tf.float32)
       schedule = schedules.WarmupCosine(self._peak, self._warmup, self._total)
-      keras = optimizers.by_name(
-          optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
+      if isinstance(optimizer, str):
+        keras = optimizers.by_name(
+            optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
+      else:
+        keras = optimizers.own(optimizer, "Trainer.optimizer", schedule=schedule)
       # Decoupled decay is part of the optimizer itself.
       self._updates = optimizers.KerasUpdates(
           keras, model.trainable_variables, num_replicas=distribution.num_replicas,
           coupled_decay=weight_decay if optimizer == "sgd" else 0.0)
     self.optimizer = keras
+    objective = (cross_entropy.CrossEntropy(self._smoothing) if loss is None
+                 else own_loss.OwnLoss(loss))
     self._train = train_step.TrainStep(
-        model, objective=cross_entropy.CrossEntropy(self._smoothing), optimizer=self._updates,
-        kind=kind)
+        model, objective=objective, optimizer=self._updates, kind=kind)
     self.step: Any = tf.function(self._step) if distribution.is_single else self._step
     self._loop = batch_loop.BatchLoop(self._update, after=self._average)
 

@@ -12,7 +12,9 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.models import heads
 from suite.models import initial
+from suite.models.own import own_model
 from suite.training.gradient import gradient_loop
+from suite.training.gradient import optimizers
 from suite.training.scoring import scoring
 
 # What batch norm of `Network.extract` takes means and variances from.
@@ -23,17 +25,17 @@ class Network:
   """Backbone, head and gradient loop for one kind of task and number of classes.
 
   Args:
-    backbone_fn: backbone_fn(image_shape=(H, W, 3)) returns a Keras model, images to features
-      [B, D].
-    image_size: H = W of the images.
+    backbone: a Keras model of images to features [B, D], or a function that makes one of
+      image_shape (H, W, C); see `own_model`.
+    image_size: H = W of the images. channels: C.
     kind, num_classes: of the task.
-    momentum, weight_decay, optimizer: see `GradientLoop`.
+    momentum, weight_decay, optimizer, loss: see `GradientLoop`.
     distribution: where the variables live.
   """
 
   def __init__(
       self,
-      backbone_fn: Callable[..., tf.keras.Model],
+      backbone: own_model.Given,
       *,
       image_size: int,
       kind: str,
@@ -41,18 +43,22 @@ class Network:
       momentum: float,
       weight_decay: float,
       distribution: distribution_lib.Distribution,
-      optimizer: str = "sgd",
+      optimizer: str | optimizers.OwnOptimizer = "sgd",
+      channels: int = 3,
+      loss: Callable[..., tf.Tensor] | None = None,
   ):
     self._arguments: Dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
-        weight_decay=weight_decay, optimizer=optimizer)
-    self._backbone_fn, self._distribution = backbone_fn, distribution
+        weight_decay=weight_decay, optimizer=optimizer, channels=channels,
+        loss=loss)
+    self._make = own_model.as_backbone(backbone, "Finetune.backbone")
+    self._distribution = distribution
     self._costs: Dict[str, flops.Cost] = {}
     with distribution.scope():
       self.backbone, self.head, self.model = self._build()
     self.loop = gradient_loop.GradientLoop(
         self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
-        distribution=distribution)
+        distribution=distribution, loss=loss)
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
@@ -73,9 +79,10 @@ class Network:
     return self._extract[statistics]
 
   def _build(self):
-    size = self._arguments["image_size"]
-    backbone = self._backbone_fn(image_shape=(size, size, 3))
-    head = heads.linear(self._arguments["num_classes"], backbone.output_shape[-1])
+    size, num_classes = self._arguments["image_size"], self._arguments["num_classes"]
+    backbone = self._make(image_shape=(size, size, self._arguments["channels"]))
+    head = (self._make.own_head(num_classes) if self._make.keeps_head
+            else heads.linear(num_classes, backbone.output_shape[-1]))
     images = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
     return backbone, head, tf.keras.Model(images, head(backbone(images)))
 
@@ -109,6 +116,6 @@ class Network:
       loop = self.loop
       if not self._distribution.is_single:
         single = distribution_lib.build("one_device")
-        loop = Network(self._backbone_fn, **self._arguments, distribution=single).loop
+        loop = Network(self._make, **self._arguments, distribution=single).loop
       self._costs[key] = loop.cost(batch_spec)
     return self._costs[key]

@@ -15,6 +15,9 @@ from suite.training.gradient import schedules
 LearningRate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
 Optimizer = Union[tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer]
 Decays = Callable[[tf.Variable], bool]
+# Of the user: an optimizer, or a function that makes one.
+OwnOptimizer = Union[Optimizer, Callable[[], Optimizer]]
+_OPTIMIZERS = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)
 
 # "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
 _KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
@@ -121,12 +124,13 @@ class KerasUpdates(tf.Module):
     super().__init__()
     self._decays = decays
     self.optimizer, self._decay, self._num_replicas = optimizer, coupled_decay, num_replicas
+    self._has_schedule = _schedule_of(optimizer) is not None
     make_slots(optimizer, variables)
 
   def apply(self, gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
             rate: tf.Tensor | None) -> None:
     """Takes one step; the rate, [], becomes the optimizer's; None leaves it to its schedule."""
-    if rate is not None:
+    if rate is not None and not self._has_schedule:
       self.optimizer.learning_rate.assign(rate)
     if self._decay:
       gradients = with_coupled_decay(
@@ -147,34 +151,70 @@ class KerasUpdates(tf.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Keras:
-  """A Keras optimizer for `GradientLearner.optimizer`; the learner sets the rate of each step.
+  """A Keras optimizer for `GradientLearner.optimizer`.
 
   Attributes:
-    make: makes the optimizer, such as `tf.keras.optimizers.Adam`; called without arguments.
+    make: the optimizer, which is copied, or a function that makes it, such as
+      `tf.keras.optimizers.Adam`, called without arguments. One with a learning rate schedule
+      follows that; the learner sets the rate of each step of any other.
     keep: whether velocities and moments stay from one phase to the next.
   """
 
-  make: Callable[[], tf.keras.optimizers.Optimizer]
+  make: OwnOptimizer
   keep: bool = False
 
   def build(self, variables: Sequence[tf.Variable]) -> KerasUpdates:
     """The optimizer for these variables."""
-    optimizer = self.make()
-    kinds = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)
-    if not isinstance(optimizer, kinds):
-      raise ValueError(f"GradientLearner.optimizer made {type(optimizer).__name__} "
-                       f"({optimizer!r}); it must make a tf.keras.optimizers.Optimizer.")
-    if isinstance(getattr(optimizer, "_learning_rate", None),
-                  tf.keras.optimizers.schedules.LearningRateSchedule):
-      raise ValueError(f"{type(optimizer).__name__} was given a learning rate schedule; the "
-                       "learner sets the rate of each step. Give GradientLearner a learning_rate "
-                       "and a schedule.")
-    return KerasUpdates(optimizer, variables)
+    return KerasUpdates(own(self.make, "GradientLearner.optimizer"), variables)
+
+  def own_rate(self) -> Optional[float]:
+    """The learning rate it was made with; None: a schedule."""
+    return own_rate(own(self.make, "GradientLearner.optimizer"))
+
+
+def own(given: OwnOptimizer, owner: str, *, schedule: Optional[LearningRate] = None) -> Optimizer:
+  """A new optimizer like the user's, without the XLA that hides it from a count of FLOPs.
+
+  Args:
+    given: an optimizer, or a function that makes one.
+    owner: the argument that it was given as, for messages.
+    schedule: its rate, unless it has a schedule itself.
+  """
+  made = given if isinstance(given, _OPTIMIZERS) or not callable(given) else given()
+  if not isinstance(made, _OPTIMIZERS):
+    raise ValueError(f"{owner} made {type(made).__name__} ({made!r}); it must make a "
+                     "tf.keras.optimizers.Optimizer.")
+  if made is not given and (schedule is None or own_rate(made) is None):
+    made.jit_compile = False  # Legacy optimizers do not read it.
+    return made
+  config = made.get_config()
+  if "jit_compile" in config:
+    config["jit_compile"] = False
+  if own_rate(made) is None:
+    config["learning_rate"] = _schedule_of(made)
+  elif schedule is not None:
+    config["learning_rate"] = schedule
+  return type(made).from_config(config)
+
+
+def own_rate(optimizer: Optimizer) -> Optional[float]:
+  """The learning rate of an optimizer; None if it has a schedule."""
+  if _schedule_of(optimizer) is not None:
+    return None
+  return float(tf.keras.backend.get_value(optimizer.learning_rate))
+
+
+def _schedule_of(optimizer: Optimizer) -> Optional[LearningRate]:
+  rate = getattr(optimizer, "_learning_rate", None)  # The property calls the schedule.
+  if rate is None and isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
+    rate = optimizer._hyper.get("learning_rate")
+  return rate if isinstance(rate, tf.keras.optimizers.schedules.LearningRateSchedule) else None
 
 
 def reset(optimizer: Optimizer) -> None:
   """Forgets velocities, moments and the step count; compiled steps stay valid."""
   legacy = isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer)
+  rate = None if _schedule_of(optimizer) is not None else optimizer.learning_rate
   for variable in optimizer.variables() if legacy else optimizer.variables:
-    if variable is not optimizer.learning_rate:
+    if variable is not rate:
       variable.assign(tf.zeros_like(variable))

@@ -21,12 +21,14 @@ from typing import Callable, Protocol
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.models import cut_net
+from suite.models.own import own_model
 from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
 
-MakeBackbone = Callable[..., tf.keras.Model]
+MakeBackbone = own_model.Given
 
 
 class TrainablePart(Protocol):
@@ -149,8 +151,8 @@ class AllLayers:
   """All layers are trained, on examples with the learner's augmentation.
 
   Args:
-    backbone: called with image_shape=(S, S, 3), or feature_size=D for feature sets, it returns a
-      Keras model to features [B, D].
+    backbone: a Keras model to features [B, D], or a function that makes one of image_shape
+      (S, S, 3), or feature_size D for feature sets; see `own_model`.
     weights: an .npz of weights in Keras order, as a weight store writes it, of the backbone or of
       its first layers; further arrays, those of a head, are left alone. None: random ones.
     norms: "trained" takes the statistics of the batch in training; "fixed" those it began with,
@@ -162,7 +164,8 @@ class AllLayers:
   def __init__(self, backbone: MakeBackbone, weights: str | None = None, norms: str = "trained"):
     if norms not in cut_net.NORMS:
       raise ValueError(f"AllLayers.norms is {norms!r}; allowed are {', '.join(cut_net.NORMS)}.")
-    self._make, self._weights, self._norms = backbone, weights, norms
+    self.backbone = own_model.as_backbone(backbone, "AllLayers.backbone")
+    self._weights, self._norms = weights, norms
 
   def prepare(self, shape: tuple[int, ...]) -> None:
     self._shape = tuple(shape)
@@ -175,18 +178,10 @@ class AllLayers:
     return images
 
   def upper(self) -> tf.keras.Model | None:
-    is_features = len(self._shape) == 1
-    name = "feature_size" if is_features else "image_shape"
-    size = self._shape[0] if is_features else self._shape
-    try:
-      model = self._make(**{name: size})
-    except TypeError as error:
-      raise ValueError(f"AllLayers.backbone cannot be called with {name}={size!r} ({error}); it "
-                       f"must take {name} and return a Keras model to features [B, D].") from error
-    if not isinstance(model, tf.keras.Model) or len(model.output_shape) != 2:
-      shape = getattr(model, "output_shape", type(model).__name__)
-      raise ValueError(f"AllLayers.backbone made {shape!r}; it must make a Keras model whose "
-                       "output is features [B, D]: end it with pooling or Flatten.")
+    if len(self._shape) == 1:
+      model = self.backbone(feature_size=self._shape[0])
+    else:
+      model = self.backbone(image_shape=self._shape)
     if self._norms == "fixed":
       for layer in cut_net.flat_layers(model):
         layer.trainable = hasattr(layer, "kernel")
@@ -199,7 +194,16 @@ class AllLayers:
     return [arrays[key] for key in sorted(arrays)]
 
   def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
-    return mac_views.model_layers(model)
+    assert model is not None
+    try:
+      return mac_views.model_layers(model)
+    except (ValueError, KeyError):  # Layers without a rule, or of a subclassed model: as one.
+      spec = tf.TensorSpec([1, *self._shape], model.inputs[0].dtype)
+      found = flops.count(tf.function(
+          lambda x: model(x, training=False), autograph=False).get_concrete_function(spec))
+      if found.macs is None:
+        raise
+      return [mac_views.Layer(model.name, found.macs)]
 
 
 def with_first(weights: list[np.ndarray], given: list[np.ndarray] | None, num_backbone: int

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -43,6 +43,9 @@ class Trainer:
     validate_every: steps between validations. save_every: steps between saves of a run in progress.
     warmup_epochs: linear warm-up, in epochs.
     momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
+      A Keras optimizer, or a function that makes one, has its own momentum and decay; the search
+      sets its rate, unless it has a schedule.
+    loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
     eval_batch_size: of validation and prediction.
     max_validation: images of the dev split that each validation looks at, the same ones for
       all trials; None is all of them.
@@ -59,13 +62,14 @@ class Trainer:
   warmup_epochs: float = 7
   momentum: float = 0.9
   weight_decay: float = 1e-4
-  optimizer: str = "sgd"
+  optimizer: Union[str, optimizers.OwnOptimizer] = "sgd"
+  loss: Optional[Callable[..., Any]] = None
   eval_batch_size: int = 256
   max_validation: Optional[int] = None
   device_bytes: int = 2 * 2**30
 
   def __post_init__(self):
-    if self.optimizer not in optimizers.NAMES:
+    if isinstance(self.optimizer, str) and self.optimizer not in optimizers.NAMES:
       raise ValueError(f"Trainer.optimizer is {self.optimizer!r}; allowed are "
                        f"{', '.join(optimizers.NAMES)}.")
     for name in ("steps", "validate_every", "save_every", "eval_batch_size", "batch_size",

@@ -13,7 +13,10 @@ from suite.compute import ledger as ledger_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.metrics import classification
+from suite.metrics import own_metrics
 from suite.training.scoring import scoring
+
+_NO_METRICS = own_metrics.OwnMetrics()
 
 
 class Evaluation(NamedTuple):
@@ -38,6 +41,7 @@ def evaluate(
     batch_size: int = 256,
     phase: str = "predict",
     forward: scoring.Forward | None = None,
+    metrics: own_metrics.OwnMetrics = _NO_METRICS,
 ) -> Evaluation:
   """Runs `predict` (images [B, H, W, 3] to logits [B, C]) over a set, every example once.
 
@@ -53,15 +57,17 @@ def evaluate(
     phase: of the ledger.
     forward: `predict` compiled before, for a learner that predicts several sets without training
       in between: compiling takes longer than a small set.
+    metrics: further metrics, of the user.
   """
   forward = forward or scoring.Forward(predict, distribution)
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
   outputs = forward.run(
       image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
-  return score(outputs, image_set.kind)
+  return score(outputs, image_set.kind, metrics)
 
 
-def score(outputs: scoring.Outputs, kind: str) -> Evaluation:
+def score(outputs: scoring.Outputs, kind: str,
+          metrics: own_metrics.OwnMetrics = _NO_METRICS) -> Evaluation:
   """Returns the error of logits [N, C]: 1 - top-1 accuracy, or 1 - mean average precision."""
   multi_label = kind == tasks.MULTI_LABEL
   top1 = classification.top1(outputs.values)
@@ -71,7 +77,8 @@ def score(outputs: scoring.Outputs, kind: str) -> Evaluation:
   else:
     error = classification.error(int(np.sum(correct)), len(correct))
   record = {"metric": "1 - mAP" if multi_label else "error", "error": error, "seen": len(correct),
-            "correct": int(np.sum(correct))}
+            "correct": int(np.sum(correct)),
+            **metrics.of_predictions(outputs.labels, outputs.values)}
   predictions = dict(
       ids=outputs.ids, labels=outputs.labels, top1=top1, correct=correct,
       true_class_probability=classification.true_class_probability(outputs.values, outputs.labels),

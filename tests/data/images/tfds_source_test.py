@@ -72,7 +72,7 @@ def test_what_cannot_be_read_says_what_to_do(pictures_dir, tmp_path):
   with pytest.raises(ValueError, match="has no split 'dev'; it has test, train"):
     _read("same_shape", pictures_dir, "dev")
   with pytest.raises(FileNotFoundError,
-                     match="is not prepared in .*Run: suite data build suite_test_pictures/mixed"):
+                     match="is not prepared in .*Run: python -c .*suite_test_pictures/mixed"):
     _read("mixed", str(tmp_path))
 
 

@@ -233,14 +233,35 @@ def test_a_spec_makes_an_optimizer_for_each_learner(name):
   assert not spec.keep and optimizers.Keras(MAKES[name], keep=True).keep
 
 
-@pytest.mark.parametrize("make, message", [
-    (lambda: "adam", "made str .'adam'.; it must make a tf.keras.optimizers.Optimizer"),
-    (lambda: tf.keras.optimizers.SGD(tf.keras.optimizers.schedules.CosineDecay(0.1, 10)),
-     "SGD was given a learning rate schedule; the learner sets the rate of each step"),
-])
-def test_a_spec_that_makes_no_such_optimizer_is_refused(make, message):
-  with pytest.raises(ValueError, match=message):
-    optimizers.Keras(make).build(two())
+def test_a_spec_that_makes_no_such_optimizer_is_refused():
+  with pytest.raises(ValueError, match="made str .'adam'.; it must make a tf.keras.optimizers.Opt"):
+    optimizers.Keras(lambda: "adam").build(two())
+
+
+def test_a_schedule_of_the_optimizer_is_followed_and_the_learners_rate_is_not_read():
+  stairs = tf.keras.optimizers.schedules.PiecewiseConstantDecay([0], [0.5, 0.25])
+  spec = optimizers.Keras(tf.keras.optimizers.SGD(stairs))
+  variables = [tf.Variable([1.0], name="kernel")]
+  updates = spec.build(variables)
+  assert spec.own_rate() is None
+  for expected in (0.5, 0.25):  # By hand: 1 - 0.5, then - 0.25, with gradients of 1.
+    updates.apply([tf.constant([1.0])], variables, tf.constant(100.0))
+    assert float(variables[0][0]) == expected
+  updates.reset()
+  updates.apply([tf.constant([1.0])], variables, tf.constant(100.0))
+  assert float(variables[0][0]) == -0.25  # The schedule began again.
+
+
+@pytest.mark.parametrize("given", [
+    tf.keras.optimizers.Adam(0.003, beta_1=0.8),
+    lambda: tf.keras.optimizers.Adam(0.003, beta_1=0.8)])
+def test_a_copy_of_an_instance_has_its_settings_and_no_xla(given):
+  made = optimizers.own(given, "x")
+  assert (made.beta_1, made.jit_compile) == (0.8, False)
+  assert made is not given
+  assert optimizers.own_rate(made) == pytest.approx(0.003)
+  sched = schedules.Constant(0.5)
+  assert optimizers.own_rate(optimizers.own(given, "x", schedule=sched)) is None
 
 
 TWO_REPLICAS = """

@@ -1,0 +1,242 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image sets from what a user has: arrays, a `tf.data.Dataset`, folders, TFDS, Hugging Face.
+
+All return an `image_set.ImageSet`, in memory. Pixels are 0..255: integers, or floats that are
+rounded. Labels are class numbers 0..C-1, or for kind="multi_label" multi-hot rows of 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+import pathlib
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.images import prepared_sets
+from suite.data.images import streamed_set
+
+_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
+_NAMES = (("image", "images", "img", "x", "pixel_values"),
+          ("label", "labels", "target", "y", "fine_label"), ("id", "ids"))
+
+
+def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
+                kind: str = tasks.SINGLE_LABEL, ids: image_set.Ids = None) -> image_set.ImageSet:
+  """A set of images [N, H, W, C] or [N, H, W], C 1 or 3, and labels [N] or multi-hot [N, C].
+
+  Args:
+    images: pixels 0..255.
+    labels: integers.
+    name: for messages and records.
+    num_classes: C; the largest label plus one if not given.
+    kind: "single_label" or "multi_label".
+    ids: N different names; the numbers of the images if not given.
+  """
+  pixels = _pixels(name, np.asarray(images))
+  checked = _labels(name, labels, kind)
+  if len(checked) != len(pixels):
+    raise ValueError(f"{name!r} has {len(pixels)} images and {len(checked)} labels; give as many "
+                     "of each.")
+  return image_set.ImageSet.from_arrays(
+      name, pixels, checked, kind=kind, ids=ids, num_classes=num_classes or _width(checked))
+
+
+def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: int | None = None,
+                 kind: str = tasks.SINGLE_LABEL,
+                 memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
+                 ) -> image_set.ImageSet:
+  """A set of a finite data set of (image, label) or {"image", "label", "id"}, batched or not.
+
+  Images of several sizes are kept as PNG. Arguments as of `from_arrays`; `memory_limit_bytes`: size
+  of all pixels above which the data set is refused, since it may have no end.
+  """
+  if not isinstance(dataset, tf.data.Dataset):
+    raise ValueError(f"{name!r} was given {type(dataset).__name__}; from_dataset takes a "
+                     "tf.data.Dataset. Arrays are for from_arrays.")
+  if int(dataset.cardinality()) == tf.data.INFINITE_CARDINALITY:
+    raise ValueError(f"{name!r} is an endless data set; leave out .repeat(), or .take(n) of it.")
+  images: list[np.ndarray] = []
+  labels: list[np.ndarray] = []
+  ids: list[str] = []
+  size = 0
+  for image, label, example_id in _examples(dataset, name):
+    images.append(image)
+    labels.append(label)
+    ids += [] if example_id is None else [example_id]
+    size += image.nbytes
+    if size > memory_limit_bytes:
+      raise ValueError(
+          f"{name!r} has not ended after {len(images)} images of {size / 1e9:.1f} GB. If it "
+          "repeats, leave .repeat() out. Else raise memory_limit_bytes, or write it as a TFDS data "
+          "set and use from_tfds, which reads large ones from disk.")
+  if not images:
+    raise ValueError(f"{name!r} is an empty data set; give one that has examples. (A data set made "
+                     "from an iterator is empty when it is read again.)")
+  return _set(name, images, labels, ids, num_classes, kind, memory_limit_bytes)
+
+
+def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
+                   classes: Sequence[str] | None = None) -> image_set.ImageSet:
+  """A set of a folder with a folder of images for each class: DIR/CLASS/**/IMAGE.
+
+  Args:
+    directory: DIR.
+    name: the directory's if not given.
+    classes: names of the class folders in the order of their labels; sorted if not given.
+  """
+  root = pathlib.Path(directory)
+  if not root.is_dir():
+    raise FileNotFoundError(f"There is no folder {str(root)!r}; give one that holds a folder of "
+                            "images for each class.")
+  found = sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+  chosen = list(classes) if classes is not None else found
+  missing = sorted(set(chosen) - set(found))
+  if missing or not chosen:
+    raise ValueError(f"{str(root)!r} has the class folders {found}, "
+                     f"{'none of images' if not missing else f'but not {missing}'}. It must hold a "
+                     "folder of images for each class.")
+  paths = [(label, path) for label, folder in enumerate(chosen)
+           for path in sorted((root / folder).rglob("*")) if path.suffix.lower() in _ENDINGS]
+  empty = sorted(set(chosen) - {chosen[label] for label, _ in paths})
+  if empty:
+    raise ValueError(f"{str(root)!r}: the class folders {empty} hold no image "
+                     f"({', '.join(_ENDINGS)}). Remove them, or name the others in classes.")
+  return image_set.ImageSet.from_encoded(
+      name or root.name, [path.read_bytes() for _, path in paths], [label for label, _ in paths],
+      kind=tasks.SINGLE_LABEL, num_classes=len(chosen),
+      ids=[path.relative_to(root).as_posix() for _, path in paths])
+
+
+def from_tfds(name: str, split: str = "train", *, data_dir: str | None = None
+              ) -> image_set.ImageSet | streamed_set.StreamedSet:
+  """A split of any prepared TensorFlow data set with `image` and `label` or `labels`.
+
+  Args:
+    name: "mnist", "nevis/mnist", ...; it is not downloaded.
+    split: "train", "train[:80%]", ...
+    data_dir: of TFDS.
+  """
+  return prepared_sets.read(name, split, data_dir=data_dir)
+
+
+def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label",
+                     name: str = "mine", num_classes: int | None = None,
+                     kind: str = tasks.SINGLE_LABEL) -> image_set.ImageSet:
+  """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
+
+  Args:
+    dataset: rows {image: PIL image or array, label: class number}.
+    image, label: names of its columns.
+    name, kind: as of `from_arrays`.
+    num_classes: C; that of the ClassLabel feature if not given, else the largest label plus one.
+  """
+  images, labels = [], []
+  for row in dataset:
+    missing = [column for column in (image, label) if column not in row]
+    if missing:
+      raise ValueError(f"{name!r} has no column {missing[0]!r}; it has {', '.join(map(str, row))}. "
+                       "Give image= and label=.")
+    images.append(_pixels(name, np.asarray(row[image])[None])[0])
+    labels.append(np.asarray(row[label]))
+  if not images:
+    raise ValueError(f"{name!r} is an empty data set; give one that has examples.")
+  features = getattr(dataset, "features", None) or {}
+  declared = getattr(features.get(label), "num_classes", None)
+  return _set(name, images, labels, [], num_classes or declared, kind,
+              image_set.DEFAULT_MEMORY_LIMIT_BYTES)
+
+
+def _set(name: str, images: Sequence[np.ndarray], labels: Sequence[np.ndarray], ids: Sequence[str],
+         num_classes: int | None, kind: str, memory_limit_bytes: int) -> image_set.ImageSet:
+  checked = _labels(name, np.asarray(labels), kind)
+  num_classes = num_classes or _width(checked)
+  if len({image.shape for image in images}) == 1:
+    return image_set.ImageSet.from_arrays(name, np.stack(images), checked, kind=kind,
+                                          num_classes=num_classes, ids=ids or None)
+  encoded = [tf.io.encode_png(image).numpy() for image in images]
+  return image_set.ImageSet.from_encoded(name, encoded, checked, kind=kind, ids=ids or None,
+                                         num_classes=num_classes,
+                                         memory_limit_bytes=memory_limit_bytes)
+
+
+def _examples(dataset: tf.data.Dataset, name: str
+              ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
+  """(image uint8 [H, W, C], label, id) of each example, batched or not."""
+  for element in dataset.as_numpy_iterator():
+    image, label, example_id = _parts(element, name)
+    image = np.asarray(image)
+    if image.ndim not in (3, 4):
+      raise ValueError(f"{name!r} has images of shape {list(image.shape)}; expected [H, W, C], or "
+                       "batches [B, H, W, C]. Add an axis of 1 to gray images: x[..., None].")
+    if image.ndim == 3:
+      yield _pixels(name, image[None])[0], np.asarray(label), _text(example_id)
+      continue
+    if np.shape(label)[:1] != image.shape[:1]:
+      raise ValueError(f"{name!r} has a batch of {len(image)} images with labels of shape "
+                       f"{list(np.shape(label))}; give a label for each image.")
+    for i, pixels in enumerate(_pixels(name, image)):
+      yield pixels, np.asarray(label[i]), None if example_id is None else _text(example_id[i])
+
+
+def _parts(element: Any, name: str) -> tuple[Any, Any, Any]:
+  if isinstance(element, Mapping):
+    found = [next((element[key] for key in keys if key in element), None) for keys in _NAMES]
+    if found[0] is not None and found[1] is not None:
+      return found[0], found[1], found[2]
+  elif isinstance(element, tuple) and len(element) == 2:
+    return element[0], element[1], None
+  got = (f"a dictionary of {', '.join(map(str, element))}" if isinstance(element, Mapping)
+         else f"a tuple of {len(element)}" if isinstance(element, tuple) else "one tensor")
+  raise ValueError(f"{name!r} has elements that are {got}; expected (image, label), or a "
+                   "dictionary with 'image' and 'label'. Map it to that, labels included.")
+
+
+def _text(value: Any) -> str | None:
+  return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
+
+
+def _pixels(name: str, images: np.ndarray) -> np.ndarray:
+  """uint8 [N, H, W, C] of pixels 0..255."""
+  if images.dtype.kind not in "uif" or images.ndim not in (3, 4) or not images.size:
+    raise ValueError(f"{name!r} has images of type {images.dtype} and shape {list(images.shape)}; "
+                     "expected pixels 0..255, [N, H, W, 1 or 3], at least one.")
+  if images.ndim == 3:
+    images = images[..., None]
+  if images.shape[-1] not in (1, 3):
+    raise ValueError(f"{name!r} has images with {images.shape[-1]} channels; allowed are 1 and 3. "
+                     "Channels come last: [N, H, W, C].")
+  if images.dtype == np.uint8:
+    return images
+  low, high = float(images.min()), float(images.max())
+  if not (low >= 0 and high <= 255):
+    raise ValueError(f"{name!r} has pixels from {low:g} to {high:g}; give them as 0..255, and let "
+                     "the model scale them, for example by a Rescaling layer.")
+  if images.dtype.kind == "f" and 0 < high <= 1:
+    raise ValueError(f"{name!r} has float pixels of at most {high:g}; the suite takes 0..255. Give "
+                     "(255 * images).round().astype('uint8'), and let the model scale them.")
+  return np.rint(images).astype(np.uint8)
+
+
+def _labels(name: str, labels: Any, kind: str) -> np.ndarray:
+  """Integer labels [N], or [N, C]."""
+  labels = np.asarray(labels)
+  if labels.dtype.kind in "SUO":
+    raise ValueError(f"{name!r} has labels that are text, such as {str(labels.reshape(-1)[0])!r}; "
+                     "give class numbers from 0: np.unique(labels, return_inverse=True)[1].")
+  if labels.dtype.kind == "f":
+    raise ValueError(f"{name!r} has labels of type {labels.dtype}; give class numbers from 0, as "
+                     "integers: labels.astype('int64') if they are whole numbers.")
+  if labels.ndim == 2 and kind == tasks.SINGLE_LABEL:
+    hint = ("np.argmax(labels, axis=1)" if labels.shape[1] > 1 else "labels[:, 0]")
+    raise ValueError(f"{name!r} has labels of shape {list(labels.shape)}; one class an image is a "
+                     f"number: {hint}. For several classes an image say kind='multi_label'.")
+  return labels
+
+
+def _width(labels: np.ndarray) -> int:
+  """C, by the labels."""
+  return labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0

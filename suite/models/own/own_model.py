@@ -1,0 +1,187 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Keras models of the user as backbones: an instance, or a function that makes one.
+
+A backbone is called with image_shape=(H, W, C), or feature_size=D, and returns a new Keras model of
+features [B, D]. `Backbone` makes one of
+
+  a model instance        copied at each call, with its weights
+  a function              whose arguments may have any names: one called image_shape, input_shape or
+                          shape, or else the only required one, is given the shape; one called
+                          num_classes or classes the number of classes; without arguments is fine
+
+The model's last layers may be its classifier; see `HEADS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Union
+
+import tensorflow as tf
+
+from suite.models.own import model_checks
+
+Given = Union[tf.keras.Model, Callable[..., tf.keras.Model]]
+
+# new: the model makes features, and a learner adds its head. replace: the model's last layer is a
+# classifier, which is left out. own: it is kept, and must be as wide as the task.
+HEADS = ("new", "replace", "own")
+_SHAPES = ("image_shape", "input_shape", "shape")
+_CLASSES = ("num_classes", "classes", "n_classes")
+
+
+class Backbone:
+  """A user's model as a backbone; see the module.
+
+  Args:
+    given: a model, or a function that makes one.
+    head: one of `HEADS`.
+    owner: the argument that it was given as, for messages.
+
+  Attributes:
+    keeps_head: whether `own_head` makes the head.
+  """
+
+  def __init__(self, given: Given, head: str = "new", *, owner: str = "the model"):
+    if head not in HEADS:
+      raise ValueError(f"head is {head!r}; allowed are {', '.join(HEADS)}.")
+    if not callable(given):
+      raise ValueError(f"{owner} is {given!r}; give a tf.keras.Model, or a function that makes "
+                       "one.")
+    self._given, self._head, self._owner = given, head, owner
+    self.keeps_head = head == "own"
+    self._shape: tuple[int, ...] = ()
+    self._checked: set[tuple[int, ...]] = set()
+
+  @property
+  def image_shape(self) -> tuple[int, int, int] | None:
+    """(H, W, C) that a model instance takes; None where that is open or a function is given."""
+    if not isinstance(self._given, tf.keras.Model) or not self._given.built:
+      return None
+    model_checks.check_ends(self._given, self._owner)
+    shape: Any = getattr(self._given, "input_shape", None) or ()
+    return tuple(shape[1:]) if len(shape) == 4 and all(shape[1:]) else None
+
+  def __call__(self, *, image_shape: Any = None, feature_size: int | None = None) -> tf.keras.Model:
+    """A new model of features [B, D], with the instance's weights or new ones."""
+    self._shape = (feature_size,) if feature_size is not None else tuple(image_shape)
+    body, _ = self._parts(2)
+    return body
+
+  def own_head(self, num_classes: int) -> tf.keras.Model:
+    """A new model of features [B, D] to logits [B, C], after the backbone was made once."""
+    _, head = self._parts(num_classes)
+    assert head is not None
+    width = head.output_shape[-1]
+    if width != num_classes:
+      raise ValueError(
+          f"{self._owner} has {width} outputs, but the task has {num_classes} classes. Give a "
+          "model of this width, a function with an argument num_classes, or head='replace', which "
+          "puts a new head in place of its last layer.")
+    return head
+
+  def _parts(self, num_classes: int) -> tuple[tf.keras.Model, tf.keras.Model | None]:
+    whole = self._made(num_classes)
+    if self._head == "new":
+      model_checks.check_features(whole, self._owner)
+      return whole, None
+    return model_checks.divide(whole, self._owner, keeps_head=self.keeps_head)
+
+  def _made(self, num_classes: int) -> tf.keras.Model:
+    """The whole model, functional, with an input of the shape asked for."""
+    name = "feature_size" if len(self._shape) == 1 else "image_shape"
+    if isinstance(self._given, tf.keras.Model):
+      model = _copy(self._given, self._shape, self._owner)
+    else:
+      model = _called(self._given, name, self._shape, num_classes, self._owner)
+    if not isinstance(model, tf.keras.Model):
+      raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
+    model = _functional(model, self._shape, self._owner)
+    if self._shape not in self._checked and not _is_shipped(self._given):
+      model_checks.check_closed(model, self._shape, self._owner)
+    self._checked.add(self._shape)
+    return model
+
+
+def as_backbone(given: Any, owner: str) -> Backbone:
+  """`given` as a backbone: a `Backbone`, a model, or a function that makes one."""
+  return given if isinstance(given, Backbone) else Backbone(given, owner=owner)
+
+
+def _is_shipped(given: Any) -> bool:
+  return str(getattr(given, "__module__", "")).split(".")[0] == "suite"
+
+
+def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_classes: int,
+            owner: str) -> Any:
+  """Calls a function that makes a model, by the names of its parameters."""
+  size: Any = shape[0] if name == "feature_size" else shape
+  parameters = list(inspect.signature(make).parameters.values())
+  by_name = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+  arguments = {n: num_classes for n in _CLASSES if n in by_name}
+  taken = [n for n in (name, *(_SHAPES if name == "image_shape" else ())) if n in by_name]
+  if taken:
+    arguments[taken[0]] = size
+  positional = () if taken else [
+      p for p in parameters if p.default is p.empty and p.name not in arguments
+      and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+  open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters) and not taken and not positional
+  if open_ended:
+    arguments[name] = size
+  try:
+    return make(*([size] if positional else []), **arguments)
+  except TypeError as error:
+    raise ValueError(
+        f"{owner} cannot be called with {name}={size!r} ({error}); it must be a Keras model, or a "
+        f"function of the shape of an example ({name}, or its only required argument) that returns "
+        "a Keras model.") from error
+
+
+def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
+  """A model with the same layers, not shared, and the same weights."""
+  try:
+    if model_checks.is_functional(model) or isinstance(model, tf.keras.Sequential):
+      copied = tf.keras.models.clone_model(model, clone_function=_copied_layer)
+    else:
+      copied = type(model).from_config(model.get_config())
+  except Exception as error:
+    raise ValueError(f"{owner}, {model.name!r}, cannot be copied ({type(error).__name__}: {error})"
+                     ". Give a function that makes it.") from error
+  if not model.built:
+    return copied
+  if not copied.built:
+    copied(tf.zeros([1, *shape]))
+  copied.set_weights(model.get_weights())
+  return copied
+
+
+def _copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:
+  if isinstance(layer, tf.keras.layers.Lambda):  # Its config holds code, which does not restore.
+    return tf.keras.layers.Lambda(layer.function, name=layer.name, arguments=layer.arguments)
+  return layer.__class__.from_config(layer.get_config())
+
+
+def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
+  """The model with one input of known shape, checked."""
+  if isinstance(model, tf.keras.Sequential) and not model.built:
+    model.build((None, *shape))
+  model_checks.check_ends(model, owner)
+  known = getattr(model, "inputs", None)
+  if known and model_checks.is_functional(model):
+    wanted = tuple(model.input_shape[1:])
+    fits = len(wanted) == len(shape) and all(w in (None, s) for w, s in zip(wanted, shape))
+    if not fits:
+      raise ValueError(model_checks.wrong_shape(owner, model.name, wanted, shape))
+    if None not in wanted:
+      return model
+  inputs = tf.keras.Input(shape, dtype=known[0].dtype if known else tf.float32, name="image")
+  if known and model_checks.is_functional(model):
+    sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=_copied_layer)
+    sized.set_weights(model.get_weights())
+    return sized
+  try:
+    outputs = model(inputs)
+  except Exception as error:
+    raise ValueError(f"{owner}, {model.name!r}, cannot be called on examples {list(shape)} "
+                     f"({type(error).__name__}: {error}).") from error
+  return tf.keras.Model(inputs, outputs, name=f"{model.name}_on_{'x'.join(map(str, shape))}")

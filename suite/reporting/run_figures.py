@@ -1,0 +1,59 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The figures that runs and tables have: costs, error against FLOPs, accuracy matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import os
+from typing import Any
+
+import numpy as np
+
+from suite.metrics import task_stream
+from suite.reporting import figures
+from suite.reporting import paper_table
+from suite.reporting import runs as runs_lib
+
+
+def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
+         stem: str = "figure") -> dict[str, Any]:
+  """Draws costs or updates of tables, error against FLOPs of runs, and accuracy matrices.
+
+  Args:
+    runs: single runs.
+    tables: directories of whole tables.
+    stem: beginning of all names.
+
+  Returns:
+    {name: matplotlib figure}; runs without such results have none.
+  """
+  drawn: dict[str, Any] = {}
+
+  def add(figure: Any) -> None:
+    drawn[stem if not drawn else f"{stem}_{len(drawn) + 1}"] = figure
+
+  for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
+    points = [figures.Point(run.label, task_stream.cumulative_cost(run.totals),
+                             run.summary["mean_error"])
+              for run in runs if _has_headline(run) and _stream(run) == stream]
+    add(figures.error_against_flops(points, title=stream))
+  for directory in tables:
+    costs = [figures.TaskCosts(*line) for line in paper_table.costs(directory)]
+    spent = [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]
+    if costs or spent:
+      add(figures.costs_against_support_sets(costs) if costs
+          else figures.accuracy_against_updates(spent))
+  for run in runs:
+    if run.protocol == "clear" and "matrix" in run.summary:
+      acc = np.array(run.summary["matrix"], dtype=float)  # None becomes NaN.
+      name = f"{stem}_{run.label.replace('/', '_')}_matrix"
+      drawn[name] = figures.accuracy_matrix(acc, title=run.label)
+  return drawn
+
+
+def _has_headline(run: runs_lib.Run) -> bool:
+  return run.protocol == "nevis" and run.summary.get("mean_error") is not None
+
+
+def _stream(run: runs_lib.Run) -> str:
+  return f"{run.protocol} ({run.summary.get('stream', 'unnamed')})"

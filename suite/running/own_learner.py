@@ -1,0 +1,155 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite.learner`: a learner around a user's Keras model, made for the protocol that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from suite.contracts import deliveries
+from suite.contracts import transform as transform_lib
+from suite.data.images import image_ops
+from suite.learners import gradient
+from suite.learners import maml
+from suite.learners import pretrain_tune
+from suite.learners import protonet
+from suite.models.episodic import embedding
+from suite.models.episodic import functional_model
+from suite.models.own import own_model
+from suite.models.own import seeded_layers
+from suite.training.episodic import inner_loop
+from suite.training.episodic import meta_schedules
+from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
+from suite.training.gradient import trainable_parts
+from suite.training.objectives import own_loss
+
+FINETUNE, PROTONET, MAML, PRETRAIN_TUNE = "finetune", "protonet", "maml", "pretrain_tune"
+METHODS = (FINETUNE, PROTONET, MAML, PRETRAIN_TUNE)
+_SIZE = 32
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OwnLearner:
+  """What `learner` was given; `make` makes a new learner of it."""
+
+  backbone: own_model.Backbone
+  method: str | None
+  transform: transform_lib.Transform
+  optimizer: Any
+  loss: Any
+  epochs: float
+  batch_size: int
+  inner: inner_loop.InnerLoop | None
+  training: meta_schedules.MetaTraining | None
+  num_classes: int | None
+  options: dict[str, Any]
+
+  def make(self, delivery: str) -> tf.Module:
+    """A learner for data that is delivered in this way, one of `deliveries.DELIVERIES`."""
+    is_episodes = delivery == deliveries.EPISODES
+    method = self.method or (PROTONET if is_episodes else FINETUNE)
+    if is_episodes != (method != FINETUNE):
+      fitting = METHODS[1:] if is_episodes else METHODS[:1]
+      raise ValueError(f"suite.learner(method={method!r}) does not fit this protocol; allowed are "
+                       f"{', '.join(fitting)}, or no method for the first of them.")
+    return self._finetune(delivery) if method == FINETUNE else self._episodic(method)
+
+  def _finetune(self, delivery: str) -> tf.Module:
+    per_task = delivery == deliveries.TASKS
+    head: class_heads.Linear
+    if self.backbone.keeps_head:
+      head = class_heads.OwnHead(self.backbone, per_task)
+    elif per_task:
+      head = class_heads.PerTask()
+    else:
+      head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
+    given = dict(
+        transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
+        objective=None if self.loss is None else own_loss.OwnLoss(self.loss),
+        optimizer=optimizers.Keras(self.optimizer or tf.keras.optimizers.Adam),
+        epochs=self.epochs, batch_size=self.batch_size)
+    return gradient.GradientLearner(**{**given, **self.options})
+
+  def _episodic(self, method: str) -> tf.Module:
+    if self.loss is not None:
+      raise ValueError(f"suite.learner was given a loss and the method {method!r}, which minimizes "
+                       "cross-entropy within and over episodes. Leave the loss out.")
+    net = functional_model.FunctionalModel(self.backbone)
+    training = self.training or meta_schedules.MetaTraining(own_optimizer=self.optimizer)
+    shared: dict[str, Any] = dict(transform=self.transform, channels=self.transform.shape[-1],
+                                  training=training, **self.options)
+    if method == PROTONET:
+      return protonet.ProtoNet(embedding.Embedding(net), **shared)
+    if method == MAML:
+      return maml.Maml(net, inner=self.inner or inner_loop.InnerLoop(extend_rows=True), **shared)
+    if self.num_classes is None:
+      raise ValueError("suite.learner(method='pretrain_tune') needs num_classes, the classes of "
+                       "the training episodes' data (made with with_classes=True).")
+    inner = self.inner or inner_loop.InnerLoop(learn_rates=False, extend_rows=True)
+    return pretrain_tune.PretrainTune(net, inner=inner, num_classes=self.num_classes, **shared)
+
+
+def learner(
+    model: own_model.Given,
+    method: str | None = None,
+    *,
+    head: str = "new",
+    size: int | None = None,
+    transform: transform_lib.Transform | None = None,
+    optimizer: Any = None,
+    loss: Callable[..., Any] | None = None,
+    augment: Any = (),
+    epochs: float = 10,
+    batch_size: int = 32,
+    inner: inner_loop.InnerLoop | None = None,
+    training: meta_schedules.MetaTraining | None = None,
+    num_classes: int | None = None,
+    **options: Any,
+) -> OwnLearner:
+  """A learner around a Keras model, for `suite.run(protocol=..., learners={"mine": ...})`.
+
+  Args:
+    model: a tf.keras.Model of images (pixels 0..255), or a function that makes one of the image
+      shape. An instance is copied, with its weights, for each run.
+    method: "finetune" (nevis, clear, fluid); "protonet", "maml" or "pretrain_tune" (cfsl). None:
+      the first that fits the protocol.
+    head: "new": the model makes features [B, D], and gets a linear head. "replace": its last layer
+      is left out before. "own": its last layer is the head, and has one output for each class.
+    size: height and width of images; if not given, the model's, else 32.
+    transform: image preparation, in place of one by `size`.
+    optimizer: a Keras optimizer, or a function that makes one; Adam at 0.001 if not given.
+    loss: loss(labels, logits) -> [B] or []; cross-entropy if not given.
+    augment: Keras or keras-cv layers, or functions of images, that change training images.
+    epochs, batch_size: of each training ("finetune").
+    inner: inner loop of "maml" and "pretrain_tune".
+    training: meta-training of the methods for cfsl, in place of one by the optimizer.
+    num_classes: classes of the training data, for "pretrain_tune".
+    **options: further arguments of the learner: memory, replay_batch, schedule, ... of
+      `GradientLearner` ("finetune"), similarity of `ProtoNet`.
+  """
+  if method is not None and method not in METHODS:
+    raise ValueError(f"method is {method!r}; allowed are {', '.join(METHODS)}.")
+  backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
+  chosen = transform or _transform(backbone, size)
+  layers = [augment] if callable(augment) else list(augment)
+  if layers:
+    chosen = image_ops.Augmented(chosen, (seeded_layers.LayerOp(*layers),))
+  if optimizer is not None:
+    optimizers.own(optimizer, "suite.learner's optimizer")  # Refuses anything else at once.
+  return OwnLearner(backbone, method, chosen, optimizer, loss, epochs, batch_size, inner,
+                    training, num_classes, options)
+
+
+def _transform(backbone: own_model.Backbone, size: int | None) -> transform_lib.Transform:
+  shape: Sequence[int] = backbone.image_shape or (size or _SIZE, size or _SIZE, 3)
+  height, width, channels = shape
+  if height != width:
+    raise ValueError(f"The model takes images {list(shape)}; the suite makes square ones. Give a "
+                     "transform, or a model of square images.")
+  if size is not None and size != height:
+    raise ValueError(f"size is {size}, but the model takes images {list(shape)}. Leave size out.")
+  return image_ops.Plain(size=height, channels=channels)

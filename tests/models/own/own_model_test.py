@@ -1,0 +1,108 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A user's model as a backbone: copies, functions, heads, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.models.own import own_model
+
+layers = tf.keras.layers
+SHAPE = (4, 4, 3)
+
+
+def net(*last, shape=SHAPE):
+  return tf.keras.Sequential([layers.Flatten(input_shape=shape), layers.Dense(5, "relu"), *last])
+
+
+class Subclassed(tf.keras.Model):
+
+  def __init__(self, width=5):
+    super().__init__()
+    self.width, self.flat, self.dense = width, layers.Flatten(), layers.Dense(width)
+
+  def call(self, x):
+    return self.dense(self.flat(x))
+
+  def get_config(self):
+    return {"width": self.width}
+
+
+def test_an_instance_is_copied_with_its_weights():
+  model = net(layers.BatchNormalization())
+  backbone = own_model.Backbone(model)
+  one, other = (backbone(image_shape=SHAPE) for _ in range(2))
+  assert backbone.image_shape == SHAPE and one is not model and one is not other
+  for ours, theirs in zip(one.get_weights(), model.get_weights()):
+    np.testing.assert_array_equal(ours, theirs)
+  one.layers[1].kernel.assign_add(tf.ones_like(one.layers[1].kernel))
+  np.testing.assert_array_equal(other.get_weights()[0], model.get_weights()[0])
+
+
+def test_a_model_of_any_size_gets_the_size_of_the_images():
+  inputs = tf.keras.Input([None, None, 3])
+  features = layers.GlobalAveragePooling2D()(layers.Conv2D(2, 3)(inputs))
+  made = own_model.Backbone(tf.keras.Model(inputs, features))(image_shape=SHAPE)
+  assert made.input_shape == (None, *SHAPE) and made.output_shape == (None, 2)
+
+
+@pytest.mark.parametrize("given", [
+    Subclassed(), lambda: net(), lambda dims: net(shape=dims), lambda *, input_shape: net(),
+    lambda shape, width=3: net(shape=shape), lambda **settings: net(shape=settings["image_shape"]),
+], ids=["subclass", "nothing", "any name", "input_shape", "shape", "settings"])
+def test_functions_and_subclasses_are_taken(given):
+  made = own_model.Backbone(given)(image_shape=SHAPE)
+  assert made.input_shape == (None, *SHAPE) and made.output_shape == (None, 5)
+
+
+def test_heads():
+  model = net(layers.Dense(7, name="classifier"), layers.Softmax())
+  assert own_model.Backbone(model, "replace")(image_shape=SHAPE).output_shape == (None, 5)
+  own = own_model.Backbone(lambda shape, num_classes: net(layers.Dense(num_classes)), "own")
+  assert own(image_shape=SHAPE).output_shape == (None, 5)
+  assert [own.own_head(n).output_shape[-1] for n in (2, 9)] == [2, 9]
+  whole = own_model.Backbone(net(layers.Dense(7)), "own")
+  body, head = whole(image_shape=SHAPE), whole.own_head(7)
+  images = np.random.default_rng(0).normal(size=[2, *SHAPE]).astype(np.float32)
+  np.testing.assert_allclose(head(body(images)), whole._given(images), rtol=1e-5)
+
+
+def _two_inputs():
+  a, b = (tf.keras.Input([3], name=name) for name in "ab")
+  return tf.keras.Model([a, b], layers.Dense(2)(a + b))
+
+
+_OUTSIDE = tf.Variable(2.0, name="outside")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("given, head, message", [
+    (_two_inputs(), "new", "has 2 inputs \\(a, b\\); it must have one"),
+    (lambda shape: net(layers.Lambda(lambda x: x * _OUTSIDE, name="scale")), "new",
+     "reads 1 variables that are not its own, in scale. Make them weights of a layer"),
+    (net(shape=(8, 8, 1)), "new",
+     r"takes examples \[8, 8, 1\], but the learner's transform makes \[4, 4, 3\]. .*channels=1"),
+    (net(layers.Dense(3, "softmax")), "new", "ends in a softmax.*head='replace'"),
+    (net(layers.Dense(3, "softmax")), "own", "ends in a softmax; losses are computed from logits"),
+    (Subclassed(), "replace", "cannot be divided into a body and a head"),
+    (net(layers.Reshape([5, 1])), "replace", "which is no classifier of features"),
+    (tf.keras.Sequential([layers.Conv2D(2, 3, input_shape=SHAPE)]), "new", "pooling or Flatten"),
+    (lambda a, b: net(), "new", "cannot be called with image_shape=\\(4, 4, 3\\)"),
+    (lambda image_shape: "net", "new", "made 'str'; it must make a Keras model"),
+])
+def test_what_does_not_fit_is_refused(given, head, message):
+  with pytest.raises(ValueError, match=message):
+    own_model.Backbone(given, head)(image_shape=SHAPE)
+
+
+def test_a_model_of_the_wrong_width_and_no_model_are_refused():
+  own = own_model.Backbone(net(layers.Dense(7)), "own")
+  own(image_shape=SHAPE)
+  with pytest.raises(ValueError, match="has 7 outputs, but the task has 10 classes. Give a model"):
+    own.own_head(10)
+  with pytest.raises(ValueError, match="is 'resnet'; give a tf.keras.Model, or a function"):
+    own_model.Backbone("resnet")
+  with pytest.raises(ValueError, match="head is 'old'; allowed are new, replace, own"):
+    own_model.Backbone(net(), "old")

@@ -1,0 +1,134 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite.learner` in protocols: what is trained, what is counted, what a resumed run has."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import stopped_runs
+import tensorflow as tf
+
+from suite.contracts import deliveries
+from suite.data.own import image_sources
+from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import streams
+from suite.learners import finetune
+from suite.learners import gradient
+from suite.learners import maml
+from suite.learners import pretrain_tune
+from suite.learners import protonet
+from suite.protocols import clear
+from suite.protocols import nevis
+from suite.running import own_learner
+from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
+from suite.training.gradient import search
+from suite.training.gradient import trainer
+
+layers = tf.keras.layers
+SHAPE = (4, 4, 1)
+
+
+def net(image_shape=SHAPE, num_classes=None):
+  made = tf.keras.Sequential([layers.Rescaling(1 / 255, input_shape=image_shape), layers.Flatten(),
+                              layers.Dense(6, "relu")])
+  if num_classes:
+    made.add(layers.Dense(num_classes))
+  return made
+
+
+def images(num=40, classes=3, seed=0):
+  """Classes by brightness."""
+  rng, labels = np.random.default_rng(seed), np.arange(num) % classes
+  pixels = rng.integers(0, 40, [num, *SHAPE]) + 90 * labels[:, None, None, None]
+  return image_sources.from_arrays(pixels.astype(np.uint8), labels, name=f"set{classes}")
+
+
+def two_buckets():
+  return buckets_lib.of([(images(seed=i), images(12, seed=9 + i)) for i in range(2)])
+
+
+def _run(folder, make, protocol=clear.run, **settings):
+  stop = settings.pop("stop_before", None)
+  with stopped_runs.state(folder, stop_before=stop) as state:
+    return protocol(make(), state=state, **settings)
+
+
+def test_optimizer_loss_and_augmentation_train_are_counted_and_resumed(tmp_path):
+  schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.05, 4, 0.5)
+  mine = own_learner.learner(
+      net(), optimizer=tf.keras.optimizers.Adam(schedule), epochs=2, batch_size=16,
+      loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+      augment=layers.RandomBrightness(0.05))
+  kept = optimizers.Keras(tf.keras.optimizers.Adam(schedule), keep=True)
+  mine.options["optimizer"] = kept
+  make = functools.partial(mine.make, deliveries.BUCKETS)
+  run = functools.partial(_run, make=make, buckets=two_buckets())
+  run(tmp_path / "whole")
+  with pytest.raises(stopped_runs.Stop):
+    run(tmp_path / "stopped", stop_before=3)
+  run(tmp_path / "stopped")  # Moments and the schedule's step are as they were.
+  records = stopped_runs.records(tmp_path / "whole")
+  assert stopped_runs.records(tmp_path / "stopped") == records
+  plain = own_learner.learner(net(), epochs=2, batch_size=16)
+  _run(tmp_path / "plain", functools.partial(plain.make, deliveries.BUCKETS), buckets=two_buckets())
+  counted = [stopped_runs.records(tmp_path / name)[0]["flops_train"] for name in ("whole", "plain")]
+  assert counted[0] > counted[1] > 0
+
+
+def test_a_model_with_its_own_head_in_separate_tasks(tmp_path):
+  stream = streams.of([images(), images(classes=2)])
+  mine = own_learner.learner(net, size=4, transform=None, head="own", epochs=1,
+                             optimizer=tf.keras.optimizers.SGD(0.1))
+  learner = mine.make(deliveries.TASKS)
+  assert isinstance(learner.head, class_heads.OwnHead) and learner.head.is_per_task
+  summary = _run(tmp_path, lambda: learner, nevis.run, stream=stream)
+  assert set(summary["errors"]) == {"set3", "set2"}
+
+
+def test_fine_tuning_takes_a_model_an_optimizer_and_a_loss(tmp_path):
+  def make():
+    return finetune.Finetune(
+        net(), search=search.Search(num_trials=1, learning_rate=0.01, label_smoothing=0.0),
+        trainer=trainer.Trainer(
+            steps=4, batch_size=8, validate_every=2, save_every=2,
+            optimizer=tf.keras.optimizers.RMSprop(), loss=lambda labels, logits: (
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))),
+        transform=own_learner.learner(net()).transform)
+
+  _run(tmp_path, make, nevis.run, stream=streams.of([images()]))
+  record = stopped_runs.records(tmp_path)[0]
+  assert record["flops_train"] > 0 and record["trials"][0]["status"] == "done"
+  with pytest.raises(ValueError, match="which only cross-entropy reads. Set it to 0.0"):
+    finetune.Finetune(net(), trainer=trainer.Trainer(loss=lambda labels, logits: logits))
+  schedule = tf.keras.optimizers.schedules.CosineDecay(0.1, 10)
+  with pytest.raises(ValueError, match="there is no rate to search. Set Search.learning_rate"):
+    finetune.Finetune(net(), trainer=trainer.Trainer(optimizer=tf.keras.optimizers.SGD(schedule)))
+
+
+@pytest.mark.parametrize("method, delivery, wanted", [
+    (None, deliveries.BUCKETS, gradient.GradientLearner),
+    (None, deliveries.EPISODES, protonet.ProtoNet), ("maml", deliveries.EPISODES, maml.Maml),
+    ("pretrain_tune", deliveries.EPISODES, pretrain_tune.PretrainTune)])
+def test_methods(method, delivery, wanted):
+  assert isinstance(own_learner.learner(net(), method, num_classes=3).make(delivery), wanted)
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: own_learner.learner(net(), "sgd"), "method is 'sgd'; allowed are finetune, protonet"),
+    (lambda: own_learner.learner(net(), "maml").make(deliveries.BUCKETS), "does not fit this prot"),
+    (lambda: own_learner.learner(net(), "finetune").make(deliveries.EPISODES), "does not fit"),
+    (lambda: own_learner.learner(net(), "pretrain_tune").make(deliveries.EPISODES), "num_classes"),
+    (lambda: own_learner.learner(net(), "maml", loss=len).make(deliveries.EPISODES), "Leave the"),
+    (lambda: own_learner.learner(net(), optimizer="adam"), "optimizer made str"),
+    (lambda: own_learner.learner(net(), size=8), "size is 8, but the model takes"),
+    (lambda: own_learner.learner(net((4, 6, 1))), "the suite makes square ones"),
+    (lambda: own_learner.learner(net(), optimizer=tf.keras.optimizers.SGD(
+        tf.keras.optimizers.schedules.CosineDecay(0.1, 9)), learning_rate=0.1).make(
+            deliveries.BUCKETS), "was given a learning rate schedule"),
+])
+def test_mistakes_are_said(make, message):
+  with pytest.raises(ValueError, match=message):
+    make()

@@ -1,0 +1,207 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite.run` from Python: the command line's records, objects, results, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import suite
+from suite import cli
+from suite.configs import gin_files
+from suite.reporting import progress
+from suite.reporting import records as records_lib
+from suite.running import object_text
+from suite.running import python_run
+
+RUN_FILE = """# A protocol of two events, without data.
+from __gin__ import dynamic_registration
+from suite import experiment
+import two_steps
+
+experiment.run.protocol = @two_steps.run
+experiment.run.learners = {'ada': @two_steps.Learner}
+two_steps.run.scale = %SCALE
+SCALE = 2
+"""
+MODULE = """
+import numpy as np
+import tensorflow as tf
+from suite.training.scoring import evaluation
+from suite.training.scoring import scoring
+
+
+class Learner(tf.Module):
+  pass
+
+
+def run(learner, *, state, scale=1.0):
+  state.resume(learner)
+  for event in range(state.done, 2):
+    context = state.context()
+    context.ledger.charge("train", flops=10, macs=1)
+    outputs = scoring.Outputs(np.array(["a", "b"]), np.array([0, 1]), np.eye(2) * scale)
+    record, predictions = evaluation.score(outputs, "single_label", state.metrics)
+    state.commit({"protocol": "two", "kind": "predict", "task_key": f"t{event}", "score": scale,
+                  **record}, predictions)
+  return {"protocol": "two", "total": sum(r["score"] for r in state.records)}
+"""
+
+
+@pytest.fixture(name="module", autouse=True)
+def _module(tmp_path, monkeypatch):
+  (tmp_path / "two.gin").write_text(RUN_FILE)
+  (tmp_path / "two_steps.py").write_text(MODULE)
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.syspath_prepend(str(tmp_path))
+  # It would hold for all tests that follow in this process.
+  monkeypatch.setattr(tf.config.experimental, "enable_op_determinism", lambda: None)
+  monkeypatch.delitem(sys.modules, "two_steps", raising=False)
+  import two_steps  # pylint: disable=import-outside-toplevel
+  return two_steps
+
+
+def test_a_run_file_gives_the_records_of_the_command_line(capsys):
+  result = suite.run("two.gin", workdir="python", params={"SCALE": 3})
+  assert cli.main(["run", "two.gin", "--workdir", "command", "--gin_param", "SCALE=3"]) == 0
+  ours, theirs = (records_lib.strip_times(records_lib.read(pathlib.Path(d, "ada/records.jsonl")))
+                  for d in ("python", "command"))
+  assert json.dumps(ours) == json.dumps(theirs)
+  for name in ("config.gin", "operative_config.gin", "report.txt"):
+    assert pathlib.Path("python", name).read_text() == pathlib.Path("command", name).read_text()
+  assert [r["score"] for r in result.records] == [3, 3]
+  assert f"{result}\n" == capsys.readouterr().out
+  assert result.summaries["ada"]["total"] == 6
+
+
+def test_objects_metrics_and_the_table(module):
+  pandas = pytest.importorskip("pandas")
+  metrics = {"half": lambda labels, logits: 0.5, "events": len}
+  result = suite.run(protocol=module.run, scale=4.0, learners={"ada": module.Learner},
+                     workdir="w", metrics=metrics, seed=3)
+  table = result.table()
+  assert isinstance(table, pandas.DataFrame) and list(table.index) == ["ada"]
+  assert table.loc["ada", "total"] == 8.0
+  assert table.loc["ada", ["own_metrics.half", "own_metrics.events"]].tolist() == [0.5, 2.0]
+  assert [(r["half"], r["events"]) for r in result.records] == [(0.5, 1), (0.5, 2)]
+  assert "own_metrics.half" in str(suite.report("w")) and result.figures() == {}
+  again = suite.run(protocol=module.run, scale=4.0, learners={"ada": module.Learner},
+                    workdir="w", metrics=metrics, seed=3)
+  assert again.records == result.records
+  with pytest.raises(gin_files.ConfigError, match="another configuration(.|\n)*scale = 5.0"):
+    suite.run(protocol=module.run, scale=5.0, learners={"ada": module.Learner}, workdir="w",
+              metrics=metrics, seed=3)
+
+
+def test_a_learner_that_has_learned_is_not_run_again(module):
+  learner = module.Learner()
+  suite.run(protocol=module.run, learners=learner, workdir="a")
+  with pytest.raises(ValueError, match="'mine' has learned in an earlier run.*Give a function"):
+    suite.run(protocol=module.run, learners=learner, workdir="b")
+
+
+@pytest.mark.parametrize("settings, message", [
+    ({}, "takes the name of a run file or a protocol, one of the two"),
+    ({"run": "two.gin", "protocol": "clear"}, "one of the two"),
+    ({"run": "two.gin", "learners": {}}, "names its learners"),
+    ({"run": "two.gin", "params": "SCALE=3"}, "params is 'SCALE=3'; give a mapping"),
+    ({"run": "two.gin", "params": {"SCALLE": 3}}, "Nearest: SCALE"),
+    ({"run": "two.gin", "params": {"SCALE": object()}}, "which gin cannot write down"),
+    ({"run": "two.gin", "jobs": 2}, "jobs and only are for tables"),
+    ({"run": "tow"}, "Unknown run 'tow'"),
+    ({"protocol": "claer", "learners": 1}, "Unknown protocol 'claer'. Nearest: clear"),
+    ({"protocol": 3, "learners": 1}, "protocol is 3; give one of nevis"),
+    ({"protocol": "clear", "learners": 1}, "'clear' needs buckets; give suite.run"),
+    ({"protocol": "clear", "bucket": 1, "learners": 1}, "no argument 'bucket'.*Nearest: buckets"),
+    ({"protocol": "clear", "buckets": 1}, "needs learners: {'name': learner}"),
+    ({"protocol": "clear", "buckets": 1, "params": {"A": 1}}, "belong to run files"),
+])
+def test_mistakes_are_said_before_anything_is_written(settings, message):
+  with pytest.raises(ValueError, match=message):
+    suite.run(**settings, workdir="w")
+  assert not pathlib.Path("w").exists()
+
+
+def test_what_was_refused_before_its_first_event_may_be_corrected_in_place(module):
+  def refuse(learner, *, state, scale=1.0):
+    raise ValueError("does not fit")
+
+  for _ in range(2):
+    with pytest.raises(ValueError, match="does not fit"):
+      suite.run(protocol=refuse, learners=module.Learner, workdir="w")
+  result = suite.run(protocol=module.run, learners=module.Learner, workdir="w")
+  assert len(result.records) == 2
+  with pytest.raises(gin_files.ConfigError, match="another configuration"):
+    suite.run(protocol=refuse, learners=module.Learner, workdir="w")
+
+
+def test_a_metric_that_returns_an_array_is_refused_before_training(module):
+  with pytest.raises(ValueError, match="returned an array of shape"):
+    suite.run(protocol=module.run, learners=module.Learner(), workdir="w",
+              metrics={"each": lambda labels, logits: logits})
+  assert not pathlib.Path("w").exists()
+
+
+def test_bindings():
+  given = {"A": 1, "B": "text", "C": "%NAME", "D": "@fn()", "E": (1, 2.5), "F": np.int64(3)}
+  assert python_run.bindings(given) == [
+      "A=1", "B='text'", "C=%NAME", "D=@fn()", "E=(1, 2.5)", "F=3"]
+  assert python_run.bindings(["X=1"]) == ["X=1"]
+
+
+def test_the_text_of_objects_is_about_their_content():
+  def model(value):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    net.set_weights([np.full([3, 2], value), np.zeros(2)])
+    return net
+
+  text = object_text.text
+  assert text(model(1.0)) == text(model(1.0)) != text(model(2.0))
+  adam = tf.keras.optimizers.Adam
+  assert object_text.text(adam(0.1)) != object_text.text(adam(0.2))
+  assert object_text.text({"b": 1, "a": np.arange(3)}) == object_text.text(
+      {"a": np.arange(3), "b": 1}) != object_text.text({"a": np.arange(4), "b": 1})
+
+
+def test_list_runs_and_report():
+  assert suite.list_runs()["quickstart"].startswith("A lifelong stream")
+  with pytest.raises(FileNotFoundError, match="No such directory: nowhere"):
+    suite.report("nowhere")
+  with pytest.raises(ValueError, match="takes the work directories"):
+    suite.report()
+  with pytest.raises(AttributeError, match="no attribute 'rum'"):
+    suite.rum  # noqa: B018
+
+
+def test_importing_suite_is_light_and_a_run_is_quiet(tmp_path):
+  program = ("import sys, suite; heavy = {'tensorflow', 'pandas', 'matplotlib'} & set(sys.modules);"
+             "assert not heavy, heavy; suite.run('two.gin', workdir='quiet')")
+  path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]), str(tmp_path),
+                          os.environ.get("PYTHONPATH", "")])
+  done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True,
+                        text=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+  assert (done.returncode, done.stdout) == (0, ""), done.stderr
+  assert not done.stderr, done.stderr
+
+
+def test_a_notebook_has_a_bar(monkeypatch, capsys):
+  shell = type("ZMQInteractiveShell", (), {})()
+  fake = type(sys)("IPython")
+  fake.get_ipython = lambda: shell
+  monkeypatch.setitem(sys.modules, "IPython", fake)
+  bar = progress.of_process("mine")
+  assert isinstance(bar, progress.NotebookProgress)
+  bar.point({"key": "t0", "step": 3, "steps": 4, "loss": 0.5})
+  bar.event({"event": 0, "error": 0.25})
+  assert (bar._bar.n, bar._bar.total) == (3, 4)
+  bar.point({"key": "t1", "step": 1, "steps": 9})
+  assert (bar._bar.n, bar._bar.total) == (1, 9)
+  bar.close()
+  assert "mine t0" in capsys.readouterr().err

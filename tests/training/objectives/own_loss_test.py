@@ -1,0 +1,53 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A loss of the user: by row or as a mean, with padding and replicas, by hand."""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+
+from suite.training.objectives import objective
+from suite.training.objectives import own_loss
+
+LOGITS, LABELS = tf.constant([[1.0, 4.0], [2.0, 0.0], [5.0, 5.0]]), tf.constant([0, 1, 0])
+
+
+def _rows(labels, logits):
+  """The other class's logit: 4, 2, 5."""
+  return tf.gather(logits, 1 - labels, batch_dims=1)
+
+
+def _batch(**more):
+  return objective.Batch(LOGITS, LOGITS, LABELS, **more)
+
+
+def test_values_by_hand():
+  assert float(own_loss.OwnLoss(_rows).loss(_batch())) == pytest.approx(11 / 3)
+  masked = _batch(mask=tf.constant([True, True, False]), divisor=6)
+  assert float(own_loss.OwnLoss(_rows).loss(masked)) == pytest.approx(6 / 6)
+  mean = own_loss.OwnLoss(lambda labels, logits: tf.reduce_mean(_rows(labels, logits)))
+  assert float(mean.loss(_batch())) == pytest.approx(11 / 3)
+  assert float(mean.loss(_batch(divisor=6))) == pytest.approx(11 / 6)  # Half of a global batch.
+  keras = own_loss.OwnLoss(tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+  wanted = objective.Objective().loss(_batch())
+  assert float(keras.loss(_batch())) == pytest.approx(float(wanted), rel=1e-6)
+
+
+def test_classes_that_are_not_known_have_low_logits():
+  known = tf.constant([True, False])
+  found = own_loss.OwnLoss(_rows).loss(_batch(classes=objective.Classes(known, known, known)))
+  assert float(found) < -1e8  # Rows 0 and 2 have the unknown class as the other one.
+
+
+@pytest.mark.parametrize("loss, message", [
+    ("focal", "The loss is 'focal'; give a function"),
+    (tf.keras.losses.SparseCategoricalCrossentropy(), "takes probabilities, and is given logits"),
+])
+def test_no_loss_of_logits_is_refused(loss, message):
+  with pytest.raises(ValueError, match=message):
+    own_loss.OwnLoss(loss)
+
+
+def test_another_shape_is_refused():
+  with pytest.raises(ValueError, match=r"returned shape \(3, 2\) for 3 rows; it must return \[B\]"):
+    own_loss.OwnLoss(lambda labels, logits: logits).loss(_batch())
