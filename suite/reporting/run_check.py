@@ -93,12 +93,11 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   intact = [number for number, wrong in problems.items() if not wrong]
   usable = [number for number in intact if _has_records(
       folder / runs_lib.RECORDS, states.values(number)["position"])]
-  is_finished = bool(finished.text) and finished.state == WHOLE
-  if is_finished and not problem:
+  if finished.state == WHOLE and not problem:
     problem = runs_lib.missing_records(folder, len(records))
   yield _of_records(folder / runs_lib.RECORDS, records, problem or _missing(
-      len(records), bool(problems), intact[-1:] == usable[-1:] != [], is_finished),
-                    is_repeated=bool(usable) and not is_finished)
+      len(records), bool(problems), intact, usable, finished.state == WHOLE),
+                    is_repeated=bool(usable), summary=finished.path)
   for number, wrong in problems.items():
     path = states.path(number)
     if not wrong:
@@ -138,18 +137,21 @@ def _has_records(path: pathlib.Path, position: Any) -> bool:
     return False
 
 
-def _missing(num_records: int, has_state: bool, fits: bool, is_finished: bool) -> str:
+def _missing(num_records: int, has_state: bool, intact: list[int], usable: list[int],
+             is_finished: bool) -> str:
   """Whether records and state belong together; "" if they do."""
-  if fits or is_finished or not has_state and num_records < 2:  # One may be there after a kill.
+  if intact and intact[-1:] == usable[-1:]:
+    return ""
+  if not intact and (is_finished or not has_state and num_records < 2):  # One is left by a kill.
     return ""
   return f"it has {num_records} records, which the newest intact snapshot does not belong to"
 
 
 def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str, *,
-                is_repeated: bool) -> Finding:
-  if problem and is_repeated:
+                is_repeated: bool, summary: pathlib.Path) -> Finding:
+  if problem and is_repeated:  # A run with a summary would not go on.
     return Finding(path, AGAIN, f"{problem.split('. ')[0]}; the same command repeats what comes "
-                   "after the last snapshot that is intact")
+                   "after the last snapshot that is intact", (summary,) if summary.exists() else ())
   if problem:
     return Finding(path, DAMAGED, f"{problem.split('. ')[0]}; {_START_AGAIN}")
   text = f"{len(records)} records"

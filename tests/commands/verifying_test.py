@@ -133,6 +133,21 @@ def test_a_summary_is_made_again(work, capsys):
   assert "summary.json: ValueError: " in capsys.readouterr().out and not path.exists()
 
 
+def test_records_that_a_finished_run_has_lost_are_made_again(made, work, capsys):
+  path = work / "ada" / "records.jsonl"
+  (work / "ada" / "summary.json").write_text(runs.sealed({"error": 0.25}))
+  path.write_bytes(b"".join(path.read_bytes().splitlines(True)[:2]))
+  assert cli.main(["verify", str(work)]) == 1
+  said = capsys.readouterr().out
+  assert f"can be made again: {path}: it has 2 records, which the newest intact snapshot" in said
+  cli.main(["verify", "--repair", str(work)])
+  assert not (work / "ada" / "summary.json").exists() and _run(work / "ada") == made[1]
+  (work / "ada" / "summary.json").write_text(runs.sealed({"error": 0.25}))
+  path.write_bytes(b"")
+  assert cli.main(["verify", "--repair", str(work)]) == 1
+  assert f"damaged: {path}: it has 0 records" in capsys.readouterr().out
+
+
 def test_what_a_killed_process_left_is_removed(work, capsys):
   left = [work / "tmp-7-config.gin", work / "ada/state/events/tmp-7-00000003.json.part"]
   for path in left:
