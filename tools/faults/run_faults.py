@@ -129,10 +129,13 @@ def finished(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
   spoil(path, how, draw)
   what = f"{load.name}: {path.relative_to(workdir)} {how}"
   done = forked.run(["verify", str(workdir)])
+  if done.code == 0:  # Without its summary, say, a run is not finished: the same command ends it.
+    yield load.judge("damaged file of a finished run", what, workdir,
+                     forked.run(load.command(workdir)))
+    return
   found = done.code == 1 and "Traceback" not in done.output
   yield outcomes.Fault("damaged file of a finished run", what,
-                       outcomes.REFUSED if found else outcomes.SILENT if done.code == 0 else
-                       outcomes.LOST, done.output[-200:])
+                       outcomes.REFUSED if found else outcomes.LOST, done.output[-200:])
 
 
 def two_processes(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
