@@ -65,9 +65,9 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Spli
            f"python -c \"import tensorflow_datasets as t; t.load('{name}')\"")
     raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir_root}. "
                             f"Run: {how}")
-  if "image" not in builder.info.features:
+  if not {"image", "feature"} & set(builder.info.features):
     raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
-                     "`image`. Take suite.images.from_dataset of a data set that is mapped to it.")
+                     "`image`, or `feature`. Take suite.images.from_dataset of a data set that is mapped to it.")
   if split.split("[")[0] not in splits:
     raise ValueError(
         f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
