@@ -67,7 +67,8 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Spli
                             f"Run: {how}")
   if not {"image", "feature"} & set(builder.info.features):
     raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
-                     "`image`, or `feature`. Take suite.images.from_dataset of a data set that is mapped to it.")
+                     "`image`, or `feature`. Take suite.images.from_dataset of a data set that is "
+                     "mapped to it.")
   if split.split("[")[0] not in splits:
     raise ValueError(
         f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
