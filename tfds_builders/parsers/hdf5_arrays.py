@@ -50,8 +50,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, parts: Mapping[str, str],
 def _read(path: pathlib.Path) -> Iterator[tuple[np.ndarray, int]]:
   """Yields (uint8 [H, W, 3] with red first, label)."""
   pixels, labels = _rows(path, 0, 0)
-  size, shape = int(pixels["shape"][0]) if len(pixels["shape"]) else 0, tuple(pixels["shape"])
-  of_labels = tuple(labels["shape"])
+  shape, of_labels = (tuple(one["shape"].tolist()) for one in (pixels, labels))
+  size = shape[0] if shape else 0
   if (len(shape) != 4 or shape[3] != 3 or max(shape[1:3]) > _MAX_SIDE
       or of_labels not in ((size,), (size, 1))):
     raise errors.DataError(f"{path} has images of {shape} and labels of {of_labels}; "
