@@ -33,5 +33,5 @@ def test_faults_of_data_are_survived_or_refused():
 
 def test_faults_of_runs_are_survived_or_refused():
   # The first ones at least: a busy machine makes few of them in this time.
-  _campaign("--faults", "100000" if SECONDS > 60 else "6", "--seconds", str(10 * SECONDS),
+  _campaign("--faults", "100000" if SECONDS > 60 else "3", "--seconds", str(10 * SECONDS),
             "--share_of_runs", "1")

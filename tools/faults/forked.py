@@ -25,6 +25,7 @@ from suite.protocols import fluid  # noqa: F401
 from suite.protocols import nevis  # noqa: F401
 
 MAX_SECONDS = 300.0
+_SET_PIPE_SIZE = 1031  # fcntl.F_SETPIPE_SZ, which Python has from 3.10 on.
 # Functions at whose N-th call a child can die: those that make a change last or be seen.
 CALLS = (("os", os, "fsync"), ("os", os, "replace"), ("os", os, "rename"),
          ("shutil", shutil, "rmtree"), ("pathlib.Path", pathlib.Path, "unlink"),
@@ -49,7 +50,7 @@ class Child:
   def __init__(self, arguments: Sequence[str], before: Callable[[], None] = lambda: None):
     # No file: limits of the child may hold for it, too. What does not fit is lost.
     self._output, output = os.pipe()
-    fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, 1 << 20)
+    fcntl.fcntl(output, _SET_PIPE_SIZE, 1 << 20)
     os.set_blocking(output, False)
     sys.stdout.flush()
     self.pid = os.fork()
