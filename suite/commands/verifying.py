@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What kind of directory it is that `suite verify` reads, and what it prints.
+"""Kinds of directories that `suite verify` reads, and its output.
 
 A kind is a line of `KINDS` and a function that returns findings.
 """

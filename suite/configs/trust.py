@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the gin files of somebody else may import and name.
+"""Restriction of gin files to the names of trusted modules.
 
 A gin file is a program: it imports modules, and can call whatever they contain. With a list of
 trusted modules a run imports nothing else, and each function or class that a file names must have

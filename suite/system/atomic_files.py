@@ -12,6 +12,7 @@ outlives the process. With `sync=False` nothing is flushed; `flusher.Flusher` do
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import pathlib
 import shutil
@@ -68,6 +69,15 @@ def sweep(folder: pathlib.Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
       else:
         path.unlink(missing_ok=True)
+
+
+def sha256(path: pathlib.Path) -> str:
+  """The SHA-256 of a file's content, in hexadecimal digits."""
+  digest = hashlib.sha256()
+  with open(path, "rb") as file:
+    for block in iter(lambda: file.read(1 << 20), b""):
+      digest.update(block)
+  return digest.hexdigest()
 
 
 def sync_file(file: Any) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 from multiprocessing import connection
+import os
 import resource
 import sys
 from typing import Any, Callable, Mapping
@@ -123,6 +124,8 @@ def _serve(pipe: connection.Connection) -> None:
 
 
 def _limit_memory(more: int) -> None:
+  if not os.path.exists("/proc/self/statm"):  # Not Linux: no limit.
+    return
   with open("/proc/self/statm", encoding="ascii") as file:
     now = int(file.read().split()[0]) * resource.getpagesize()
   _, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -126,7 +126,7 @@ class ResizedSource:
 
 
 def _facts(base: tfds_source.SplitSource) -> Dict[str, Any]:
-  """What identifies the data that a copy is of."""
+  """The source data set, its version, and the settings of its copy."""
   from tfds_builders import content  # pylint: disable=import-outside-toplevel
   digest, path = None, pathlib.Path(base.folder, content.FILE)
   if path.is_file():
@@ -197,7 +197,7 @@ def _write_shard(base: tfds_source.SplitSource, path: pathlib.Path, chunk: Mappi
       name = chunk["id"][row] if base.has_id else str(first + row).encode()
       writer.write(_record(image, chunk["label"][row], name))
   facts = {"num_examples": len(images), "resized": sum(changed), "bytes": path.stat().st_size,
-           "image_bytes": sum(map(len, images)), "sha256": _sha256(path)}
+           "image_bytes": sum(map(len, images)), "sha256": atomic_files.sha256(path)}
   atomic_files.write(path.with_suffix(".json"), json.dumps(facts).encode())
   return facts
 
@@ -262,14 +262,6 @@ def _check_files(folder: pathlib.Path, manifest: Mapping[str, Any]) -> None:
   for number, facts in enumerate(manifest["shards"]):
     path = _shard(folder, number)
     if not path.is_file() or path.stat().st_size != facts["bytes"] or (
-        _sha256(path) != facts["sha256"]):
+        atomic_files.sha256(path) != facts["sha256"]):
       raise ValueError(f"{path} is missing or was changed after it was made. Delete {folder}; the "
                        "copy is then made again.")
-
-
-def _sha256(path: pathlib.Path) -> str:
-  sha = hashlib.sha256()
-  with open(path, "rb") as file:
-    for block in iter(lambda: file.read(1 << 20), b""):
-      sha.update(block)
-  return sha.hexdigest()

@@ -53,7 +53,7 @@ def _counts(cache: accuracy_cache.AccuracyCache) -> list[str]:
   path = cache.folder / sample_counts.FILE
   if not path.exists():
     return []
-  saved = sample_counts.SampleCounts(cache)
+  saved = sample_counts.SampleCounts(cache, save=False)
   counted = sample_counts.SampleCounts(cache, keep=False)
   same = np.array_equal(saved.correct, counted.correct)
   if saved.seen is None or counted.seen is None:

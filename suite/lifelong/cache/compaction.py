@@ -5,7 +5,7 @@ Additions of one kind at the end of the log (models without samples after them, 
 models after them) are joined in levels: as soon as 16 of fewer than 16^(l + 1) rows or columns are
 last, they become one. An answer is rewritten about once a level, so n additions cost O(n log n)
 and leave at most 16 files a level. Additions of both kinds in alternation form no such row; as soon
-as there are `MOST`, the whole cache is written anew.
+as there are `MOST`, the whole cache is written again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def rows_a_file(num_samples: int) -> int:
 
 
 def is_scattered(num_lines: int, num_models: int, num_samples: int) -> bool:
-  """Whether there are so many additions that the whole cache is written anew."""
+  """Whether there are so many additions that the whole cache is written again."""
   files = 1 + math.ceil(num_models / rows_a_file(num_samples))
   return num_lines > MOST and 2 * files <= num_lines
 

@@ -20,7 +20,7 @@ from suite.system import atomic_files
 
 # A mapped file keeps a descriptor; smaller ones are read.
 _MAPPED_BYTES = 1 << 20
-# Of a large file, `spot` reads this many blocks; all of them together are read in a millisecond.
+# Of a large file, `spot` reads this many blocks.
 _SPOTS, _SPOT_BYTES = 16, 4096
 
 
@@ -84,7 +84,7 @@ def damage(path: pathlib.Path, num_bytes: int, digest: str | None, *, whole: boo
   """
   if not path.exists() or path.stat().st_size != num_bytes:
     return f"{path} is truncated or missing"
-  if digest is not None and digest != (_sha256(path) if whole else spot(path)):
+  if digest is not None and digest != (atomic_files.sha256(path) if whole else spot(path)):
     return f"{path} is damaged: its content is not what was written"
   return ""
 
@@ -129,11 +129,3 @@ def _seen(piece: Piece, size: int) -> np.ndarray:
   if piece.seen is not None:
     return piece.seen
   return np.broadcast_to(bit_rows.pack(np.ones(size, bool)), piece.correct.shape)
-
-
-def _sha256(path: pathlib.Path) -> str:
-  digest = hashlib.sha256()
-  with open(path, "rb") as file:
-    for block in iter(lambda: file.read(1 << 20), b""):
-      digest.update(block)
-  return digest.hexdigest()

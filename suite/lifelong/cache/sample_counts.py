@@ -50,9 +50,10 @@ class SampleCounts:
   seen: np.ndarray | None
   _commits: str  # Digest of the counted commits.
 
-  def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True):
-    """`keep`: read saved counts if they exist, and save them when they change."""
-    self.cache, self._keep = cache, keep
+  def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True,
+               save: bool = True):
+    """`keep`: read saved counts if they exist, and, with `save`, save them when they change."""
+    self.cache, self._keep = cache, keep and save
     self._path = cache.folder / FILE
     self._forget()
     if keep:
