@@ -276,7 +276,7 @@ class GradientLearner(tf.Module):
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
-    outcome = phase.train(data, size, last="rest" if self._holds_numbers else "fill")
+    outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill")
     if not self._holds_numbers:
       self._remember_delivered(phase, current)
     elif not int(self.phases):
@@ -343,7 +343,7 @@ class GradientLearner(tf.Module):
     if self._recipe.train_on == "memory":
       entered = phase.remember(numbers, codes[new], labels[new], known)
     data, first, size = self._stored_data(codes, labels, stored, known)
-    outcome = phase.train(data, size, first=first, last="rest")
+    outcome = phase.train(data, size, first=first, last="even")
     if self.memory is not None and self._recipe.train_on != "memory":
       entered = phase.remember(numbers, codes[new], labels[new], known)
     self.phases.assign_add(1)
@@ -384,7 +384,7 @@ class GradientLearner(tf.Module):
     if self.memory is not None and recipe.train_on == "memory":  # New samples enter it first.
       held, gone_over = 0, min(held + new, self.memory.capacity)
     plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
-                         replay_batch=recipe.replay_batch, last="rest")
+                         replay_batch=recipe.replay_batch, last="even")
     passes, forward = phase_lib.passes_of(plan, self.objective, recipe.replay_batch)
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     observed = gone_over if self.objective.observes == objective_lib.TRAINING else watched

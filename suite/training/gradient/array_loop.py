@@ -45,7 +45,7 @@ class ArrayLoop:
     self._prepare = prepare
     self._graphs: dict[Any, Callable[..., Any]] = {}
     self._costs: dict[Any, flops.Cost] = {}
-    self._rests: dict[Any, row_costs.RowCosts] = {}
+    self._of_widths: dict[Any, row_costs.RowCosts] = {}
 
   @property
   def augments(self) -> bool:
@@ -61,7 +61,7 @@ class ArrayLoop:
     if self.step.train_only(variables):
       self._graphs.clear()
       self._costs.clear()
-      self._rests.clear()
+      self._of_widths.clear()
 
   def train(self, data: objective_lib.Data, part: plan_lib.Part, rates: np.ndarray) -> float:
     """Takes the steps of a part; returns the sum of their losses.
@@ -141,7 +141,7 @@ class ArrayLoop:
                                num_replayed=num_replayed, **named)
     if count < 2 or num_replayed % count:
       return alone()
-    if rows is None:  # What is left over at the end of an epoch is of any number.
+    if rows is None:  # Even batches may be of any size.
       return tf.cond(tf.shape(labels)[0] % count == 0, shared, alone)
     return shared() if rows % count == 0 else alone()
 
@@ -211,7 +211,7 @@ class ArrayLoop:
   def cost(self, data: objective_lib.Data, plan: plan_lib.Plan) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
     cost, widths = flops.ZERO, plan.widths()
-    # Rests are of another size in each phase: a line through two sizes serves for all.
+    # Even batches are of other sizes in each phase: a line through two sizes serves for all.
     of_one = self._step_cost if list(widths) == [plan.batch_size] else self._cost_on_line
     for width, num in widths.items():
       cost += of_one(data, width, plan.replayed) * num
@@ -219,10 +219,10 @@ class ArrayLoop:
 
   def _cost_on_line(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
     key = (replayed, int(data.places.shape[0]) if self.step.objective.needs_memory else 0)
-    if key not in self._rests:
-      self._rests[key] = row_costs.RowCosts(
+    if key not in self._of_widths:
+      self._of_widths[key] = row_costs.RowCosts(
           lambda num: self._step_cost(data, num, replayed))
-    return self._rests[key](rows)
+    return self._of_widths[key](rows)
 
   def _example_specs(self, rows: int, images: tf.Tensor) -> list[tf.TensorSpec]:
     """Specs of what the model takes of `rows` rows: their preparation is not counted."""

@@ -135,7 +135,7 @@ class Phase:
     counts = _counts(data.labels, self._net.num_classes)
     head.before_phase(counts, self._net.top.trainable_variables)
     plan = plan_lib.Plan(size, epochs, self._recipe.batch_size,
-                         self._context.seeds.pair("order"), last="rest")
+                         self._context.seeds.pair("order"), last="even")
     loss = float("nan")
     if epochs:
       loop = self._net.top_loop(optimizer)

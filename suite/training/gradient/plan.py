@@ -4,7 +4,9 @@
 Each of N rows comes once an epoch, in another order each time, in batches of B:
 
   "fill"   batches cross from one epoch into the next, and a last one is filled from a further epoch
-  "rest"   each epoch ends with a batch of what is left over, as PyTorch's loaders have it
+  "even"   an epoch has ceil(N / B) batches whose sizes differ by one row at most: as many steps as
+           a loader of PyTorch makes, which ends each epoch with what is left over. That may be one
+           row, and its step would count as much as one of B.
 
 With a memory each step replays R of its rows besides, each once until all have had their turn.
 """
@@ -21,7 +23,7 @@ import tensorflow as tf
 
 from suite.data.images import sampling
 
-LAST = ("fill", "rest")
+LAST = ("fill", "even")
 # Rows whose places and seeds are made at once.
 _ROWS = 2**17
 
@@ -108,7 +110,7 @@ class Plan:
     batch = self.batch_size
     if self.last == "fill":
       return np.full([max(1, math.ceil(self.epochs * self.size / batch))], batch)
-    epochs = [np.diff(np.append(np.arange(0, num, batch), num)) for num in self._epoch_sizes()]
+    epochs = [_evenly(num, -(-num // batch)) for num in self._epoch_sizes()]
     return np.concatenate([np.zeros([0], np.int64), *epochs])
 
   def _epoch_sizes(self) -> list[int]:
@@ -118,7 +120,7 @@ class Plan:
   def epochs_of(self, steps: np.ndarray) -> np.ndarray:
     """The epoch in which each step begins, counted from 0."""
     steps = np.asarray(steps, np.int64)
-    if self.last == "rest":
+    if self.last == "even":
       return steps // -(-self.size // self.batch_size)
     return steps * self.batch_size // self.size
 
@@ -138,6 +140,11 @@ class Plan:
     if not self.replayed:
       return Rows(np.zeros([num, 0], np.int64), np.zeros([num, 0], np.uint64))
     return rows(self.held, self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
+
+
+def _evenly(num: int, parts: int) -> np.ndarray:
+  """Sizes of parts of `num` rows, int64 [parts], each floor or ceil of their mean."""
+  return np.diff(np.arange(parts + 1) * num // max(1, parts))
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,

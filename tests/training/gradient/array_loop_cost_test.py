@@ -38,7 +38,7 @@ def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
   of = {num: counted(lambda x, y: step(x, y, tf.constant(0.0)), *specs(num)) for num in (4, 3)}
   assert of[4].macs == 4 * ROW and of[4].uncounted == ()
   # 2.5 epochs of 7 rows: 4 and 3 twice, then 4 once more (a half is 4 rows).
-  plan = plan_lib.Plan(7, 2.5, 4, (1, 2), last="rest")
+  plan = plan_lib.Plan(7, 2.5, 4, (1, 2), last="even")
   assert loop.cost(given, plan) == of[4] * 3 + of[3] * 2
   assert loop.cost(given, plan_lib.Plan(7, 2, 4, (1, 2))) == of[4] * 4
 
@@ -49,9 +49,9 @@ def test_replayed_rows_cost_as_much_as_incoming_ones(name):
   plan = plan_lib.Plan(8, 1, 4, (1, 2), held=K, replay_batch=3)
   teacher = 7 * D * C if name == "lwf" else 0
   assert loop.cost(data(K, stored=True), plan).macs == 2 * (7 * ROW + teacher)
-  with_rest = plan_lib.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="rest")
+  in_threes = plan_lib.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="even")
   teacher = 12 * D * C if name == "lwf" else 0
-  assert loop.cost(data(K, stored=True), with_rest).macs == (7 + 5) * ROW + teacher
+  assert loop.cost(data(K, stored=True), in_threes).macs == (7 + 5) * ROW + teacher
 
 
 def test_a_gem_costs_the_gradient_of_all_that_is_held():
@@ -61,9 +61,9 @@ def test_a_gem_costs_the_gradient_of_all_that_is_held():
   assert loop.cost(data(K), plan).macs == (4 + K) * ROW
   assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
   assert make(agem.Agem(sample_size=3)).cost(data(K), plan).macs == (4 + 3) * ROW
-  rest = plan_lib.Plan(3, 1, 4, (1, 2), last="rest")
-  assert loop.cost(data(K), rest).macs == (3 + K) * ROW
-  assert loop.cost(data(2 * K), rest).macs == (3 + 2 * K) * ROW
+  three = plan_lib.Plan(3, 1, 4, (1, 2), last="even")
+  assert loop.cost(data(K), three).macs == (3 + K) * ROW
+  assert loop.cost(data(2 * K), three).macs == (3 + 2 * K) * ROW
 
 
 def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():

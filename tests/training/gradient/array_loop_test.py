@@ -272,7 +272,7 @@ def test_the_line_through_two_sizes_costs_what_whole_steps_are_counted_to_cost(n
 
   def cost(size, batch_size):
     replays = dict(held=K, replay_batch=3) if loop.step.objective.needs_memory else {}
-    return loop.cost(given, plan_lib.Plan(size, 1, batch_size, (1, 2), last="rest", **replays))
+    return loop.cost(given, plan_lib.Plan(size, 1, batch_size, (1, 2), last="even", **replays))
 
   whole, rest = cost(5, 5), cost(2, 2)  # One width: counted from its own graph.
   assert cost(5 + 2, 5) == whole + rest and whole.flops and not whole.uncounted

@@ -133,11 +133,11 @@ def known(*masks):
 def test_the_order_of_calls_in_a_first_phase(make):
   made = make("training", silent=False)
   masks = known([1, 1, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0])
-  outcome = made.phase().train(data(classes=masks), 6, first=3, last="rest")
-  # Rows 3 to 8, of the classes 3, 0, 1, 2, 3, 0; two epochs of a batch and a rest.
+  outcome = made.phase().train(data(classes=masks), 6, first=3, last="even")
+  # Rows 3 to 8, of the classes 3, 0, 1, 2, 3, 0; two epochs of two even batches.
   counts = [2, 1, 1, 2]
   assert made.said == [
-      f"head before {counts}", "before_phase", "step 4", "step 2", "step 4", "step 2",
+      f"head before {counts}", "before_phase", "step 3", "step 3", "step 3", "step 3",
       "observe [3, 4, 5, 6]", "observe [7, 8]", "after_phase [True, True, False, True]",
       f"head after {counts}"]
   assert (outcome.observed, outcome.started, outcome.plan.num_steps) == (6, 0, 4)
@@ -185,10 +185,10 @@ def test_rates_follow_the_epochs_and_velocities_begin_as_said(make, keeps):
 def test_rows_are_those_of_the_plan_and_the_loss_is_their_mean(make):
   made = make()
   calls = spied(made)
-  outcome = made.phase().train(data(), 7, first=2, last="rest")
+  outcome = made.phase().train(data(), 7, first=2, last="even")
   places = np.concatenate([np.ravel(part.incoming.places) for part, _, _ in calls])
   assert sorted(places) == sorted([*range(2, 9)] * 2)
-  expected = plan_lib.Plan(7, 2, 4, made.context.seeds.pair("order"), last="rest", first=2)
+  expected = plan_lib.Plan(7, 2, 4, made.context.seeds.pair("order"), last="even", first=2)
   assert places.tolist() == np.concatenate(
       [np.ravel(part.incoming.places) for part in expected.parts()]).tolist()
   assert [r["step"] for r in made.reports] == [4]
@@ -270,7 +270,7 @@ def test_what_is_remembered_has_the_logits_of_known_classes(make, reads):
 def test_all_costs_are_charged_once(make):
   made = make()
   phase = made.phase()
-  outcome = phase.train(data(), N, last="rest")
+  outcome = phase.train(data(), N, last="even")
   phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
   totals = made.context.ledger.totals()
   assert (totals["examples_train"], totals["steps_train"]) == (20, 6)

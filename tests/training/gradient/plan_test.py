@@ -23,20 +23,26 @@ def test_filled_steps_and_epochs_by_hand():
   assert sorted(rows[:10]) == sorted(rows[10:]) == list(range(10))
 
 
-def test_epochs_that_end_with_a_rest_by_hand():
-  # 2.5 epochs of 10: batches of 4, 4, 2, then 4, 4, 2, then 4, 1.
-  plan = plan_lib.Plan(10, 2.5, 4, (1, 2), last="rest", first=100)
-  assert plan.widths() == {4: 5, 2: 2, 1: 1} and plan.num_steps == 8 and plan.num_rows == 25
+def test_even_batches_by_hand():
+  # 2.5 epochs of 10: batches of 3, 3, 4, then 3, 3, 4, then 2, 3.
+  plan = plan_lib.Plan(10, 2.5, 4, (1, 2), last="even", first=100)
+  assert plan.widths() == {3: 5, 4: 2, 2: 1} and plan.num_steps == 8 and plan.num_rows == 25
   (part,) = plan.parts()
-  assert part.starts.tolist() == [0, 4, 8, 10, 14, 18, 20, 24, 25] and part.width is None
+  assert part.starts.tolist() == [0, 3, 6, 10, 13, 16, 20, 22, 25] and part.width is None
   assert plan.epochs_of(np.arange(8)).tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
   rows = all_rows(plan)
   assert sorted(rows[:10]) == sorted(rows[10:20]) == list(range(100, 110))
   assert len(set(rows[20:])) == 5
 
 
+@pytest.mark.parametrize("size, batch, expected", [
+    (129, 128, {64: 1, 65: 1}), (256, 128, {128: 2}), (1, 4, {1: 1}), (3, 4, {3: 1})])
+def test_no_row_is_alone_in_an_even_batch_unless_there_is_no_other(size, batch, expected):
+  assert plan_lib.Plan(size, 1, batch, (1, 2), last="even").widths() == expected
+
+
 def test_the_memory_comes_in_turn():
-  plan = plan_lib.Plan(10, 2, 4, (1, 2), held=6, replay_batch=4, replay_order=(3, 4), last="rest")
+  plan = plan_lib.Plan(10, 2, 4, (1, 2), held=6, replay_batch=4, replay_order=(3, 4), last="even")
   slots = np.concatenate([np.ravel(p.replayed.places) for p in plan.parts()])
   assert sorted(slots[:6]) == sorted(slots[6:12]) == list(range(6)) and len(slots) == 6 * 4
   assert plan.num_rows == 20 + 24
