@@ -180,11 +180,12 @@ class _SequenceRun:
     self._state, self._sequence, self._task = state, sequence, task
     self._learner.begin(task, state.context())
     self._decisions = decisions
-    self._log = sequence_log.from_records(step_records.of_steps(state.records))
-    num_answered = len(self._log.labels)
+    log = sequence_log.from_records(step_records.of_steps(state.records))
+    num_answered = len(log.labels)
+    self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
     self.steps = sequence_steps.SequenceSteps(can, sequence, known, num_answered, encode_batch)
     self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
-                           self._log.correct(task.num_classes), self.steps.known)
+                           self._correct, self.steps.known)
 
   def update_is_due(self) -> bool:
     """Whether the last step ended with a decision to update."""
@@ -225,12 +226,12 @@ class _SequenceRun:
       log = log.merge(part)
       probabilities.append(chances)
       outcomes.append(outcome)
-    self._log = self._log.merge(log)
     num_classes = self._task.num_classes
+    self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-window:]
     state.commit({
         **_about(self._task), "kind": event_kinds.PREDICT, "first_step": first,
         **step_records.steps(log, num_classes, state.records),
-        "window_accuracy": float(np.mean(self._log.correct(num_classes)[-window:])),
+        "window_accuracy": float(np.mean(self._correct)),
         "revealed_so_far": self.steps.num_revealed,
         **step_records.decision(
             outcomes, self._decisions.update_macs(self.steps.num_revealed)),

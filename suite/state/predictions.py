@@ -92,7 +92,7 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
                      f"{'missing' if scores is None else 'given'}; a multi-label task ([N, C] "
                      "multi-hot) needs scores, a single-label task ([N]) has none.")
   columns = {
-      "id": pa.array([_text(i) for i in ids], pa.string()),
+      "id": pa.array(_texts(ids), pa.string()),
       "label": pa.array([np.flatnonzero(row) for row in labels] if multi_label else labels,
                         pa.list_(pa.int64()) if multi_label else pa.int64()),
       "top1": pa.array(np.asarray(top1), pa.int64()),
@@ -131,6 +131,12 @@ def load(path: str | os.PathLike) -> Predictions:
                               else column["true_class_probability"].to_numpy()),
       correct=column["correct"].to_numpy(zero_copy_only=False),
       scores=_stack(path, _lists(column["scores"])) if multi_label else None)
+
+
+def _texts(ids: Sequence[str] | np.ndarray) -> list[str]:
+  if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":
+    return ids.tolist()
+  return [_text(i) for i in ids]
 
 
 def _text(value: str | bytes) -> str:

@@ -39,6 +39,7 @@ class Sequence:
     segments: int64 [T].
     due: int64 [T], the step after whose answer each label is revealed.
     order: int64 [T], samples in the order in which their labels come.
+    is_immediate: whether every label comes right after its sample's answer.
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
@@ -55,6 +56,7 @@ class Sequence:
     self.due = np.arange(len(ids)) + delays
     self.order = np.argsort(self.due, kind="stable")
     self._due = self.due[self.order]
+    self.is_immediate = bool(np.all(self.due == np.arange(len(ids))))
     self._num_delivered = 0
     self._check(delays)
 
@@ -114,11 +116,6 @@ class Sequence:
     if stop > start:
       self.reveal(int(self.order[stop - 1]))  # The last to come; raises if it is not due.
     return self._labels[self.order[start:stop]]
-
-  @property
-  def is_immediate(self) -> bool:
-    """Whether every label comes right after its sample's answer."""
-    return bool(np.all(self.due == np.arange(len(self))))
 
   def num_revealed(self, num_answered: int) -> int:
     """Number of labels revealed after `num_answered` answers: those of samples order[:this]."""

@@ -46,8 +46,8 @@ def steps(log: sequence_log.SequenceLog, num_classes: int, before: Records) -> d
   found: dict[str, Any] = {
       "seen": num, "correct": correct, "error": classification.error(correct, num),
       "closed_correct": int(np.sum(log.closed_correct())), "new": int(np.sum(log.unknown))}
-  last = of_steps(before)[-1:] or [{}]
-  so_far = {f"{name}_so_far": last[0].get(f"{name}_so_far", 0) + found[name] for name in _COUNTED}
+  last = next((r for r in reversed(before) if "first_step" in r), {})
+  so_far = {f"{name}_so_far": last.get(f"{name}_so_far", 0) + found[name] for name in _COUNTED}
   return {**found, **so_far, **log.columns()}
 
 
