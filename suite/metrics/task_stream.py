@@ -53,7 +53,8 @@ def regret(errors: Errors, reference_errors: Errors) -> np.ndarray:
   return cumulative_error(errors) - cumulative_error(reference_errors)
 
 
-def cumulative_cost(totals: Mapping[str, Any], name: str = "flops") -> int | None:
+def cumulative_cost(totals: Mapping[str, Any], name: str = "flops", *,
+                    without: Sequence[str] = ()) -> int | None:
   """Returns cFLOP of equation 3: what learning the stream costs, search included.
 
   FLOP_i of algorithm 1 is that of the search and the training on a task; answers to its test images
@@ -62,12 +63,14 @@ def cumulative_cost(totals: Mapping[str, Any], name: str = "flops") -> int | Non
   Args:
     totals: of the ledger at the end of the stream: "flops", "flops_train", "flops_predict", ...
     name: "flops" or "macs".
+    without: further phases to leave out, such as "pretrain".
 
   Returns:
     The sum over all phases but "predict"; None if a part is unknown.
   """
+  left_out = {f"{name}_{phase}" for phase in ("predict", *without)}
   parts = [value for key, value in totals.items()
-           if key.startswith(f"{name}_") and key != f"{name}_predict"]
+           if key.startswith(f"{name}_") and key not in left_out]
   if not parts:
     parts = [totals.get(name)]
     if totals.get(f"{name}_predict") is not None and parts[0] is not None:
@@ -110,6 +113,35 @@ def forward_transfer(auc_first: float, auc_second: float) -> float:
   if auc_first == 1:
     return float("nan")
   return float((auc_second - auc_first) / (1 - auc_first))
+
+
+def forward_transfer_by_task(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+  """Equation 5 for each repeated task of a run, from the curves of the best trials.
+
+  Args:
+    records: of one run, or of its part so far.
+
+  Returns:
+    {task_key of the second occurrence: forward transfer}.
+  """
+  areas: dict[str, float] = {}
+  out = {}
+  for record in records:
+    curve = _best_curve(record)
+    if not curve:
+      continue
+    area = area_under_curve([[step, 1.0 - error] for step, _, error in curve])
+    if record["occurrence"] == 1:
+      areas[record["task"]] = area
+    elif record["task"] in areas:
+      out[record["task_key"]] = forward_transfer(areas[record["task"]], area)
+  return out
+
+
+def _best_curve(record: Mapping[str, Any]) -> list[list[float]]:
+  if record["kind"] != "train" or "trials" not in record:
+    return []
+  return record["trials"][record["best_trial"]]["curve"]
 
 
 def mean_forward_transfer(by_task: Mapping[str, float]) -> float:

@@ -15,7 +15,7 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 from absl import logging
 import numpy as np
@@ -115,7 +115,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   tested = [r for r in records if r["kind"] == event_kinds.PREDICT]
   problem = _no_headline(tested, stream)
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
-  transfer = _forward_transfer(records)
+  transfer = metrics.forward_transfer_by_task(records)
   last = records[-1] if records else {}
   return {
       "protocol": "nevis", "stream": stream.name, "num_events": len(records),
@@ -144,25 +144,3 @@ def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) ->
 
 def _known(value: float) -> Optional[float]:
   return None if np.isnan(value) else float(value)
-
-
-def _forward_transfer(records: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
-  """Equation 5 for each task that is repeated, from the learning curves of both occurrences."""
-  areas: Dict[str, float] = {}
-  out = {}
-  for record in records:
-    curve = _best_curve(record)
-    if not curve:
-      continue
-    area = metrics.area_under_curve([[step, 1.0 - error] for step, _, error in curve])
-    if record["occurrence"] == 1:
-      areas[record["task"]] = area
-    elif record["task"] in areas:
-      out[record["task_key"]] = metrics.forward_transfer(areas[record["task"]], area)
-  return out
-
-
-def _best_curve(record: Mapping[str, Any]) -> List[List[float]]:
-  if record["kind"] != event_kinds.TRAIN or "trials" not in record:
-    return []
-  return record["trials"][record["best_trial"]]["curve"]

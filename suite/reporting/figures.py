@@ -33,6 +33,17 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def look(i: int) -> dict[str, Any]:
+  """Color, marker and line style of the i-th of several lines; 84 differ."""
+  return {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)],
+          "linestyle": ("-", "--")[i // len(COLORS) % 2]}
+
+
+def diverging() -> Any:
+  """The color map from red over white to blue; NaN is gray."""
+  return matplotlib.colormaps["RdBu"].with_extremes(bad="#E5E5E5")
+
+
 class Point(NamedTuple):
   """Error and FLOPs of one run; None if unknown."""
 
@@ -50,8 +61,8 @@ def error_against_flops(
   """
   points = list(points)
   front = stream_metrics.pareto_front([(p.flops or None, p.error) for p in points])
-  with _style():
-    figure, axes = _new(title, width=6.4, height=4.4)
+  with style():
+    figure, axes = new_axes(title, width=6.4, height=4.4)
     if front.indices:
       flops, errors = zip(*((points[i].flops, points[i].error) for i in front.indices))
       axes.step(flops, errors, where="post", color="black", linewidth=1.2, linestyle="--",
@@ -63,7 +74,7 @@ def error_against_flops(
                   markeredgecolor="white", label=point.name)
     axes.set_xscale("log")
     axes.margins(0.12)
-    _ticks(axes)
+    flops_ticks(axes)
     axes.set_xlabel("Cumulative FLOPs of the whole stream")
     axes.set_ylabel(error_label)
     axes.grid(True, which="major")
@@ -93,8 +104,8 @@ def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -
   lines = list(lines)
   names = list(dict.fromkeys(line.name for line in lines))
   types = list(dict.fromkeys(line.task_type for line in lines))
-  with _style():
-    figure, left = _new("", width=9.6, height=3.8)
+  with style():
+    figure, left = new_axes("", width=9.6, height=3.8)
     left.set_subplotspec(figure.add_gridspec(1, 2)[0])
     right = figure.add_subplot(1, 2, 2)
     for axes, place, label in ((left, 1, "MACs of a task"), (right, 2, "Across-task memory (ATM)")):
@@ -136,8 +147,8 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
   """
   points = [p for p in points if p.macs is not None]
   learners = list(dict.fromkeys(p.learner for p in points))
-  with _style():
-    figure, axes = _new(title, width=7.6, height=4.6)
+  with style():
+    figure, axes = new_axes(title, width=7.6, height=4.6)
     for i, learner in enumerate(learners):
       colour, own = COLORS[i % len(COLORS)], [p for p in points if p.learner == learner]
       spent = [p for p in own if p.macs]
@@ -153,7 +164,7 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
                        label=f"{learner}, {p.strategy}")
     axes.set_xscale("log")
     axes.margins(0.12)
-    _ticks(axes)
+    flops_ticks(axes)
     axes.set_xlabel("MACs of all updates")
     axes.set_ylabel("Accuracy, %")
     axes.grid(True, which="major")
@@ -172,8 +183,8 @@ def accuracy_matrix(
   names = list(names) if names is not None else [str(i + 1) for i in range(max(rows, columns))]
   if len(names) != max(rows, columns):
     raise ValueError(f"Got {len(names)} names for {max(rows, columns)} buckets.")
-  with _style():
-    figure, axes = _new(title, width=1.9 + 0.5 * columns, height=1.5 + 0.45 * rows)
+  with style():
+    figure, axes = new_axes(title, width=1.9 + 0.5 * columns, height=1.5 + 0.45 * rows)
     colours = matplotlib.colormaps["viridis"].with_extremes(bad="#E5E5E5")
     low, high = _limits(acc)
     image = axes.imshow(100 * acc, cmap=colours, vmin=low, vmax=high, aspect="equal")
@@ -200,12 +211,12 @@ def save(figure: figure_lib.Figure, path: str | os.PathLike) -> None:
     raise ValueError(f"Cannot write a figure to {path}: allowed endings are {', '.join(FORMATS)}.")
   path.parent.mkdir(parents=True, exist_ok=True)
   metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Creator": None}
-  with _style():
+  with style():
     figure.savefig(path, dpi=150, metadata=metadata, facecolor="white")
 
 
 @contextlib.contextmanager
-def _style() -> Iterator[None]:
+def style() -> Iterator[None]:
   """Sets the style, independent of the machine's matplotlibrc, within the context."""
   settings = {
       k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
@@ -213,7 +224,7 @@ def _style() -> Iterator[None]:
     yield
 
 
-def _new(title: str, *, width: float, height: float):
+def new_axes(title: str, *, width: float, height: float):
   figure = figure_lib.Figure(figsize=(width, height), layout="constrained")
   backend_agg.FigureCanvasAgg(figure)
   axes = figure.add_subplot()
@@ -222,7 +233,7 @@ def _new(title: str, *, width: float, height: float):
   return figure, axes
 
 
-def _ticks(axes) -> None:
+def flops_ticks(axes) -> None:
   """Sets ticks such as "20 G" on a logarithmic axis; powers of ten are too few on a short one."""
   axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
   axes.xaxis.set_minor_formatter(ticker.NullFormatter())

@@ -3,8 +3,8 @@
 
 A file of scores has the columns row, column, measure, value, std and convention, in percent, as
 printed ("" where nothing is stated). A file of a matrix has a line of values for each bucket
-trained up to, and no header. Lines that begin with # state the source of the numbers and are
-printed below the table.
+trained up to, and no header. A file of another table has columns named in its first line. Lines that
+begin with # state the source of the numbers and are printed below the table.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ def matrix(name: str) -> tuple[list[str], list[list[str]]]:
   """Reads a matrix: (notes, lines of values)."""
   notes, lines = _read(name)
   return notes, list(csv.reader(lines))
+
+
+def table(name: str) -> tuple[list[str], list[dict[str, str]]]:
+  """Reads a table with columns of its own: (notes, lines by column)."""
+  notes, lines = _read(name)
+  return notes, list(csv.DictReader(lines))
 
 
 def _read(name: str) -> tuple[list[str], list[str]]:

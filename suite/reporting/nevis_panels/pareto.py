@@ -1,0 +1,107 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Mean error against the FLOPs of the whole stream, with and without pretraining (figures 4, 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import figures
+from suite.reporting import panel as panel_lib
+from suite.reporting.nevis_panels import stream_results
+
+WITH = "with pretraining"
+WITHOUT = "without pretraining"
+
+
+class LearnerPoint(NamedTuple):
+  """Mean error and FLOPs of one learner, over its finished seeds; None is unknown."""
+
+  label: str
+  method: str
+  error: stream_groups.Spread
+  flops: float | None
+  flops_without: float | None
+
+
+def points(results: stream_results.StreamResults) -> list[LearnerPoint]:
+  """The learners that have a headline score."""
+  found = []
+  for learner in results.learners:
+    error = stream_groups.spread(list(learner.mean_errors))
+    done = [i for i, value in enumerate(learner.mean_errors) if value == value]  # Not NaN.
+    if done:
+      flops, without = (
+          panel_lib.plain(stream_results.spread_of([costs[i] for i in done]).mean)
+          for costs in (learner.flops, learner.flops_without_pretraining))
+      found.append(LearnerPoint(learner.label, learner.method, error, flops, without))
+  return found
+
+
+def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if no learner has a headline score."""
+  found = points(results)
+  if not found:
+    return []
+  is_front = {name: set(_front(found, name)) for name in (WITHOUT, WITH)}
+  rows = [[p.label, p.error.num, p.error.mean, panel_lib.plain(p.error.deviation), p.flops_without,
+           "yes" if i in is_front[WITHOUT] else "", p.flops, "yes" if i in is_front[WITH] else ""]
+          for i, p in enumerate(found)]
+  columns = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
+             panel_lib.Column("mean error", panel_lib.PERCENT),
+             panel_lib.Column("deviation", panel_lib.PERCENT),
+             panel_lib.Column(WITHOUT, panel_lib.FLOPS), panel_lib.Column("on the front"),
+             panel_lib.Column(WITH, panel_lib.FLOPS), panel_lib.Column("on its front")]
+  unknown = [p.label for p in found if p.flops is None]
+  notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
+                             if unknown else [])]
+  return [panel_lib.Panel(
+      "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
+      columns, rows, notes, figure=lambda: draw(found, results.title))]
+
+
+def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
+  return task_stream.pareto_front([(_flops(p, which), p.error.mean) for p in found]).indices
+
+
+def _flops(point: LearnerPoint, which: str) -> float | None:
+  return (point.flops if which == WITH else point.flops_without) or None  # 0 has no logarithm.
+
+
+def draw(found: Sequence[LearnerPoint], title: str) -> Any:
+  """Draws the points; two axes if pretraining cost anything. One color a method."""
+  pretrained = any(p.flops != p.flops_without for p in found)
+  shown = [WITHOUT, WITH] if pretrained else [WITH]
+  methods = list(dict.fromkeys(p.method for p in found))
+  with figures.style():
+    figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2)
+    first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
+    both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharey=first)
+                     for i in range(1, len(shown)))]
+    for axes, which in zip(both, shown):
+      _draw_axes(axes, found, methods, which)
+      axes.set_xlabel("Cumulative FLOPs" + (f", {which}" if pretrained else ""))
+    first.set_ylabel("Mean error, meta-test tasks, %")
+    both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
+
+
+def _draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], which: str
+               ) -> None:
+  front = [found[i] for i in _front(found, which)]
+  axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
+            color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
+  for i, method in enumerate(methods):
+    own = [p for p in found if p.method == method and _flops(p, which)]
+    own.sort(key=lambda p: p.flops or 0)
+    axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
+                  yerr=[100 * (panel_lib.plain(p.error.deviation) or 0) for p in own],
+                  capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
+                  label=own[0].label if len(own) == 1 else method, **figures.look(i))
+  axes.set_xscale("log")
+  axes.margins(0.12)
+  figures.flops_ticks(axes)
+  axes.grid(True, which="major")

@@ -1,0 +1,243 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Runs of NEVIS'22 as arrays: learners with their seeds, tasks in stream order.
+
+Runs of different streams, or of different splits, are never put together. Runs whose configurations
+differ in the seed only are seeds of one learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+import dataclasses
+import os
+import pathlib
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
+
+INDEPENDENT = "indep"
+_SEED = re.compile(r"^\s*experiment\.run\.seed\s*=.*$", re.MULTILINE)
+
+
+class TaskRow(NamedTuple):
+  """One task of the stream. num_examples: training and dev images; None if unknown."""
+
+  key: str
+  name: str
+  year: int | None
+  role: str
+  metric: str = "error"
+  num_examples: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LearnerResults:
+  """One learner, with one run a seed.
+
+  Attributes:
+    label: unique within the results.
+    method: the learner's name in its run: "indep", "ft_d", ...
+    errors: [S, T] in [0, 1]; NaN is unknown.
+    mean_errors: [S], the headline score; NaN if a run has none.
+    flops: cumulative FLOPs of each finished run but those of answers; None is unknown.
+    flops_without_pretraining: the same without phase "pretrain".
+    runs: what the results were read from; empty for printed ones.
+    home: the folder that the runs have in common.
+  """
+
+  label: str
+  method: str
+  errors: np.ndarray
+  mean_errors: np.ndarray
+  flops: Sequence[float | None]
+  flops_without_pretraining: Sequence[float | None]
+  runs: Sequence[runs_lib.Run] = ()
+  home: pathlib.Path | None = None
+
+  @property
+  def num_seeds(self) -> int:
+    return len(self.errors)
+
+
+@dataclasses.dataclass(frozen=True)
+class StreamResults:
+  """All learners on one stream.
+
+  Attributes:
+    title: name of the stream, and the split if it is not "test".
+    tasks: T tasks in stream order.
+    learners: in the order of their runs.
+    notes: unfinished runs, and runs without a headline score.
+  """
+
+  title: str
+  tasks: Sequence[TaskRow]
+  learners: Sequence[LearnerResults]
+  notes: Sequence[str] = ()
+
+  @property
+  def is_meta_test(self) -> list[bool]:
+    return [task.role == task_stream.META_TEST for task in self.tasks]
+
+  def reference_of(self, learner: LearnerResults) -> LearnerResults | None:
+    """The Independent learner to compare with: that of the same folder, else the only one."""
+    found = [other for other in self.learners if other.method == INDEPENDENT]
+    beside = [other for other in found if other.home == learner.home]
+    if len(found) > 1 and len(beside) != 1:
+      return None
+    return (beside or found or [None])[0]
+
+
+def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
+  """Reads all runs of NEVIS'22 in the directories, at any depth; [] if there is none."""
+  folders: list[pathlib.Path] = []
+  for directory in map(pathlib.Path, dirs):
+    found = sorted(path.parent.resolve() for path in directory.rglob(runs_lib.RECORDS))
+    if not found:
+      raise FileNotFoundError(f"There is no run in {directory}: no folder in it has "
+                              f"{runs_lib.RECORDS}. Give the --workdir of a run or of a table.")
+    folders += [folder for folder in _in_order(found) if folder not in folders]
+  return build(runs_lib.load(folders))
+
+
+def _in_order(folders: Sequence[pathlib.Path]) -> list[pathlib.Path]:
+  """Learners of one work directory in the order of its configuration."""
+  def place(folder: pathlib.Path) -> tuple[pathlib.Path, int, str]:
+    names = runs_lib.read_json(folder.parent / runs_lib.ENVIRONMENT).get("learners", [])
+    return (folder.parent, names.index(folder.name) if folder.name in names else len(names),
+            folder.name)
+  return sorted(folders, key=place)
+
+
+def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
+  """Groups runs by stream; those of other protocols are left out."""
+  runs = [run for run in runs if run.protocol == "nevis"]
+  groups: dict[tuple[str, tuple[str, ...]], list[runs_lib.Run]] = {}
+  for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
+    groups.setdefault(_stream_of(run, groups), []).append(run)
+  order = {id(run): i for i, run in enumerate(runs)}
+  found = [sorted(group, key=lambda run: order[id(run)]) for group in groups.values()]
+  return [_results(group) for group in sorted(found, key=lambda group: order[id(group[0])])]
+
+
+def _stream_of(run: runs_lib.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
+               ) -> tuple[str, tuple[str, ...]]:
+  """(title, keys of the tasks); an unfinished run joins the stream that begins with its tasks."""
+  keys, split = _keys(run), _split(run)
+  ending = f", {split} split" if split not in ("", "test") else ""
+  if run.is_finished:
+    return f"nevis ({run.summary.get('stream', 'unnamed')}{ending})", keys
+  for title, others in groups:
+    if others[:len(keys)] == keys and (title.endswith(f"{ending})") if ending
+                                       else "split)" not in title):
+      return title, others
+  return f"nevis (not finished{ending})", keys
+
+
+def _keys(run: runs_lib.Run) -> tuple[str, ...]:
+  return tuple(record["task_key"] for record in _tested(run))
+
+
+def _tested(run: runs_lib.Run) -> list[dict[str, Any]]:
+  return [record for record in run.records if record.get("kind") == "predict"]
+
+
+def _split(run: runs_lib.Run) -> str:
+  return next((str(record.get("split", "")) for record in _tested(run)), "")
+
+
+def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
+  longest = max(runs, key=lambda run: len(_keys(run)))
+  tasks = _tasks(longest)
+  members: dict[tuple[str, str], list[runs_lib.Run]] = {}
+  for run in runs:
+    members.setdefault((run.folder.name, _settings(run)), []).append(run)
+  labels = _labels([_home(group) / group[0].folder.name for group in members.values()])
+  learners = [_learner(label, group, tasks) for label, group in zip(labels, members.values())]
+  return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
+
+
+def _tasks(run: runs_lib.Run) -> list[TaskRow]:
+  sizes = {r["task_key"]: _sum(r.get("train_size"), r.get("dev_size"))
+           for r in run.records if r.get("kind") == "train" and "task_key" in r}
+  return [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
+                  r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(run)]
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+  return None if a is None or b is None else a + b
+
+
+def _learner(label: str, runs: Sequence[runs_lib.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
+  place = {task.key: i for i, task in enumerate(tasks)}
+  errors = np.full((len(runs), len(tasks)), np.nan)
+  for row, run in zip(errors, runs):
+    for record in _tested(run):
+      row[place[record["task_key"]]] = _number(record.get("error"))
+  return LearnerResults(
+      label, runs[0].folder.name, errors,
+      np.array([_number(run.summary.get("mean_error")) for run in runs]),
+      [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in runs],
+      [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished else None
+       for run in runs],
+      runs, _home(runs))
+
+
+def _number(value: float | None) -> float:
+  return float("nan") if value is None else float(value)
+
+
+def _settings(run: runs_lib.Run) -> str:
+  """The configuration without its seed; the folder, which nothing else has, if there is none."""
+  path = run.folder.parent / "config.gin"
+  return _SEED.sub("", path.read_text(encoding="utf-8")) if path.exists() else str(run.folder)
+
+
+def _home(runs: Sequence[runs_lib.Run]) -> pathlib.Path:
+  """The folder of the seeds' folders; for one run its work directory, or the column of a table."""
+  parents = [run.folder.parent for run in runs]
+  if len(set(parents)) > 1:
+    return pathlib.Path(os.path.commonpath([str(parent) for parent in parents]))
+  parent = parents[0]
+  in_table = len(parent.parts) > 3 and table_dir.is_table(parent.parents[2])
+  return parent.parent if in_table else parent
+
+
+def _labels(paths: Sequence[pathlib.Path]) -> list[str]:
+  """The shortest unique ending of each path; numbered where whole paths are equal."""
+  labels = []
+  for i, path in enumerate(paths):
+    tails = ["/".join(path.parts[-n:]) for n in range(1, len(path.parts) + 1)]
+    others = [f"/{other.as_posix()}" for j, other in enumerate(paths) if j != i]
+    label = next((t for t in tails if not any(o.endswith(f"/{t}") for o in others)), "")
+    number = list(paths[:i + 1]).count(path)
+    labels.append(label or f"{path.name} {number}")
+  return labels
+
+
+def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
+  notes = []
+  for run in runs:
+    headline = run.summary.get("headline", "ok")
+    if not run.is_finished:
+      notes.append(f"{run.label}: not finished, {len(_keys(run))} tasks so far; without a headline "
+                   "score and total FLOPs.")
+    elif headline != "ok":
+      notes.append(f"{run.label}: {headline}.")
+  return notes
+
+
+def spread_of(values: Sequence[float | None]) -> stream_groups.Spread:
+  """Mean and deviation over seeds, if every seed is known; else NaN.
+
+  A cost or a score of which one seed is unknown is unknown: its mean would be of other seeds.
+  """
+  if any(v is None or np.isnan(v) for v in values):
+    return stream_groups.Spread(float("nan"), float("nan"), 0)
+  return stream_groups.spread(values)

@@ -1,0 +1,93 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One analysis of runs: a title, its numbers as plain values, and a figure drawn on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+import math
+from typing import Any, NamedTuple
+
+from suite.reporting import quantities
+from suite.reporting import text_table
+
+TEXT, COUNT, PERCENT, FLOPS, NUMBER = "text", "count", "percent", "flops", "number"
+KINDS = (TEXT, COUNT, PERCENT, FLOPS, NUMBER)
+
+
+class Column(NamedTuple):
+  """A column of plain values; `kind`, one of `KINDS`, says how they are printed.
+
+  Values of kind "percent" are shares: 0.25 is printed as 25.00.
+  """
+
+  name: str
+  kind: str = TEXT
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+  """One analysis.
+
+  Attributes:
+    name: short name, unique within a report of one stream.
+    title: what is shown.
+    columns: columns of the table.
+    rows: plain values, a list a row; None is unknown.
+    notes: lines below the table: what is left out, and why.
+    arrays: further plain values that the figure shows, such as matrices.
+    figure: draws a new `matplotlib.figure.Figure`; None if there is nothing to draw.
+  """
+
+  name: str
+  title: str
+  columns: Sequence[Column]
+  rows: Sequence[Sequence[Any]]
+  notes: Sequence[str] = ()
+  arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  figure: Callable[[], Any] | None = None
+
+  def __post_init__(self):
+    unknown = sorted({column.kind for column in self.columns} - set(KINDS))
+    if unknown:
+      raise ValueError(f"Panel {self.name!r} has columns of kind {', '.join(unknown)}; allowed are "
+                       f"{', '.join(KINDS)}.")
+    wrong = [len(row) for row in self.rows if len(row) != len(self.columns)]
+    if wrong:
+      raise ValueError(f"Panel {self.name!r} has {len(self.columns)} columns and a row of "
+                       f"{wrong[0]} values; give each row a value for each column.")
+
+  def text_table(self) -> text_table.TextTable:
+    """The table as text."""
+    num_left = next((i for i, column in enumerate(self.columns) if column.kind != TEXT),
+                    len(self.columns))
+    return text_table.TextTable(
+        title=self.title, header=[_heading(column) for column in self.columns],
+        rows=[[_cell(value, column.kind) for value, column in zip(row, self.columns)]
+              for row in self.rows], num_left=num_left, notes=list(self.notes))
+
+
+def plain(value: float | None) -> float | None:
+  """The value as a Python number; NaN becomes None."""
+  return None if value is None or not math.isfinite(value) else float(value)
+
+
+def plain_list(values: Any) -> Any:
+  """An array as nested lists of plain values."""
+  return [plain_list(v) for v in values] if hasattr(values, "__len__") else plain(values)
+
+
+def _heading(column: Column) -> str:
+  return f"{column.name}, %" if column.kind == PERCENT else column.name
+
+
+def _cell(value: Any, kind: str) -> str:
+  if kind == FLOPS:  # Never a dash: a cost that is not known was spent all the same.
+    return quantities.si(value, "FLOP")
+  if value is None or (isinstance(value, float) and not math.isfinite(value)):
+    return quantities.NOTHING
+  if kind == PERCENT:
+    return f"{round(100 * value, 2) + 0.0:.2f}"  # Without the sign of a zero.
+  if kind == COUNT:
+    return f"{value:,}"
+  return quantities.score(value) if kind == NUMBER else str(value)
