@@ -26,9 +26,9 @@ import suite
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
+from suite.commands import report_commands
 from suite.commands import verify_commands
 from suite.configs import gin_files
-from suite.reporting import tables
 from suite.running import launch
 from suite.running import logs
 from suite.system import folders
@@ -82,9 +82,7 @@ def _parser() -> argparse.ArgumentParser:
   _add_run(commands, [every, where])
   listing = commands.add_parser("list", parents=[every], help="list the shipped run files")
   listing.set_defaults(do=_list)
-  report = commands.add_parser("report", parents=[every], help="print the tables of finished runs")
-  report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
-  report.set_defaults(do=_report)
+  report_commands.add(commands, [every])
   data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
   curate_commands.add(commands, [every])
@@ -179,15 +177,6 @@ def _list(args) -> int:
   del args
   rows = [(name, gin_files.description(path)) for name, path in gin_files.run_files().items()]
   data_commands.print_table(("run", "what"), rows)
-  return 0
-
-
-def _report(args) -> int:
-  missing = [d for d in args.dirs if not pathlib.Path(d).is_dir()]
-  if missing:
-    raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
-                                "Give the --workdir of a run (./runs/RUN when none was given).")
-  print(tables.report(args.dirs))
   return 0
 
 

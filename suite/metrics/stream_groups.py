@@ -9,6 +9,7 @@ them are known, for the mean of the known ones would be another score under the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import math
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -33,7 +34,7 @@ class Spread(NamedTuple):
 
 def spread(values: Sequence[Optional[float]]) -> Spread:
   """Mean and deviation over seeds; None and NaN are left out and not counted."""
-  known = [float(v) for v in values if v is not None and not np.isnan(v)]
+  known = [float(v) for v in values if v is not None and not math.isnan(v)]
   return Spread(float(np.mean(known)) if known else float("nan"),
                 float(np.std(known, ddof=1)) if len(known) > 1 else float("nan"), len(known))
 
@@ -105,7 +106,7 @@ def resolution_class(resolution: Optional[float]) -> str:
 
 
 def _class(value: Optional[float], classes: Sequence[tuple[float, str]]) -> str:
-  if value is None or np.isnan(value):
+  if value is None or math.isnan(value):
     return UNKNOWN
   return next(name for limit, name in classes if value < limit)
 

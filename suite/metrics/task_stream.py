@@ -9,6 +9,7 @@ behavior.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import math
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -157,7 +158,7 @@ def pareto_front(points: Iterable[tuple[float | None, float | None]]) -> Front:
   all on the front or none. Points whose FLOPs or error are None or NaN are in `left_out`.
   """
   points = list(points)
-  left_out = [i for i, point in enumerate(points) if any(v is None or np.isnan(v) for v in point)]
+  left_out = [i for i, point in enumerate(points) if any(v is None or math.isnan(v) for v in point)]
   known = [i for i in range(len(points)) if i not in left_out]
   front = [i for i in known if not any(_beats(points[j], points[i]) for j in known)]
   return Front(sorted(front, key=lambda i: (points[i], i)), left_out)

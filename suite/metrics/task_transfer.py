@@ -32,7 +32,8 @@ def start_edges(records: Records, stored_name: Callable[[str], str] = str) -> li
     records: of one run.
     stored_name: key of a task -> its name in "start", where the two differ.
   """
-  keys, edges = {}, []
+  keys: dict[str, str] = {}
+  edges = []
   for record in _trained(records):
     start = record["start"]["from"]
     edges.append(Edge(None if start == RANDOM else keys.get(start, start), record["task_key"]))

@@ -3,8 +3,8 @@
 
 A file of scores has the columns row, column, measure, value, std and convention, in percent, as
 printed ("" where nothing is stated). A file of a matrix has a line of values for each bucket
-trained up to, and no header. A file of another table has columns named in its first line. Lines that
-begin with # state the source of the numbers and are printed below the table.
+trained up to, and no header. A file of another table has columns named in its first line. Lines
+that begin with # state the source of the numbers and are printed below the table.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Mean error against the FLOPs of the whole stream, with and without pretraining (figures 4, 20)."""
+"""Mean error against FLOPs of the stream, with and without pretraining (figures 4 and 20)."""
 
 from __future__ import annotations
 

@@ -121,5 +121,7 @@ def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Seque
     axes.set_xticks(places, [task.key for task in tasks], rotation=35, ha="right", fontsize=8)
   else:
     firsts = [i for i in places if i == 0 or tasks[i].year != tasks[i - 1].year]
-    axes.set_xticks(firsts, [str(tasks[i].year) for i in firsts], rotation=60, fontsize=7)
+    apart = len(tasks) / 40  # Narrower years would be printed over each other.
+    shown = [i for i, after in zip(firsts, [*firsts[1:], len(tasks)]) if after - i >= apart]
+    axes.set_xticks(shown, [str(tasks[i].year) for i in shown], rotation=60, fontsize=7)
   axes.grid(True, which="major")

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matplotlib import patches
+
 from suite.metrics import stream_groups
 from suite.metrics import task_transfer
 from suite.reporting import figures
@@ -127,23 +129,28 @@ def draw(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str], title:
                                     height=max(2.4, 0.34 * (rows + 1) + 0.9))
     for edge in edges:
       if edge.source is not None:
-        axes.annotate("", xy=places[edge.task], xytext=places[edge.source],
-                      arrowprops={"arrowstyle": "-|>", "color": "#777777", "linewidth": 0.8,
-                                  "shrinkA": 0, "shrinkB": 0,
-                                  "connectionstyle": "arc3,rad=0"}, zorder=1)
+        _draw_arrow(axes, places[edge.source], places[edge.task])
     for name, place in places.items():
       i = names.index(domains.get(name, stream_groups.UNKNOWN))
       axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
                 bbox={"boxstyle": "round,pad=0.25", "edgecolor": "#555555", "linewidth": 0.6,
                       **_fill(i)})
-    for i, name in enumerate(names):
-      axes.bar([0], [0], label=name, edgecolor="#555555", linewidth=0.6, **_fill(i))
     axes.set_xlim(-0.6, depth + 0.6)
     axes.set_ylim(rows + 0.6, -0.6)
     axes.set_axis_off()
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
+    axes.legend(handles=[patches.Patch(label=name, edgecolor="#555555", linewidth=0.6, **_fill(i))
+                         for i, name in enumerate(names)],
+                frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
                 borderaxespad=0)
   return figure
+
+
+def _draw_arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+  """A line with its head in the middle, where no box hides it."""
+  middle = [0.5 * (a + b) for a, b in zip(start, end)]
+  axes.plot(*zip(start, end), color="#888888", linewidth=0.8, zorder=1)
+  axes.annotate("", xy=middle, xytext=start, zorder=1, arrowprops={
+      "arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0})
 
 
 def _fill(i: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 import dataclasses
+import math
 import os
 import pathlib
 import re
@@ -91,7 +92,7 @@ class StreamResults:
     beside = [other for other in found if other.home == learner.home]
     if len(found) > 1 and len(beside) != 1:
       return None
-    return (beside or found or [None])[0]
+    return next(iter(beside or found), None)
 
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
@@ -238,6 +239,6 @@ def spread_of(values: Sequence[float | None]) -> stream_groups.Spread:
 
   A cost or a score of which one seed is unknown is unknown: its mean would be of other seeds.
   """
-  if any(v is None or np.isnan(v) for v in values):
+  if any(v is None or math.isnan(v) for v in values):
     return stream_groups.Spread(float("nan"), float("nan"), 0)
   return stream_groups.spread(values)

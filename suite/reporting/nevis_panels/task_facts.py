@@ -41,8 +41,8 @@ def read(path: str | os.PathLike) -> dict[str, TaskFacts]:
     rows = csv.DictReader(file)
     missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
     if missing:
-      raise ValueError(f"{path} has no column {', '.join(missing)}; a file of facts has the columns "
-                       f"{', '.join(COLUMNS)}.")
+      raise ValueError(f"{path} has no column {', '.join(missing)}; a file of facts has the "
+                       f"columns {', '.join(COLUMNS)}.")
     return {row["task"]: _facts(row, f"{path}, task {row['task']!r}") for row in rows}
 
 
