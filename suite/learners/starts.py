@@ -58,6 +58,25 @@ class Previous:
 
 
 @dataclasses.dataclass(frozen=True)
+class FromTask:
+  """A row of the transfer matrix (appendix J): from one task's model, made from random weights.
+
+  The tasks up to `task` start from random weights, as with Independent; all later ones start from
+  the model of `task`. A stream without that task is learned from random weights throughout.
+
+  Attributes:
+    task: key of the source: "mnist", "mnist@2".
+  """
+
+  task: str
+
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
+    del features
+    name = weight_store.safe_name(self.task)
+    return Choice(next((e for e in reversed(entries) if e.name == name), None), {})
+
+
+@dataclasses.dataclass(frozen=True)
 class Nearest:
   """FT-d and FT-s: from the past task whose features give the lowest kNN validation error.
 

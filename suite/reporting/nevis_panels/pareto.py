@@ -78,7 +78,7 @@ def draw(found: Sequence[LearnerPoint], title: str) -> Any:
   with figures.style():
     figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2)
     first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
-    both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharey=first)
+    both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
                      for i in range(1, len(shown)))]
     for axes, which in zip(both, shown):
       _draw_axes(axes, found, methods, which)
@@ -101,6 +101,11 @@ def _draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str],
                   yerr=[100 * (panel_lib.plain(p.error.deviation) or 0) for p in own],
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
                   label=own[0].label if len(own) == 1 else method, **figures.look(i))
+    if len(own) > 1:
+      for p in own:
+        axes.annotate(p.label.rpartition("/")[0] or p.label, (_flops(p, which), 100 * p.error.mean),
+                      xytext=(5, 5), textcoords="offset points", fontsize=7,
+                      color=figures.look(i)["color"])
   axes.set_xscale("log")
   axes.margins(0.12)
   figures.flops_ticks(axes)

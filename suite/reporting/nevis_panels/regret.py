@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.metrics import stream_groups
+from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting.nevis_panels import stream_results
@@ -116,6 +117,9 @@ def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Seque
       axes.fill_between(places, mean - spreads, mean + spreads, color=look["color"], alpha=0.15,
                         linewidth=0)
   axes.axhline(0, color="#888888", linewidth=0.8, zorder=1)
+  starts = [i for i in places[1:] if tasks[i].role == task_stream.META_TEST != tasks[i - 1].role]
+  for start in starts:
+    axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":", zorder=1)
   axes.set_ylabel("Regret, %")
   if len(tasks) <= 30:
     axes.set_xticks(places, [task.key for task in tasks], rotation=35, ha="right", fontsize=8)

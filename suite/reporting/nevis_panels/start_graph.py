@@ -16,10 +16,11 @@ from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import task_facts
 from suite.state import weight_store
 
-# Ten fills light enough for black text; domains beyond them are told by their hatches.
-_FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5C494", "#B3E2CD",
-          "#F4CAE4", "#CCCCCC")
-_HATCHES = (None, "//", "..")
+# Fills light enough for black text; NEVIS'22 has 11 domains. Further ones differ by their edges.
+_FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5C494", "#8DD3C7",
+          "#F4CAE4", "#CCCCCC", "#FFFFFF", "#B3B8FF")
+_EDGES = ({"edgecolor": "#555555", "linewidth": 0.6}, {"edgecolor": "#000000", "linewidth": 1.8},
+          {"edgecolor": "#000000", "linewidth": 1.8, "linestyle": ":"})
 
 
 def edges_of(learner: stream_results.LearnerResults) -> list[list[task_transfer.Edge]]:
@@ -31,7 +32,8 @@ def build(results: stream_results.StreamResults, facts: Sequence[task_facts.Task
           ) -> list[panel_lib.Panel]:
   """Builds a panel for each learner that chooses its starts.
 
-  Learners that start every task from random weights, or from the task before, have none.
+  Learners that start all tasks from random weights, from one model, or from the task before have
+  none.
   """
   found = []
   for learner in results.learners:
@@ -43,8 +45,9 @@ def build(results: stream_results.StreamResults, facts: Sequence[task_facts.Task
 
 def _is_chosen(edges: Sequence[task_transfer.Edge]) -> bool:
   before: list[str | None] = [None, *(edge.task for edge in edges)]
-  return any(edge.source is not None and edge.source != previous
-             for edge, previous in zip(edges, before))
+  sources = {edge.source for edge in edges if edge.source is not None}
+  return len(sources) > 1 and any(edge.source not in (None, previous)
+                                  for edge, previous in zip(edges, before))
 
 
 def _panel(results: stream_results.StreamResults, facts: Sequence[task_facts.TaskFacts],
@@ -133,13 +136,11 @@ def draw(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str], title:
     for name, place in places.items():
       i = names.index(domains.get(name, stream_groups.UNKNOWN))
       axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
-                bbox={"boxstyle": "round,pad=0.25", "edgecolor": "#555555", "linewidth": 0.6,
-                      **_fill(i)})
+                bbox={"boxstyle": "round,pad=0.25", **_fill(i)})
     axes.set_xlim(-0.6, depth + 0.6)
     axes.set_ylim(rows + 0.6, -0.6)
     axes.set_axis_off()
-    axes.legend(handles=[patches.Patch(label=name, edgecolor="#555555", linewidth=0.6, **_fill(i))
-                         for i, name in enumerate(names)],
+    axes.legend(handles=[patches.Patch(label=name, **_fill(i)) for i, name in enumerate(names)],
                 frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
                 borderaxespad=0)
   return figure
@@ -154,4 +155,4 @@ def _draw_arrow(axes: Any, start: tuple[float, float], end: tuple[float, float])
 
 
 def _fill(i: int) -> dict[str, Any]:
-  return {"facecolor": _FILLS[i % len(_FILLS)], "hatch": _HATCHES[i // len(_FILLS) % 3]}
+  return {"facecolor": _FILLS[i % len(_FILLS)], **_EDGES[i // len(_FILLS) % len(_EDGES)]}

@@ -65,7 +65,7 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
       rows, ["Validation errors of kNN; the whole matrix is in the figure, where blue is a source "
              "with a lower error than the mean of the task's candidates."],
       {"names": names, "knn_error": panel_lib.plain_list(errors)},
-      lambda: draw(gains, names, title, "Advantage over the mean candidate, %"))
+      lambda: draw(gains, names, names, title, "Advantage over the mean candidate, %"))
 
 
 def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.TrainedPair]:
@@ -95,9 +95,10 @@ def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
                  found[0].independent, panel_lib.plain(gain.mean), panel_lib.plain(gain.deviation)])
   title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
   matrix = task_transfer.as_matrix(pairs, keys)
-  chosen = [i for i in range(len(keys))
-            if not (np.isnan(matrix[i]).all() and np.isnan(matrix[:, i]).all())]
-  matrix, names = matrix[np.ix_(chosen, chosen)], [keys[i] for i in chosen]
+  sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
+                    for side in (matrix, matrix.T))
+  shown = matrix[np.ix_(sources, later)]
+  names = [keys[i] for i in sources], [keys[i] for i in later]
   notes = [] if any(p.gain is not None for p in pairs) else [
       "No single Independent belongs to these runs, so no gain is known."]
   return [panel_lib.Panel(
@@ -107,18 +108,20 @@ def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
        panel_lib.Column("Independent", panel_lib.PERCENT),
        panel_lib.Column("gain", panel_lib.PERCENT),
        panel_lib.Column("deviation", panel_lib.PERCENT)], rows, notes,
-      {"names": names, "gain": panel_lib.plain_list(matrix)},
-      (lambda: draw(matrix, names, title, "Error saved, %")) if names else None)]
+      {"sources": names[0], "tasks": names[1], "gain": panel_lib.plain_list(shown)},
+      (lambda: draw(shown, *names, title, "Error saved, %")) if sources else None)]
 
 
-def draw(gains: np.ndarray, names: Sequence[str], title: str, label: str) -> Any:
-  """Draws a matrix [N, N], sources in rows, later tasks in columns; blue is a gain, red a loss."""
-  num = len(names)
+def draw(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], title: str, label: str
+         ) -> Any:
+  """Draws a matrix [N, M], sources in rows, later tasks in columns; blue is a gain, red a loss."""
+  num = max(len(sources), len(later))
   values = 100 * np.asarray(gains, np.float64)
   limit = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 1.0
   cell = 0.5 if num <= 20 else 0.16
   with figures.style():
-    figure, axes = figures.new_axes("", width=3.2 + cell * num, height=2.2 + cell * num)
+    figure, axes = figures.new_axes("", width=3.8 + cell * len(later),
+                                    height=2.4 + cell * len(sources))
     colors = figures.diverging()
     image = axes.imshow(values, cmap=colors, vmin=-(limit or 1), vmax=limit or 1)
     if num <= 20:
@@ -127,9 +130,9 @@ def draw(gains: np.ndarray, names: Sequence[str], title: str, label: str) -> Any
         axes.text(j, i, f"{values[i, j]:.1f}", ha="center", va="center", fontsize=7,
                   color="white" if dark else "black")
     size = 8 if num <= 20 else 5
-    axes.set_xticks(range(num), names, rotation=60, ha="right", rotation_mode="anchor",
+    axes.set_xticks(range(len(later)), later, rotation=60, ha="right", rotation_mode="anchor",
                     fontsize=size)
-    axes.set_yticks(range(num), names, fontsize=size)
+    axes.set_yticks(range(len(sources)), sources, fontsize=size)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("Later task")
