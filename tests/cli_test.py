@@ -15,6 +15,7 @@ import pytest
 
 import suite
 from suite import cli
+from suite.commands import report_commands
 from suite.configs import gin_files
 
 RUN_FILE = """# Runs a toy.
@@ -167,7 +168,7 @@ def test_list_shows_names_and_descriptions(runs, capsys):
 
 
 def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
-  monkeypatch.setattr(cli.tables, "report", lambda dirs: f"tables of {len(dirs)}")
+  monkeypatch.setattr(report_commands.tables, "report", lambda dirs: f"tables of {len(dirs)}")
   assert cli.main(["report", str(tmp_path), str(tmp_path)]) == 0
   assert capsys.readouterr().out == "tables of 2\n"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from suite.configs import gin_files
 from suite.reporting import tables
+from suite.reporting.nevis_panels import task_facts
 
 if TYPE_CHECKING:
   from suite.reporting import panel as panel_lib
@@ -49,7 +50,6 @@ def _report(args) -> int:
 
 def _report_panels(args) -> int:
   from suite.reporting.nevis_panels import panel_list
-  from suite.reporting.nevis_panels import task_facts
 
   unknown = sorted(set(args.panel) - {panel_list.ALL, *panel_list.NAMES})
   if unknown:

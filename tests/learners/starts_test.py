@@ -25,6 +25,12 @@ def test_random_and_previous():
   assert starts.Previous().choose([], None) == (None, {})
 
 
+def test_later_tasks_start_from_the_named_one_and_earlier_ones_from_random_weights():
+  start = starts.FromTask("b")
+  assert [start.choose(ENTRIES[:n], None).entry for n in range(4)] == [
+      None, None, ENTRIES[1], ENTRIES[1]]
+
+
 def test_nearest_takes_the_lowest_error():
   nearest = starts.Nearest(include_random=True)
   choice = nearest.choose(ENTRIES, Errors(a=0.3, b=0.1, c=0.2, random=0.4))

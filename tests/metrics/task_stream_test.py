@@ -89,6 +89,31 @@ def test_forward_transfer_refuses_an_area_that_is_not_normalised():
     task_stream.forward_transfer(0.5, 2000)
 
 
+def test_forward_transfer_by_task_is_of_the_best_trials_curves():
+  def trained(task, occurrence, *curves):
+    return {"kind": "train", "task": task, "task_key": f"{task}@{occurrence}",
+            "occurrence": occurrence, "trials": [{"curve": c} for c in curves],
+            "best_trial": len(curves) - 1}
+
+  # Areas under accuracy: (0 + 0.8) / 2 = 0.4, then (0.6 + 0.8) / 2 = 0.7: half of what is possible.
+  records = [trained("a", 1, [[0, None, 0.9], [10, 1.0, 0.9]], [[0, None, 1.0], [10, 1.0, 0.2]]),
+             {"kind": "predict", "task": "a"}, {"kind": "train", "task": "b", "occurrence": 1},
+             trained("c", 2, [[0, None, 0.5]]), trained("a", 2, [[0, None, 0.4], [10, 1.0, 0.2]])]
+  assert task_stream.forward_transfer_by_task(records) == {"a@2": pytest.approx(0.5)}
+
+
+def test_pareto_front_takes_integers_beyond_64_bits():
+  assert task_stream.pareto_front([(10**20, 0.2), (10**19, 0.3), (2 * 10**20, 0.25)]) == (
+      [1, 0], [])
+
+
+def test_cumulative_cost_can_leave_out_pretraining():
+  totals = {"flops_pretrain": 50, "flops_train": 7, "flops_search": 3, "flops_predict": 1}
+  assert task_stream.cumulative_cost(totals) == 60
+  assert task_stream.cumulative_cost(totals, without=("pretrain",)) == 10
+  assert task_stream.cumulative_cost({**totals, "flops_pretrain": None}) is None
+
+
 def test_mean_forward_transfer_is_over_the_defined_values():
   assert task_stream.mean_forward_transfer({"a@2": 0.2, "b@2": float("nan"), "c@2": 0.6}) == 0.4
   assert math.isnan(task_stream.mean_forward_transfer({}))

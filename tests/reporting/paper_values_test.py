@@ -18,7 +18,8 @@ CLEAR = ("in_domain", "next_domain", "accuracy", "backward_transfer", "forward_t
 
 
 def test_files_are_found_by_name():
-  assert paper_values.names() == ["cfsl_table2", "clear_figure6", "clear_table1", "clear_table2"]
+  assert paper_values.names() == [
+      "cfsl_table2", "clear_figure6", "clear_table1", "clear_table2", "nevis_appendix_n"]
 
 
 @pytest.mark.parametrize("name", ["cfsl_table2", "clear_table1", "clear_table2"])

@@ -1,0 +1,31 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite report --panel`: tables on the terminal, figures in a folder."""
+
+import re
+
+import nevis_runs
+import pytest
+
+from suite import cli
+
+
+def test_panels_are_printed_and_drawn(tmp_path, capsys):
+  nevis_runs.write(tmp_path / "w" / "indep", (0.4, 0.5, 0.4, 0.6))
+  nevis_runs.write(tmp_path / "w" / "ft_d", (0.4, 0.5, 0.3, 0.4))
+  assert cli.main(["report", str(tmp_path / "w"), "--panel", "regret", "--figures",
+                   str(tmp_path / "f"), "--figure_format", "svg"]) == 0
+  out = capsys.readouterr().out
+  assert out.startswith("nevis (toy): regret against Independent, negative is better\n")
+  assert f"Figure: {tmp_path}/f/regret.svg" in out and "-30.00" in out
+  assert [path.name for path in (tmp_path / "f").iterdir()] == ["regret.svg"]
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--panel", "pie"], "Unknown panel 'pie'; allowed are all, tasks, pareto"),
+    (["--panel", "forward_transfer"], "No run of NEVIS'22 in .* has what forward_transfer shows"),
+    (["--figures", "f"], "--figures and --task_facts belong to --panel"),
+    (["--panel", "all", "--task_facts", "no.csv"], "No such file: no.csv.*columns task, domain")])
+def test_bad_requests_say_what_is_allowed(tmp_path, capsys, flags, message):
+  nevis_runs.write(tmp_path / "indep", (0.4, 0.5))
+  assert cli.main(["report", str(tmp_path), *flags]) == 2
+  assert re.search(message, capsys.readouterr().err)

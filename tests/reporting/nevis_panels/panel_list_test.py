@@ -1,0 +1,148 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The panels of a small stream of two seeds, compared with values worked out by hand."""
+
+import math
+
+import nevis_runs
+import pytest
+
+from suite.metrics import task_transfer
+from suite.reporting import figures
+from suite.reporting.nevis_panels import panel_list
+from suite.reporting.nevis_panels import start_graph
+from suite.reporting.nevis_panels import task_facts
+
+FACTS = {"a": task_facts.TaskFacts("ocr", 400, 28.0), "b": task_facts.TaskFacts("object", 2_000),
+         "c": task_facts.TaskFacts("ocr", None, 200.0)}
+KNN = {"b": {"a": 0.5}, "a@2": {"a": 0.1, "b": 0.3}, "c": {"a": 0.2, "b": 0.6, "a@2": 0.4}}
+
+
+@pytest.fixture(scope="module", name="panels")
+def _panels(tmp_path_factory):
+  folder = tmp_path_factory.mktemp("runs")
+  for seed, shift in ((0, 0.0), (1, 0.1)):
+    work = folder / f"seed{seed}"
+    nevis_runs.write(work / "indep", (0.4, 0.5, 0.4, 0.6), seed=seed)
+    nevis_runs.write(work / "ft_d", (0.4, 0.3 + shift, 0.2, 0.4 + shift), seed=seed,
+                     starts=("random", "a", "a", "b"), candidates=KNN,
+                     flops={"train": 100, "select": 20, "predict": 7})
+    nevis_runs.write(work / "pt", (0.4, 0.5, 0.3, 0.3), seed=seed, starts=("encoder",) * 4,
+                     flops={"train": 90, "pretrain": 500, "predict": 7})
+  nevis_runs.write(folder / "seed0" / "slow", (0.4, 0.5), is_finished=False)
+  [found] = panel_list.load([folder], facts=FACTS)
+  return {panel.name: panel for panel in found}
+
+
+def _rows(panel):
+  return {row[0]: row[1:] for row in panel.rows}
+
+
+def test_panels_have_names_and_can_be_drawn(panels, tmp_path):
+  assert list(panels) == [
+      "tasks", "pareto", "regret", "domain", "size", "resolution", "forward_transfer",
+      "starts_ft_d", "transfer_knn_ft_d", "transfer_trained"]
+  for name, panel in panels.items():
+    assert panel.text_table().text()
+    if name != "tasks":
+      figures.save(panel.figure(), tmp_path / f"{name}.png")
+
+
+def test_pareto_with_and_without_pretraining(panels):
+  rows = _rows(panels["pareto"])  # seeds, error, deviation, without, on front, with, on front
+  assert rows["ft_d"] == [2, pytest.approx(0.325), pytest.approx(0.05 / math.sqrt(2)), 120, "",
+                          120, "yes"]
+  assert rows["pt"] == [2, pytest.approx(0.3), pytest.approx(0.0), 90, "yes", 590, "yes"]
+  assert rows["indep"] == [2, 0.5, 0.0, 100, "", 100, "yes"]
+  assert "slow" not in rows and any("slow: not finished" in n for n in panels["pareto"].notes)
+
+
+def test_regret_is_against_the_mean_of_independents_seeds(panels):
+  rows = _rows(panels["regret"])  # against, seeds, tasks, meta-test, deviation, all, deviation
+  assert rows["ft_d"] == ["indep", 2, 4, pytest.approx(-0.35), pytest.approx(0.1 / math.sqrt(2)),
+                          pytest.approx(-0.5), pytest.approx(0.2 / math.sqrt(2))]
+  assert rows["indep"][3:] == [0, 0, 0, 0]
+  assert rows["slow"] == ["indep", 1, 2, None, None, None, None]  # Not known to the end.
+  assert panels["regret"].arrays["curves"]["slow"] == [[0.0, 0.0, None, None]]
+
+
+def test_groups_count_all_tasks_and_need_all_of_a_group(panels):
+  rows = {tuple(row[:2]): row[2:] for row in panels["domain"].rows}
+  assert rows["ocr", "indep"] == [3, pytest.approx(1.4 / 3), 0, 2, None]
+  assert rows["ocr", "ft_d"][1] == pytest.approx(1.05 / 3)
+  assert rows["ocr", "ft_d"][4] == pytest.approx(-0.35 / 3)
+  assert rows["ocr", "slow"] == [3, None, None, 0, None]
+  assert rows["object", "slow"] == [1, 0.5, None, 1, 0.0]
+  sizes = {row[0]: row[2] for row in panels["size"].rows}
+  # c has the number of its records, 400,000 and 100.
+  assert sizes == {"< 1,000": 2, "1,000 to 10,000": 1, "> 100,000": 1}
+  assert list(dict.fromkeys(row[0] for row in panels["resolution"].rows)) == [
+      "up to 64 pixels", "129 to 256 pixels", "unknown"]
+
+
+def test_forward_transfer_of_repeated_tasks(panels):
+  rows = {tuple(row[:2]): row[2:] for row in panels["forward_transfer"].rows}
+  # Areas (0.2 + 0.6) / 2 = 0.4 and (0.2 + 0.9) / 2 = 0.55.
+  assert rows["a@2", "ft_d"] == [2, pytest.approx(0.25), 0.0]
+  assert rows["mean", "ft_d"] == [2, pytest.approx(0.25), 0.0]
+  assert rows["a@2", "slow"] == [0, None, None]
+  assert any(note.endswith("records: slow.") for note in panels["forward_transfer"].notes)
+
+
+def test_starts_name_hubs_and_domains(panels):
+  rows = _rows(panels["starts_ft_d"])
+  assert rows["c"] == ["ocr", 2020, "b", "object", 2, 0]
+  assert rows["a"] == ["ocr", 2010, "random", "", 0, 2]
+  notes = panels["starts_ft_d"].notes
+  assert notes[0] == "Largest hubs: a (2), b (1). Longest chain: 2 models."
+  assert notes[1] == "1 of 3 starts are of the task's domain."
+  assert notes[2].endswith("all 2 seeds agree on 4 of 4 starts.")
+
+
+def test_the_drawing_has_a_row_for_each_leaf():
+  edges = [task_transfer.Edge(None, "a"), task_transfer.Edge("a", "b"),
+           task_transfer.Edge("a", "c"), task_transfer.Edge("b", "d"),
+           task_transfer.Edge("net", "e")]
+  assert start_graph.layout(edges) == {
+      "d": (2, 0), "b": (1, 0), "c": (1, 1), "a": (0, 0.5), "e": (1, 2), "net": (0, 2)}
+
+
+def test_a_chain_as_long_as_a_stream_can_be_laid_out():
+  edges = [task_transfer.Edge(str(i - 1) if i else None, str(i)) for i in range(2_000)]
+  assert start_graph.layout(edges)["1999"] == (1999, 0)
+
+
+def test_transfer_by_knn_and_by_training(panels):
+  rows = _rows(panels["transfer_knn_ft_d"])  # best, candidates, lowest, mean, highest
+  assert rows["c"] == ["a", 3, 0.2, pytest.approx(0.4), 0.6]
+  assert panels["transfer_knn_ft_d"].arrays["knn_error"][1] == [None, None, 0.3, 0.6]
+  trained = {tuple(row[:2]): row[2:] for row in panels["transfer_trained"].rows}
+  assert trained == {
+      ("a", "b"): [2, pytest.approx(0.35), 0.5, pytest.approx(0.15),
+                   pytest.approx(0.1 / math.sqrt(2))],
+      ("a", "a@2"): [2, pytest.approx(0.2), pytest.approx(0.4), pytest.approx(0.2),
+                     pytest.approx(0.0)]}  # c came from b, which came from a.
+
+
+def test_errors_by_task_have_deviations(panels):
+  panel = panels["tasks"]
+  names = [column.name for column in panel.columns[4:]]
+  place = 4 + names.index("ft_d")
+  assert [row[place:place + 2] for row in panel.rows][1] == [
+      pytest.approx(0.35), pytest.approx(0.1 / math.sqrt(2))]
+
+
+def test_unknown_names_are_refused():
+  with pytest.raises(ValueError, match="Unknown panel 'pie'; allowed are all, tasks, pareto"):
+    panel_list.build(None, ["pie"])
+
+
+def test_facts_are_read_from_a_file(tmp_path):
+  path = tmp_path / "facts.csv"
+  path.write_text("task,domain,train_size,resolution\na,ocr,400,28x28\nb,,,\n")
+  assert task_facts.read(path) == {"a": ("ocr", 400, 28.0), "b": ("unknown", None, None)}
+  path.write_text("task,domain,train_size,resolution\na,ocr,400,28\n")
+  with pytest.raises(ValueError, match="task 'a': resolution is '28'; give HEIGHTxWIDTH"):
+    task_facts.read(path)
+  path.write_text("task,domain\na,ocr\n")
+  with pytest.raises(ValueError, match="has no column train_size, resolution"):
+    task_facts.read(path)

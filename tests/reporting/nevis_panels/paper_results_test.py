@@ -1,0 +1,71 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Appendix N: the scores and regret curves that follow from the printed errors."""
+
+import nevis_runs
+import numpy as np
+import pytest
+
+from suite.metrics import task_stream
+from suite.reporting.nevis_panels import paper_results
+from suite.reporting.nevis_panels import regret
+from suite.reporting.nevis_panels import stream_results
+
+
+@pytest.fixture(scope="module", name="paper")
+def _paper():
+  return paper_results.printed()
+
+
+def test_mean_errors_of_the_meta_test_tasks(paper):
+  roles = [task.role for task in paper.tasks]
+  assert (len(roles), roles.count("meta_test")) == (104, 27)
+  means = {}
+  for learner in paper.learners:
+    means[learner.method] = round(100 * task_stream.mean_error(learner.errors[0], roles), 2)
+    assert learner.mean_errors[0] == pytest.approx(means[learner.method] / 100, abs=1e-4)
+  assert means == {"indep": 30.37, "ft_prev": 29.50, "ft_d": 27.04, "mt": 26.94}
+
+
+def test_tasks_without_printed_errors_are_left_out(paper):
+  keys = [task.key for task in paper.tasks]
+  assert not {"iaprtc12", "voc2012"} & set(keys)
+  assert keys[0] == "magellan_venus_volcanoes" and keys[-1] == "synthetic_covid19_xray"
+  ft_d = next(learner for learner in paper.learners if learner.method == "ft_d").errors[0]
+  # Printed as accuracies: 99.30 (MNIST), 99.24 (again), mAP 97.76 of AWA2 with FT-prev.
+  np.testing.assert_allclose([ft_d[keys.index("mnist")], ft_d[keys.index("mnist@2")]],
+                             [0.0070, 0.0076], atol=1e-12)
+
+
+def test_regret_curves_are_those_of_figures_5_and_17(paper):
+  curves = {curve.label: curve for curve in regret.curves(paper)}
+  ends = {label: (curve.meta_test[0, -1], curve.every[0, -1]) for label, curve in curves.items()}
+  # 27 and 104 times the difference of the mean errors.
+  assert ends["Indep (paper)"] == (0, 0)
+  np.testing.assert_allclose(ends["FT-prev (paper)"], (-0.2341, -1.6590), atol=1e-9)
+  np.testing.assert_allclose(ends["FT-d (paper)"], (-0.9004, -4.5598), atol=1e-9)
+  np.testing.assert_allclose(ends["MT (paper)"], (-0.9254, -4.4167), atol=1e-9)
+  # Figure 5: nearly horizontal over the last nine tasks.
+  for curve in curves.values():
+    assert np.ptp(curve.meta_test[0, -9:]) < 0.11
+  assert np.ptp(curves["FT-d (paper)"].meta_test[0, :-9]) > 0.8
+
+
+def test_ours_stand_beside_the_printed_ones_by_task(tmp_path):
+  tasks = (("mnist", 1, 2004), ("mine", 1, 2005), ("mnist", 2, 2014), ("tiny_imagenet", 1, 2019))
+  nevis_runs.write(tmp_path / "ft_d", (0.02, 0.3, 0.01, 0.7), tasks=tasks)
+  [results] = stream_results.load([tmp_path])
+  [panel] = paper_results.build(results)
+  rows = {row[0]: row[3:] for row in panel.rows}
+  assert list(rows) == ["mnist", "mine", "mnist@2", "tiny_imagenet", "mean of 1 tasks, meta-test",
+                        "mean of 3 tasks, all"]
+  assert rows["mine"] == [0.3, None, None, None, None]
+  assert rows["tiny_imagenet"] == pytest.approx([0.7, 0.4824, 0.5110, 0.3112, 0.3329])
+  assert rows["mean of 3 tasks, all"][0] == pytest.approx((0.02 + 0.01 + 0.7) / 3)
+  [(label, ours, theirs)] = paper_results.pairs(results, paper_results.shared(results))
+  assert label == "ft_d" and theirs[0] == pytest.approx(0.0070) and np.isnan(theirs[1])
+  np.testing.assert_array_equal(ours, [0.02, 0.3, 0.01, 0.7])
+
+
+def test_streams_that_share_no_task_have_no_such_panel(tmp_path):
+  nevis_runs.write(tmp_path / "indep", (0.1, 0.2, 0.3, 0.4))
+  assert not paper_results.build(stream_results.load([tmp_path])[0])

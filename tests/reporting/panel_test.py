@@ -1,0 +1,33 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A panel's plain values as text."""
+
+import numpy as np
+import pytest
+
+from suite.reporting import panel as panel_lib
+
+COLUMNS = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
+           panel_lib.Column("error", panel_lib.PERCENT), panel_lib.Column("cost", panel_lib.FLOPS),
+           panel_lib.Column("transfer", panel_lib.NUMBER)]
+
+
+def test_unknown_values_are_dashes_and_unknown_costs_say_so():
+  panel = panel_lib.Panel("p", "title", COLUMNS, [
+      ["a", 1200, 0.12345, 10**20, 0.5], ["b", None, -1e-9, None, None]], notes=["a note"])
+  table = panel.text_table()
+  assert table.header == ["learner", "seeds", "error, %", "cost", "transfer"]
+  assert table.rows == [["a", "1,200", "12.35", "100 EFLOP", "0.5000"],
+                        ["b", "-", "0.00", "unknown", "-"]]
+  assert (table.num_left, table.notes) == (1, ["a note"])
+
+
+def test_arrays_become_plain_lists():
+  assert panel_lib.plain_list(np.array([[0.5, np.nan], [1.0, 2.0]])) == [[0.5, None], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize("columns, rows, message", [
+    ([panel_lib.Column("x", "ratio")], [], "'p' has columns of kind ratio; allowed are text, co"),
+    (COLUMNS, [["a", 1]], "'p' has 5 columns and a row of 2 values")])
+def test_wrong_panels_are_refused(columns, rows, message):
+  with pytest.raises(ValueError, match=message):
+    panel_lib.Panel("p", "title", columns, rows)
