@@ -29,7 +29,7 @@ def add(commands, parents) -> None:
   report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FORMATS],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
-                      help="with --panel: domain, train_size and resolution of tasks that are not "
+                      help="with --panel: domain, size, height and width of tasks that are not "
                       "NEVIS'22's, by the column task")
   report.set_defaults(do=_report)
 

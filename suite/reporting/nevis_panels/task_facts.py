@@ -2,8 +2,8 @@
 """Domain, training-set size and resolution of tasks, by which results are grouped.
 
 Those of NEVIS'22's data sets are in the stream's table (appendix L of the paper). For other streams
-a CSV file gives them, with the columns task, domain, train_size and resolution; task is a key or a
-name, resolution HEIGHTxWIDTH, and empty cells are unknown.
+a CSV file gives them, with the columns task, domain, size, height and width; task is a key or a
+name, and empty cells are unknown.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ from collections.abc import Mapping, Sequence
 import csv
 import math
 import os
-import pathlib
-import re
 from typing import NamedTuple
 
 from suite.data.streams import nevis_table
 from suite.metrics import stream_groups
 from suite.reporting.nevis_panels import stream_results
 
-COLUMNS = ("task", "domain", "train_size", "resolution")
+COLUMNS = ("task", "domain", "size", "height", "width")
 
 
 class TaskFacts(NamedTuple):
   """Facts of one task; None or "unknown" where they are not known.
 
-  train_size counts training examples as the paper does, dev included; resolution is the square root
-  of the average height times width, in pixels.
+  size is the number of images in train and dev; resolution is the square root of the average height
+  times width, in pixels.
   """
 
   domain: str = stream_groups.UNKNOWN
-  train_size: float | None = None
+  size: float | None = None
   resolution: float | None = None
 
 
@@ -48,39 +46,43 @@ def read(path: str | os.PathLike) -> dict[str, TaskFacts]:
 
 def of(tasks: Sequence[stream_results.TaskRow], given: Mapping[str, TaskFacts] | None = None
        ) -> list[TaskFacts]:
-  """The facts of each task: given by key or by name, else from the stream's table.
+  """The facts of each task: those given by key or name; else the stream table's.
 
-  A size that neither knows is the number of images that the records have.
+  A size that is not given is that of the run's records, and without records that of the table.
   """
-  given = given or {}
-  table = _of_stream()
+  given, table = given or {}, _of_stream()
   found = []
   for task in tasks:
-    facts = given.get(task.key) or given.get(task.name) or table.get(task.name) or TaskFacts()
-    found.append(facts if facts.train_size is not None
-                 else facts._replace(train_size=task.num_examples))
+    own = given.get(task.key) or given.get(task.name)
+    known = table.get(task.key) or table.get(task.name) or TaskFacts()
+    facts = own or known
+    size = own.size if own is not None and own.size is not None else task.num_examples
+    found.append(facts._replace(size=known.size if size is None else size))
   return found
 
 
 def _of_stream() -> dict[str, TaskFacts]:
-  path = pathlib.Path(nevis_table.__file__).with_name("tables") / "nevis_stream.csv"
-  with open(path, newline="", encoding="utf-8") as file:
-    return {row["name"]: _facts(row, f"{path}, {row['name']}") for row in csv.DictReader(file)}
+  """The table's facts by key, and by name for keys of other streams."""
+  facts = {line: TaskFacts(getattr(line, "domain", "") or stream_groups.UNKNOWN,
+                           getattr(line, "size", 0) or None,
+                           _side(*getattr(line, "resolution", (0, 0))))
+           for line in nevis_table.full()}
+  return {**{line.name: fact for line, fact in facts.items()},
+          **{line.key: fact for line, fact in facts.items()}}
 
 
 def _facts(row: Mapping[str, str], where: str) -> TaskFacts:
-  size = row.get("train_size") or ""
-  if size and not size.isdigit():
-    raise ValueError(f"{where}: train_size is {size!r}; give a whole number, or nothing.")
-  return TaskFacts(row.get("domain") or stream_groups.UNKNOWN, int(size) if size else None,
-                   _resolution(row.get("resolution") or "", where))
+  size, height, width = (_number(row[name], f"{where}: {name}")
+                         for name in ("size", "height", "width"))
+  return TaskFacts(row["domain"] or stream_groups.UNKNOWN, size, _side(height, width))
 
 
-def _resolution(text: str, where: str) -> float | None:
-  """The side of a square with as many pixels as "HEIGHTxWIDTH" or "(HEIGHT, WIDTH)"."""
-  if not text:
-    return None
-  sides = re.fullmatch(r"\(?(\d+)\s*[x,]\s*(\d+)\)?", text)
-  if not sides:
-    raise ValueError(f"{where}: resolution is {text!r}; give HEIGHTxWIDTH, or nothing.")
-  return math.sqrt(int(sides[1]) * int(sides[2]))
+def _number(text: str, where: str) -> int | None:
+  if text and not text.isdigit():
+    raise ValueError(f"{where} is {text!r}; give a whole number, or nothing.")
+  return int(text) if text else None
+
+
+def _side(height: int | None, width: int | None) -> float | None:
+  """The side of the square with as many pixels; None if it is not known."""
+  return math.sqrt(height * width) if height and width else None

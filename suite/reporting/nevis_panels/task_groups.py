@@ -48,7 +48,7 @@ def errors_by_group(results: stream_results.StreamResults, groups: Mapping[str, 
 def build(results: stream_results.StreamResults, facts: Sequence[task_facts.TaskFacts]
           ) -> list[panel_lib.Panel]:
   """Builds a panel for each of domain, size and resolution that is known of some task."""
-  sizes = stream_groups.places([stream_groups.size_class(f.train_size) for f in facts])
+  sizes = stream_groups.places([stream_groups.size_class(f.size) for f in facts])
   sides = stream_groups.places([stream_groups.resolution_class(f.resolution) for f in facts])
   ways = (
       ("domain", "by domain", stream_groups.places([f.domain for f in facts])),

@@ -10,6 +10,7 @@ from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import start_graph
+from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import task_facts
 
 FACTS = {"a": task_facts.TaskFacts("ocr", 400, 28.0), "b": task_facts.TaskFacts("object", 2_000),
@@ -138,11 +139,19 @@ def test_unknown_names_are_refused():
 
 def test_facts_are_read_from_a_file(tmp_path):
   path = tmp_path / "facts.csv"
-  path.write_text("task,domain,train_size,resolution\na,ocr,400,28x28\nb,,,\n")
+  path.write_text("task,domain,size,height,width\na,ocr,400,14,56\nb,,,,\n")
   assert task_facts.read(path) == {"a": ("ocr", 400, 28.0), "b": ("unknown", None, None)}
-  path.write_text("task,domain,train_size,resolution\na,ocr,400,28\n")
-  with pytest.raises(ValueError, match="task 'a': resolution is '28'; give HEIGHTxWIDTH"):
+  path.write_text("task,domain,size,height,width\na,ocr,many,28,28\n")
+  with pytest.raises(ValueError, match="task 'a': size is 'many'; give a whole number, or nothing"):
     task_facts.read(path)
-  path.write_text("task,domain\na,ocr\n")
-  with pytest.raises(ValueError, match="has no column train_size, resolution"):
+  path.write_text("task,domain,size\na,ocr,400\n")
+  with pytest.raises(ValueError, match="has no column height, width; a file of facts has"):
     task_facts.read(path)
+
+
+def test_facts_are_those_given_then_those_of_the_records_then_the_tables():
+  tasks = [stream_results.TaskRow(key, key.partition("@")[0], 2000, "meta_train", "error", images)
+           for key, images in (("mnist", None), ("mnist@2", 60_000), ("mine", 10), ("b", None))]
+  mnist, again, mine, unknown = task_facts.of(tasks, {"mine": task_facts.TaskFacts("ocr")})
+  assert again == mnist._replace(size=60_000)
+  assert mine == ("ocr", 10, None) and unknown == ("unknown", None, None)
