@@ -4,7 +4,8 @@
     python tools/make_tables.py runs/nevis_short --output docs/results/nevis_short.md
 
 writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside it. Without
---output the page is printed and no figure is drawn.
+--output the page is printed and no figure is drawn. With --panel NAME, or --panel all, the page has
+NEVIS'22's analyses in place of the tables of runs (docs/nevis.md).
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from typing import Any
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.reporting import figures
+from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
 from suite.reporting import run_figures
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting import text_table
+from suite.reporting.nevis_panels import panel_list
+from suite.reporting.nevis_panels import stream_results
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
@@ -35,12 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
   whole = [d for d in args.dirs if table_dir.is_table(d)]
   single = [d for d in args.dirs if d not in whole]
   try:
-    runs = runs_lib.load(single) if single else []
-    made = [*(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
+    panels, runs = _panels(args.dirs, args.panel) if args.panel else ([], [])
+    if not panels:
+      runs = runs_lib.load(single) if single else []
+    made = [panel.text_table() for panel in panels] or [
+        *(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
   except (OSError, ValueError) as error:
     print(f"make_tables: {error}", file=sys.stderr)
     return 1
-  drawn = [] if args.output is None else _draw(runs, whole, args.output)
+  drawn = [] if args.output is None else _draw(runs, whole, args.output, panels)
   ways = [*(_provenance_of_table(d) for d in whole), *map(_provenance, _by_environment(runs))]
   text = page(made, ways, title=args.title, figure_names=[path.name for path in drawn])
   if args.output is None:
@@ -49,6 +56,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(text, encoding="utf-8")
   return 0
+
+
+def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
+            ) -> tuple[list[panel_lib.Panel], list[runs_lib.Run]]:
+  """The panels, and their runs but those of whole tables, whose provenance is the table's."""
+  streams = stream_results.load(dirs)
+  panels = panel_list.of_streams(streams, names)
+  if not panels:
+    raise ValueError(f"No run of NEVIS'22 has what --panel {', '.join(names)} shows.")
+  whole = [d.resolve() for d in dirs if table_dir.is_table(d)]
+  return panels, [run for results in streams for learner in results.learners
+                  for run in learner.runs if not any(d in run.folder.parents for d in whole)]
 
 
 def page(made: Sequence[text_table.TextTable], ways: Sequence[str], *, title: str,
@@ -66,14 +85,17 @@ def _parser() -> argparse.ArgumentParser:
                       help="a run, a --workdir that holds runs, or one of a whole table")
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
+  parser.add_argument("--panel", action="append", default=[], metavar="NAME",
+                      help=f"{panel_list.ALL}, {', '.join(panel_list.NAMES)}; may be repeated")
   return parser
 
 
-def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path
-          ) -> list[pathlib.Path]:
-  """Writes the figures of runs and tables beside the page; returns their paths."""
-  drawn = {output.with_name(f"{name}.svg"): figure
-           for name, figure in run_figures.draw(runs, whole, stem=output.stem).items()}
+def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
+          panels: Sequence[panel_lib.Panel]) -> list[pathlib.Path]:
+  """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
+  figures_by_name = {f"{output.stem}_{panel.name}": panel.figure() for panel in panels
+                     if panel.figure} or run_figures.draw(runs, whole, stem=output.stem)
+  drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
   for path, figure in drawn.items():
     figures.save(figure, path)
   return list(drawn)

@@ -59,22 +59,21 @@ def _report_panels(args) -> int:
     raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
                                 f"the columns {', '.join(task_facts.COLUMNS)}.")
   facts = task_facts.read(args.task_facts) if args.task_facts else None
-  streams = panel_list.load(args.dirs, args.panel, facts)
-  if not any(streams):
+  panels = panel_list.load(args.dirs, args.panel, facts)
+  if not panels:
     raise gin_files.ConfigError(
         f"No run of NEVIS'22 in {', '.join(args.dirs)} has what {', '.join(args.panel)} shows. "
         "Leave --panel out for the tables of all protocols.")
-  for i, panels in enumerate(streams):
-    for panel in panels:
-      print(panel.text_table().text())
-      _save(panel, args, f"{panel.name}_stream{i + 1}" if len(streams) > 1 else panel.name)
+  for panel in panels:
+    print(panel.text_table().text())
+    _save(panel, args)
   return 0
 
 
-def _save(panel: panel_lib.Panel, args, name: str) -> None:
+def _save(panel: panel_lib.Panel, args) -> None:
   from suite.reporting import figures
 
   if args.figures and panel.figure:
-    path = args.figures / f"{name}.{args.figure_format}"
+    path = args.figures / f"{panel.name}.{args.figure_format}"
     figures.save(panel.figure(), path)
     print(f"Figure: {path}\n")

@@ -108,7 +108,7 @@ def trained_pairs(runs: Sequence[Records], independent: Mapping[str, Optional[fl
   """Lists the cells of appendix J's matrix that runs have, one for each (source, task) of a run.
 
   A source counts if it was itself learned from random weights, as appendix J wants it: pairs of a
-  chain, whose source had a source, are left out.
+  chain, whose source had a source, are left out. So are tasks learned with auxiliary ones.
 
   Args:
     runs: the records of each run.
@@ -119,10 +119,12 @@ def trained_pairs(runs: Sequence[Records], independent: Mapping[str, Optional[fl
   for records in runs:
     edges = start_edges(records, stored_name)
     roots = {edge.task for edge in edges if edge.source is None}
+    alone = {r["task_key"] for r in _trained(records) if not r.get("auxiliary")}
     errors = {r["task_key"]: r["error"] for r in records
               if r.get("kind") == "predict" and r.get("error") is not None}
     found += [TrainedPair(source, task, errors[task], independent.get(task))
-              for source, task in edges if source in roots and task in errors]
+              for source, task in edges
+              if source in roots & alone and task in alone and task in errors]
   return found
 
 

@@ -66,6 +66,12 @@ def test_trained_pairs_are_those_whose_source_began_at_random():
   np.testing.assert_allclose(gains, [[NAN, 0.05, -0.05], [NAN] * 3, [NAN] * 3])
 
 
+def test_tasks_trained_with_auxiliary_ones_are_no_pairs():
+  records = [{**record, "auxiliary": {"tasks": ["b"]}} if record["task_key"] == "c" else record
+             for record in RECORDS]
+  assert [pair.task for pair in task_transfer.trained_pairs([records], {}, _stored)] == ["b"]
+
+
 def test_pairs_of_several_runs_are_averaged_and_unknown_gains_left_out():
   pairs = [task_transfer.TrainedPair("a", "b", 0.2, 0.5),
            task_transfer.TrainedPair("a", "b", 0.4, 0.5),

@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import nevis_runs
 import pytest
 
 TOOL = pathlib.Path(__file__).parents[2] / "tools" / "make_tables.py"
@@ -91,6 +92,20 @@ def test_an_accuracy_matrix_is_drawn(tool, tmp_path):
   assert tool.main([str(tmp_path / "w"), "--output", str(tmp_path / "clear.md")]) == 0
   assert "![clear_er_matrix](clear_er_matrix.svg)" in (tmp_path / "clear.md").read_text()
   assert (tmp_path / "clear_er_matrix.svg").exists()
+
+
+def test_a_page_of_panels_has_their_figures_and_the_runs(tool, tmp_path, capsys):
+  for name, error in (("indep", 0.5), ("ft_d", 0.25)):
+    nevis_runs.write(tmp_path / "w" / "seed0" / name, (error,) * 4)
+  page = tmp_path / "page.md"
+  arguments = [str(tmp_path / "w"), "--panel", "regret", "--output", str(page)]
+  assert tool.main(arguments) == 0
+  text = page.read_text()
+  assert "regret against Independent, negative is better**" in text
+  assert "![page_regret](page_regret.svg)" in text and (tmp_path / "page_regret.svg").exists()
+  assert "**ft_d, indep**" in text
+  assert tool.main([str(tmp_path / "w"), "--panel", "paper"]) == 1
+  assert "No run of NEVIS'22 has what --panel paper shows" in capsys.readouterr().err
 
 
 def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, capsys):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
 import os
 
 from suite.reporting import panel as panel_lib
@@ -59,6 +60,14 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
 
 
 def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = (ALL,),
-         facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[list[panel_lib.Panel]]:
-  """Builds the panels of all streams in the directories, a list a stream."""
-  return [build(results, names, facts) for results in stream_results.load(dirs)]
+         facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+  """Builds the panels of all runs of NEVIS'22 in the directories, at any depth."""
+  return of_streams(stream_results.load(dirs), names, facts)
+
+
+def of_streams(streams: Sequence[stream_results.StreamResults], names: Sequence[str] = (ALL,),
+               facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+  """Builds the panels of several streams, one after the other; their names are numbered then."""
+  found = [build(results, names, facts) for results in streams]
+  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
+          for i, panels in enumerate(found, 1) for panel in panels]

@@ -31,13 +31,18 @@ def points(results: stream_results.StreamResults) -> list[LearnerPoint]:
   found = []
   for learner in results.learners:
     error = stream_groups.spread(list(learner.mean_errors))
-    done = [i for i, value in enumerate(learner.mean_errors) if value == value]  # Not NaN.
-    if done:
-      flops, without = (
-          panel_lib.plain(stream_results.spread_of([costs[i] for i in done]).mean)
-          for costs in (learner.flops, learner.flops_without_pretraining))
-      found.append(LearnerPoint(learner.label, learner.method, error, flops, without))
+    if error.num:
+      found.append(point(learner, error))
   return found
+
+
+def point(learner: stream_results.LearnerResults, error: stream_groups.Spread) -> LearnerPoint:
+  """An error of the learner with its mean costs over the finished seeds."""
+  flops, without = (
+      panel_lib.plain(stream_results.spread_of(
+          [cost for cost, run in zip(costs, learner.runs) if run.is_finished]).mean)
+      for costs in (learner.flops, learner.flops_without_pretraining))
+  return LearnerPoint(learner.label, learner.method, error, flops, without)
 
 
 def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
@@ -81,7 +86,7 @@ def draw(found: Sequence[LearnerPoint], title: str) -> Any:
     both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
                      for i in range(1, len(shown)))]
     for axes, which in zip(both, shown):
-      _draw_axes(axes, found, methods, which)
+      draw_axes(axes, found, methods, which)
       axes.set_xlabel("Cumulative FLOPs" + (f", {which}" if pretrained else ""))
     first.set_ylabel("Mean error, meta-test tasks, %")
     both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
@@ -89,8 +94,9 @@ def draw(found: Sequence[LearnerPoint], title: str) -> Any:
   return figure
 
 
-def _draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], which: str
-               ) -> None:
+def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], which: str,
+              names: bool = True) -> None:
+  """Draws points and the front; those of one method are joined, and named if there are several."""
   front = [found[i] for i in _front(found, which)]
   axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
             color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
@@ -101,7 +107,7 @@ def _draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str],
                   yerr=[100 * (panel_lib.plain(p.error.deviation) or 0) for p in own],
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
                   label=own[0].label if len(own) == 1 else method, **figures.look(i))
-    if len(own) > 1:
+    if len(own) > 1 and names:
       for p in own:
         axes.annotate(p.label.rpartition("/")[0] or p.label, (_flops(p, which), 100 * p.error.mean),
                       xytext=(5, 5), textcoords="offset points", fontsize=7,

@@ -65,6 +65,10 @@ class LearnerResults:
   def num_seeds(self) -> int:
     return len(self.errors)
 
+  @property
+  def workdirs(self) -> set[pathlib.Path]:
+    return {run.folder.parent for run in self.runs}
+
 
 @dataclasses.dataclass(frozen=True)
 class StreamResults:
@@ -87,12 +91,15 @@ class StreamResults:
     return [task.role == task_stream.META_TEST for task in self.tasks]
 
   def reference_of(self, learner: LearnerResults) -> LearnerResults | None:
-    """The Independent learner to compare with: that of the same folder, else the only one."""
-    found = [other for other in self.learners if other.method == INDEPENDENT]
-    beside = [other for other in found if other.home == learner.home]
-    if len(found) > 1 and len(beside) != 1:
-      return None
-    return next(iter(beside or found), None)
+    """The Independent learner to compare with; None if there is not exactly one.
+
+    It is one with a run in a work directory of the learner, else one with the same home, else any.
+    """
+    every = [other for other in self.learners if other.method == INDEPENDENT]
+    beside = [other for other in every if other.workdirs & learner.workdirs]
+    near = [other for other in every if other.home == learner.home]
+    found = beside or near or every
+    return found[0] if len(found) == 1 else None
 
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
@@ -159,7 +166,7 @@ def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
   members: dict[tuple[str, str], list[runs_lib.Run]] = {}
   for run in runs:
     members.setdefault((run.folder.name, _settings(run)), []).append(run)
-  labels = _labels([_home(group) / group[0].folder.name for group in members.values()])
+  labels = _labels(list(members.values()))
   learners = [_learner(label, group, tasks) for label, group in zip(labels, members.values())]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
 
@@ -210,15 +217,20 @@ def _home(runs: Sequence[runs_lib.Run]) -> pathlib.Path:
   return parent.parent if in_table else parent
 
 
-def _labels(paths: Sequence[pathlib.Path]) -> list[str]:
-  """The shortest unique ending of each path; numbered where whole paths are equal."""
+def _labels(groups: Sequence[Sequence[runs_lib.Run]]) -> list[str]:
+  """The shortest unique ending of the path of each group of seeds.
+
+  Seeds of several settings may lie in one folder: then a group has the path of its first run.
+  """
+  paths = [_home(group) / group[0].folder.name for group in groups]
+  paths = [path if paths.count(path) == 1 else group[0].folder
+           for path, group in zip(paths, groups)]
   labels = []
   for i, path in enumerate(paths):
-    tails = ["/".join(path.parts[-n:]) for n in range(1, len(path.parts) + 1)]
+    tails = ["/".join(path.parts[-n:]) for n in range(1, len(path.parts))]
     others = [f"/{other.as_posix()}" for j, other in enumerate(paths) if j != i]
-    label = next((t for t in tails if not any(o.endswith(f"/{t}") for o in others)), "")
-    number = list(paths[:i + 1]).count(path)
-    labels.append(label or f"{path.name} {number}")
+    labels.append(next((t for t in tails if not any(o.endswith(f"/{t}") for o in others)),
+                       path.as_posix()))
   return labels
 
 

@@ -15,18 +15,29 @@ import numpy as np
 from suite.metrics import stream_groups
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
+from suite.reporting.nevis_panels import pareto
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import task_facts
 
 
 class GroupError(NamedTuple):
-  """Mean error of a learner over the tasks of a group, and that minus Independent's."""
+  """Mean error and cost of a learner over the tasks of a group; the error minus Independent's.
+
+  The cost is that of the whole stream.
+  """
 
   group: str
   num_tasks: int
-  label: str
-  error: stream_groups.Spread
+  point: pareto.LearnerPoint
   against_independent: float | None
+
+  @property
+  def label(self) -> str:
+    return self.point.label
+
+  @property
+  def error(self) -> stream_groups.Spread:
+    return self.point.error
 
 
 def errors_by_group(results: stream_results.StreamResults, groups: Mapping[str, Sequence[int]]
@@ -41,7 +52,8 @@ def errors_by_group(results: stream_results.StreamResults, groups: Mapping[str, 
       if reference is not None and reference is not learner:
         base = stream_groups.spread(list(stream_groups.mean_over(reference.errors, chosen)))
         difference = panel_lib.plain(error.mean - base.mean)
-      found.append(GroupError(name, len(places), learner.label, error, difference))
+      found.append(GroupError(
+          name, len(places), pareto.point(learner, error), difference))
   return found
 
 
@@ -76,7 +88,40 @@ def _panel(results: stream_results.StreamResults, name: str, title: str,
       name, whole, columns, rows, results.notes,
       {"tasks": {group: [results.tasks[i].key for i in places]
                  for group, places in groups.items()}},
-      lambda: draw(found, whole))
+      lambda: (draw_fronts if _has_budgets(found) else draw)(found, whole))
+
+
+def _has_budgets(found: Sequence[GroupError]) -> bool:
+  """Whether a method has several budgets, whose costs are known."""
+  points = {e.label: e.point for e in found if e.point.flops}
+  methods = [point.method for point in points.values()]
+  return len(set(methods)) < len(methods)
+
+
+def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
+  """Draws error against FLOPs for each group, as figures 6 to 8 do."""
+  groups = list(dict.fromkeys(e.group for e in found))
+  methods = list(dict.fromkeys(e.point.method for e in found))
+  across = min(4, len(groups))
+  down = -(-len(groups) // across)
+  with figures.style():
+    figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5)
+    grid = figure.add_gridspec(down, across)
+    first.set_subplotspec(grid[0, 0])
+    every = [first, *(figure.add_subplot(grid[divmod(i, across)]) for i in range(1, len(groups)))]
+    for axes, group in zip(every, groups):
+      own = [e.point for e in found if e.group == group and e.error.num]
+      pareto.draw_axes(axes, own, methods, pareto.WITH, names=False)
+      axes.set_title(group, loc="left", fontsize=9)
+      axes.tick_params(labelsize=7)
+    for axes in every[-across:]:
+      axes.set_xlabel("Cumulative FLOPs", fontsize=8)
+    for axes in every[::across]:
+      axes.set_ylabel("Mean error, %", fontsize=8)
+    every[across - 1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0),
+                             borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
 
 
 def draw(found: Sequence[GroupError], title: str) -> Any:

@@ -30,8 +30,7 @@ def _panels(tmp_path_factory):
     nevis_runs.write(work / "pt", (0.4, 0.5, 0.3, 0.3), seed=seed, starts=("encoder",) * 4,
                      flops={"train": 90, "pretrain": 500, "predict": 7})
   nevis_runs.write(folder / "seed0" / "slow", (0.4, 0.5), is_finished=False)
-  [found] = panel_list.load([folder], facts=FACTS)
-  return {panel.name: panel for panel in found}
+  return {panel.name: panel for panel in panel_list.load([folder], facts=FACTS)}
 
 
 def _rows(panel):
@@ -78,6 +77,17 @@ def test_groups_count_all_tasks_and_need_all_of_a_group(panels):
   assert sizes == {"< 1,000": 2, "1,000 to 10,000": 1, "> 100,000": 1}
   assert list(dict.fromkeys(row[0] for row in panels["resolution"].rows)) == [
       "up to 64 pixels", "129 to 256 pixels", "unknown"]
+
+
+def test_groups_of_several_budgets_are_drawn_against_flops(tmp_path):
+  for name, error, flops in (("cheap", 0.4, 10), ("paper", 0.1, 100)):
+    nevis_runs.write(tmp_path / name / "indep", (error,) * 4, flops={"train": flops})
+  domain, *_ = panel_list.load([tmp_path], ["groups"], FACTS)
+  every = domain.figure().axes
+  assert [axes.get_title(loc="left") for axes in every] == ["ocr", "object"]
+  [points] = [line for line in every[1].lines if line.get_label() == "_nolegend_"][:1]
+  assert list(points.get_xdata()) == [10, 100]
+  assert list(points.get_ydata()) == [40, 10]
 
 
 def test_forward_transfer_of_repeated_tasks(panels):

@@ -38,6 +38,29 @@ def test_other_settings_are_another_learner_with_a_label_of_its_own(tmp_path):
   assert references == ["cheap/indep", "cheap/indep", "paper/indep", "paper/indep"]
 
 
+def test_seeds_of_two_settings_in_one_folder_stay_apart(tmp_path):
+  for seed in (0, 1):
+    for name, extra in (("cheap", "TRIALS = 4\n"), ("paper", "TRIALS = 16\n")):
+      for method in ("indep", "ft_d"):
+        nevis_runs.write(tmp_path / f"{name}{seed}" / method, (0.1, 0.2, 0.3, 0.5), seed=seed)
+      config = tmp_path / f"{name}{seed}" / "config.gin"
+      config.write_text(config.read_text() + extra)
+  [results] = stream_results.load([tmp_path])
+  assert [(learner.label, learner.num_seeds) for learner in results.learners] == [
+      ("cheap0/ft_d", 2), ("cheap0/indep", 2), ("paper0/ft_d", 2), ("paper0/indep", 2)]
+  assert results.reference_of(results.learners[2]).label == "paper0/indep"
+
+
+def test_a_learner_alone_is_compared_with_the_only_independent_one(tmp_path):
+  nevis_runs.write(tmp_path / "a" / "indep", (0.1, 0.2, 0.3, 0.5))
+  nevis_runs.write(tmp_path / "b" / "ft_d", (0.1, 0.2, 0.3, 0.5))
+  [results] = stream_results.load([tmp_path])
+  assert results.reference_of(results.learners[1]).label == "indep"
+  nevis_runs.write(tmp_path / "c" / "indep", (0.1, 0.2, 0.3, 0.5))
+  [results] = stream_results.load([tmp_path])
+  assert results.reference_of(results.learners[1]) is None
+
+
 def test_cells_of_a_table_are_found_and_named_by_row_and_column(tmp_path):
   (tmp_path / "table.json").write_text("{}")
   for row in ("32_pixels", "64_pixels"):
