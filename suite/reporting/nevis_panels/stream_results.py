@@ -7,6 +7,7 @@ differ in the seed only are seeds of one learner.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Sequence
 import dataclasses
 import math
@@ -124,12 +125,14 @@ def _in_order(folders: Sequence[pathlib.Path]) -> list[pathlib.Path]:
 
 
 def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
-  """Groups runs by stream; those of other protocols are left out."""
+  """Groups runs by stream; other protocols, and streams of which no task was tested, are left out.
+  """
   runs = [run for run in runs if run.protocol == "nevis"]
   groups: dict[tuple[str, tuple[str, ...]], list[runs_lib.Run]] = {}
   for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
     groups.setdefault(_stream_of(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
+  groups = {key: group for key, group in groups.items() if any(map(_keys, group))}
   found = [sorted(group, key=lambda run: order[id(run)]) for group in groups.values()]
   return [_results(group) for group in sorted(found, key=lambda group: order[id(group[0])])]
 
@@ -163,9 +166,13 @@ def _split(run: runs_lib.Run) -> str:
 def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
   tasks = _tasks(longest)
-  members: dict[tuple[str, str], list[runs_lib.Run]] = {}
+  members: dict[tuple[str, str, int], list[runs_lib.Run]] = {}
+  seen = collections.Counter[tuple[str, str, str]]()
   for run in runs:
-    members.setdefault((run.folder.name, _settings(run)), []).append(run)
+    settings, seed = _settings(run)
+    copy = seen[run.folder.name, settings, seed]  # A seed that was run twice is no further seed.
+    seen[run.folder.name, settings, seed] += 1
+    members.setdefault((run.folder.name, settings, copy), []).append(run)
   labels = _labels(list(members.values()))
   learners = [_learner(label, group, tasks) for label, group in zip(labels, members.values())]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
@@ -201,10 +208,16 @@ def _number(value: float | None) -> float:
   return float("nan") if value is None else float(value)
 
 
-def _settings(run: runs_lib.Run) -> str:
-  """The configuration without its seed; the folder, which nothing else has, if there is none."""
+def _settings(run: runs_lib.Run) -> tuple[str, str]:
+  """The configuration without its seed, and the line of the seed.
+
+  A run without a configuration, made from Python, has its folder in place of one: only the same
+  text tells that two runs have the same settings.
+  """
   path = run.folder.parent / "config.gin"
-  return _SEED.sub("", path.read_text(encoding="utf-8")) if path.exists() else str(run.folder)
+  text = path.read_text(encoding="utf-8") if path.exists() else ""
+  seed = _SEED.search(text)
+  return _SEED.sub("", text) if text.strip() else str(run.folder), seed[0].strip() if seed else ""
 
 
 def _home(runs: Sequence[runs_lib.Run]) -> pathlib.Path:

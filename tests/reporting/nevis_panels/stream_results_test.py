@@ -51,6 +51,29 @@ def test_seeds_of_two_settings_in_one_folder_stay_apart(tmp_path):
   assert results.reference_of(results.learners[2]).label == "paper0/indep"
 
 
+def test_a_seed_that_was_run_twice_is_no_further_seed(tmp_path):
+  for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+    nevis_runs.write(tmp_path / name / "ft_d", (0.1, 0.2, 0.3, 0.5), seed=seed)
+  [results] = stream_results.load([tmp_path])
+  assert [(learner.label, learner.num_seeds) for learner in results.learners] == [
+      (f"{tmp_path.name}/ft_d", 2), ("b/ft_d", 1)]
+
+
+def test_runs_without_a_configuration_are_learners_of_their_own(tmp_path):
+  for name in ("a", "b"):
+    nevis_runs.write(tmp_path / name / "ft_d", (0.1, 0.2, 0.3, 0.5))
+    (tmp_path / name / "config.gin").write_text("\n")
+  assert [learner.label for learner in stream_results.load([tmp_path])[0].learners] == [
+      "a/ft_d", "b/ft_d"]
+
+
+def test_a_run_that_has_just_begun_has_nothing_to_show(tmp_path):
+  nevis_runs.write(tmp_path / "ft_d", (), is_finished=False)
+  (tmp_path / "ft_d" / "records.jsonl").write_text(
+      '{"protocol": "nevis", "kind": "train", "task_key": "a"}\n')
+  assert not stream_results.load([tmp_path])
+
+
 def test_a_learner_alone_is_compared_with_the_only_independent_one(tmp_path):
   nevis_runs.write(tmp_path / "a" / "indep", (0.1, 0.2, 0.3, 0.5))
   nevis_runs.write(tmp_path / "b" / "ft_d", (0.1, 0.2, 0.3, 0.5))
