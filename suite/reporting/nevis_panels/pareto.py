@@ -64,7 +64,8 @@ def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
                              if unknown else [])]
   return [panel_lib.Panel(
       "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
-      columns, rows, notes, figure=lambda: draw(found, results.title))]
+      columns, rows, notes,
+      figure=(lambda: draw(found, results.title)) if any(is_front.values()) else None)]
 
 
 def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:

@@ -56,6 +56,17 @@ def test_pareto_with_and_without_pretraining(panels):
   assert "slow" not in rows and any("slow: not finished" in n for n in panels["pareto"].notes)
 
 
+def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
+  nevis_runs.write(tmp_path / "ft_d", (0.1,) * 4, flops={"train": None})
+  nevis_runs.write(tmp_path / "pt", (0.2,) * 4, flops={"train": 5, "pretrain": None})
+  [panel] = panel_list.load([tmp_path], ["pareto"])
+  rows = _rows(panel)
+  assert rows["ft_d"][3:] == [None, "", None, ""] and rows["pt"][3:] == [5, "yes", None, ""]
+  assert panel.notes == ["Not in the figure, FLOPs unknown: ft_d, pt."]
+  drawn = [{x for line in axes.lines for x in line.get_xdata()} for axes in panel.figure().axes]
+  assert drawn == [{5}, set()]
+
+
 def test_regret_is_against_the_mean_of_independents_seeds(panels):
   rows = _rows(panels["regret"])  # against, seeds, tasks, meta-test, deviation, all, deviation
   assert rows["ft_d"] == ["indep", 2, 4, pytest.approx(-0.35), pytest.approx(0.1 / math.sqrt(2)),
