@@ -128,7 +128,7 @@ class Finetune(tf.Module):
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
     network = self._networks.get(experience.task, context)
 
-    def train(trial: int, hyper: Dict[str, float]) -> Dict[str, Any]:
+    def train(trial: int, hyper: Dict[str, Any]) -> Dict[str, Any]:
       return self._trainer.fit(
           network, experience, start=weights, hyper=hyper, transform=self.transform,
           context=context, seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
@@ -150,7 +150,8 @@ class Finetune(tf.Module):
 
 
 def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> None:
-  """Refuses a search over what a user's optimizer or loss does not read."""
+  """Refuses a search over what the training does not read."""
+  search.check_names(())
   if trainer.loss is not None and search.label_smoothing != 0.0:
     raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
                      f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple, Union
 
 Range = Union[float, Sequence[float]]
+# A value; a tuple (low, high) or (low, high, "log"); or a list of values.
+Dimension = Union[float, str, bool, Sequence[Any]]
 
 ORACLES = ("random", "grid", "bayesian")
+SAMPLINGS = ("linear", "log")
 _OBJECTIVE = "validation_error"
 
 
@@ -25,31 +28,60 @@ class AllTrialsFailedError(RuntimeError):
 class Search:
   """A search space and a budget.
 
+  A dimension is one value, which is not searched; a tuple (low, high), drawn uniformly, or (low,
+  high, "log"), drawn log-uniformly; or a list of values, of which one is drawn. For the oracle
+  "grid", which tries values, tuples are lists.
+
   Attributes:
     oracle: "random" (the paper's), "grid", or "bayesian" (GP-UCB).
     num_trials: how many trainings the event pays for.
-    learning_rate: one value; (low, high), drawn log-uniformly; or, for "grid", the list of values.
-    label_smoothing: one value; (low, high), drawn uniformly; or, for "grid", the list of values.
+    learning_rate: a dimension; (low, high) is drawn log-uniformly.
+    label_smoothing: a dimension.
+    space: further dimensions by the names that the learner reads; it refuses other names.
   """
 
   oracle: str = "random"
   num_trials: int = 16
   learning_rate: Range = (1e-4, 1e-1)
   label_smoothing: Range = (0.0, 0.3)
+  space: Mapping[str, Dimension] = dataclasses.field(default_factory=dict)
 
   def __post_init__(self):
     if self.oracle not in ORACLES:
       raise ValueError(f"Unknown oracle {self.oracle!r}; allowed are {', '.join(ORACLES)}.")
     if self.num_trials < 1:
       raise ValueError(f"num_trials is {self.num_trials}; a search needs at least one trial.")
+    for name in ("learning_rate", "label_smoothing"):
+      if name in self.space:
+        raise ValueError(f"Search.space has {name!r}, which has an argument of its own; set "
+                         f"Search.{name} instead.")
+    for name, value in self.dimensions().items():
+      _check(name, value, self.oracle)
 
-  def run(self, train: Callable[[int, Dict[str, float]], Mapping[str, Any]], seed: int,
+  def dimensions(self) -> Dict[str, Dimension]:
+    """All dimensions by name."""
+    rate: Any = self.learning_rate
+    if isinstance(rate, tuple) and len(rate) == 2 and self.oracle != "grid":
+      rate = (*rate, "log")
+    return {"learning_rate": rate, "label_smoothing": self.label_smoothing, **self.space}
+
+  def check_names(self, allowed: Iterable[str]) -> None:
+    """Refuses dimensions that the learner does not read; `allowed` are names for `space`."""
+    allowed = sorted(allowed)
+    unknown = sorted(set(self.space) - set(allowed))
+    if unknown:
+      raise ValueError(
+          f"Unknown parameters in Search.space: {', '.join(map(repr, unknown))}. This learner "
+          "reads learning_rate and label_smoothing, which are arguments of Search, and in the "
+          f"space {', '.join(allowed) or 'nothing else'}. Rename or remove the unknown ones.")
+
+  def run(self, train: Callable[[int, Dict[str, Any]], Mapping[str, Any]], seed: int,
           agreed: Callable[[Any], Any] = lambda value: value,
           ) -> Tuple[List[Dict[str, Any]], int]:
     """Runs the trials.
 
     Args:
-      train: train(trial index, {"learning_rate", "label_smoothing"}) returns plain values with
+      train: train(trial index, {name: value of each dimension}) returns plain values with
         "status" ("done" or "failed") and, if done, "validation_error".
       seed: of the oracle's draws.
       agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
@@ -67,8 +99,8 @@ class Search:
         trial = oracle.create_trial("suite")
         if trial.status == "STOPPED":
           break
-        values = agreed({name: float(trial.hyperparameters.get(name))
-                         for name in ("learning_rate", "label_smoothing")})
+        values = agreed({name: _own(value, trial.hyperparameters.get(name))
+                         for name, value in self.dimensions().items()})
         result = {"trial": len(trials), **values, **train(len(trials), values)}
         trials.append(result)
         _report(oracle, trial, result)
@@ -84,8 +116,8 @@ class Search:
     import keras_tuner  # here, because it takes a second to import
 
     hyper = keras_tuner.HyperParameters()
-    _declare(hyper, "learning_rate", self.learning_rate, self.oracle, sampling="log")
-    _declare(hyper, "label_smoothing", self.label_smoothing, self.oracle, sampling="linear")
+    for name, value in self.dimensions().items():
+      _declare(hyper, name, value, self.oracle)
     kinds = {"random": keras_tuner.oracles.RandomSearchOracle,
              "grid": keras_tuner.oracles.GridSearchOracle,
              "bayesian": keras_tuner.oracles.BayesianOptimizationOracle}
@@ -99,17 +131,40 @@ class Search:
     return oracle
 
 
-def _declare(hyper: Any, name: str, value: Range, oracle: str, sampling: str) -> None:
-  if isinstance(value, (int, float)):
-    hyper.Fixed(name, float(value))
-  elif oracle == "grid":
-    hyper.Choice(name, [float(v) for v in value])
-  elif len(value) == 2 and value[0] < value[1] and (value[0] > 0 or sampling == "linear"):
-    hyper.Float(name, float(value[0]), float(value[1]), sampling=sampling)
+def _declare(hyper: Any, name: str, value: Any, oracle: str) -> None:
+  if isinstance(value, (int, float, str)):  # A bool is an int.
+    hyper.Fixed(name, value)
+  elif oracle == "grid" or isinstance(value, list):
+    hyper.Choice(name, list(value))
   else:
-    raise ValueError(
-        f"Search space of {name} is {value!r}; give one number, or (low, high) with low < high"
-        f"{' and low > 0' if sampling == 'log' else ''}, or a list of values with oracle='grid'.")
+    low, high, *sampling = value
+    hyper.Float(name, float(low), float(high), sampling=sampling[0] if sampling else "linear")
+
+
+def _own(value: Dimension, drawn: Any) -> Any:
+  """The drawn value as the search space has it: keras-tuner makes True a 1 and 1 a 1.0."""
+  if isinstance(value, (int, float, str)):
+    return value
+  return value[value.index(drawn)] if drawn in value else drawn
+
+
+def _check(name: str, value: Any, oracle: str) -> None:
+  """Refuses what is not a dimension."""
+  if isinstance(value, (int, float, str)):
+    return
+  allowed = ("give one value, a tuple (low, high) or (low, high, 'log') of numbers, or a list of "
+             "values")
+  if isinstance(value, list) or (oracle == "grid" and isinstance(value, tuple)):
+    if value and len(set(map(type, value))) == 1 and len(set(value)) == len(value):
+      return
+    allowed = "the values of a list are of one type, and none comes twice"
+  elif isinstance(value, tuple) and len(value) in (2, 3):
+    low, high, sampling = value if len(value) == 3 else (*value, "linear")
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (low, high))
+    if numbers and sampling in SAMPLINGS and low < high and (low > 0 or sampling == "linear"):
+      return
+    allowed = f"give (low, high) with low < high{' and low > 0' if sampling == 'log' else ''}"
+  raise ValueError(f"Search space of {name} is {value!r}; {allowed}.")
 
 
 def _report(oracle: Any, trial: Any, result: Mapping[str, Any]) -> None:

@@ -88,7 +88,7 @@ class Trainer:
       experience: experience_lib.Experience,
       *,
       start: Sequence[np.ndarray],
-      hyper: Mapping[str, float],
+      hyper: Mapping[str, Any],
       transform: transform_lib.Transform,
       context: context_lib.Context,
       seeds: seeds_lib.Seeds,
@@ -100,7 +100,7 @@ class Trainer:
 
     Args:
       experience: has `train` and `dev` image sets and the `task`.
-      hyper: "learning_rate" and "label_smoothing".
+      hyper: "learning_rate" and "label_smoothing"; others are the caller's.
       key: names this run within the event, for the journal. phase: the ledger's.
 
     Returns:
@@ -131,7 +131,7 @@ class _Run:
   network: network_lib.Network
   experience: experience_lib.Experience
   start: Sequence[np.ndarray]
-  hyper: Mapping[str, float]
+  hyper: Mapping[str, Any]
   transform: transform_lib.Transform
   context: context_lib.Context
   seeds: seeds_lib.Seeds

@@ -33,6 +33,19 @@ def test_a_process_tries_what_the_chief_draws():
   assert [{name: trial[name] for name in chosen} for trial in trials] == [chosen, chosen]
 
 
+def test_named_dimensions_are_drawn_and_recorded_as_they_are():
+  space = {"weight": (0.01, 100.0, "log"), "batch_size": [16, 64], "crop": [True, False],
+           "backbone": ["vgg", "resnet34"], "flip": True, "share": (1.0, 2.0)}
+  trials, _ = search.Search(num_trials=40, space=space).run(_train(), seed=3)
+  plain, _ = search.Search(num_trials=40).run(_train(), seed=3)
+  assert sorted(t["weight"] for t in trials)[20] < 10  # The median of a log-uniform draw is 1.
+  assert {t["batch_size"] for t in trials} == {16, 64}
+  assert {type(t["crop"]) for t in trials} == {bool} and len({t["crop"] for t in trials}) == 2
+  assert {t["backbone"] for t in trials} == {"vgg", "resnet34"}
+  assert all(t["flip"] is True and 1 <= t["share"] <= 2 for t in trials)
+  assert trials[0]["learning_rate"] == plain[0]["learning_rate"]  # Further ones are drawn after.
+
+
 def test_a_grid_visits_every_value_once():
   grid = search.Search("grid", 4, learning_rate=[1e-4, 1e-3, 1e-2, 1e-1], label_smoothing=0.15)
   trials, best = grid.run(_train(), seed=0)
@@ -60,12 +73,20 @@ def test_all_failed_is_an_error_that_lists_the_rates():
 @pytest.mark.parametrize("arguments, message", [
     (dict(oracle="magic"), "Unknown oracle 'magic'; allowed are random, grid, bayesian"),
     (dict(num_trials=0), "at least one trial"),
+    (dict(learning_rate=(0.0, 0.1)), r"learning_rate is .*low < high and low > 0"),
+    (dict(space={"weight": (2.0, 1.0)}), r"weight is \(2.0, 1.0\); give \(low, high\) with low"),
+    (dict(space={"weight": ()}), r"weight is \(\); give one value, a tuple"),
+    (dict(space={"weight": None}), r"weight is None; give one value, a tuple"),
+    (dict(space={"batch_size": [16, "16"]}), "values of a list are of one type, and none comes tw"),
+    (dict(space={"learning_rate": 0.1}), "set Search.learning_rate instead"),
 ])
 def test_a_wrong_search_is_refused(arguments, message):
   with pytest.raises(ValueError, match=message):
     search.Search(**arguments)
 
 
-def test_a_wrong_space_is_refused():
-  with pytest.raises(ValueError, match="learning_rate is .* low > 0"):
-    search.Search(learning_rate=(0.0, 0.1)).run(_train(), seed=0)
+def test_an_unknown_name_is_refused():
+  found = search.Search(space={"weight": 1.0, "batchsize": [16, 32]})
+  with pytest.raises(ValueError, match="Unknown parameters in Search.space: 'batchsize'. This "
+                     "learner reads .* in the space batch_size, weight. Rename or remove"):
+    found.check_names(("weight", "batch_size"))
