@@ -163,7 +163,8 @@ def _check(name: str, value: Any, oracle: str) -> None:
     numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (low, high))
     if numbers and sampling in SAMPLINGS and low < high and (low > 0 or sampling == "linear"):
       return
-    allowed = f"give (low, high) with low < high{' and low > 0' if sampling == 'log' else ''}"
+    allowed = ("give one number, or (low, high) with low < high"
+               f"{' and low > 0' if sampling == 'log' else ''}, or a list of values")
   raise ValueError(f"Search space of {name} is {value!r}; {allowed}.")
 
 

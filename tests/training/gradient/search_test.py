@@ -74,7 +74,7 @@ def test_all_failed_is_an_error_that_lists_the_rates():
     (dict(oracle="magic"), "Unknown oracle 'magic'; allowed are random, grid, bayesian"),
     (dict(num_trials=0), "at least one trial"),
     (dict(learning_rate=(0.0, 0.1)), r"learning_rate is .*low < high and low > 0"),
-    (dict(space={"weight": (2.0, 1.0)}), r"weight is \(2.0, 1.0\); give \(low, high\) with low"),
+    (dict(space={"weight": (2.0, 1.0)}), r"weight is \(2.0, 1.0\); give one number, or \(low, hi"),
     (dict(space={"weight": ()}), r"weight is \(\); give one value, a tuple"),
     (dict(space={"weight": None}), r"weight is None; give one value, a tuple"),
     (dict(space={"batch_size": [16, "16"]}), "values of a list are of one type, and none comes tw"),
