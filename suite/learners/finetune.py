@@ -4,12 +4,12 @@
 Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d), `search` which
 hyper-parameters are tried, `trainer` how one training goes. FT-s is FT-d with `static=True`: the
 candidates are compared on features of models trained independently of each other, which this
-learner trains as well and pays for.
+learner trains as well and pays for. BHPO is Indep with a search of seven dimensions.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 import numpy as np
 import tensorflow as tf
@@ -22,14 +22,17 @@ from suite.learners import starts
 from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
+from suite.training.ensembles import trial_models
 from suite.training.gradient import network as network_lib
 from suite.training.gradient import optimizers
+from suite.training.gradient import schedules
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 
 _STATIC = "static+"
 _TRIAL = "trial"
-_MAX_NETWORKS = 4
+# What a search may choose beside the rate, the smoothing, and what the trainer reads.
+_SEARCHED = (trial_models.BACKBONE, "crop", "flip")
 
 
 class Finetune(tf.Module):
@@ -37,62 +40,67 @@ class Finetune(tf.Module):
 
   Args:
     backbone: a Keras model of images to features [B, D], or a function that makes one of
-      image_shape (H, W, C); see `own_model`.
+      image_shape (H, W, C); see `own_model`. Several by name, if `search.space` has "backbone".
     start: a `suite.learners.starts` object.
     search, trainer: hyper-parameter search and training recipe.
     transform: image preparation; its `size` is H = W.
     static: compare past tasks on independently trained backbones (FT-s), not the learner's own.
+    ensemble: trials of each search that predict together (appendix I): probabilities are averaged
+      with weights softmax(validation accuracy / 0.1). Later tasks start from the best one.
   """
 
   shares_updates = True
 
   def __init__(
       self,
-      backbone: own_model.Given,
+      backbone: Union[own_model.Given, Mapping[str, own_model.Given]],
       *,
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
       trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
       transform: transform_lib.Transform = image_ops.Nevis(),
       static: bool = False,
+      ensemble: int = 1,
   ):
     super().__init__()
     self.transform = transform
-    self._backbone = own_model.as_backbone(backbone, "Finetune.backbone")
     self._start, self._search = start, search
     self._trainer, self._static = trainer, static
+    named = trial_models.backbones(backbone, "Finetune.backbone")
     _check_search(search, trainer)
-    # Compiled networks by shape of task. Their weights are scratch: what counts is in the store.
-    self._networks = _Networks(self._make_network)
-    self._network: Optional[network_lib.Network] = None
+    _check_space(search, named, start, transform)
+    self._models = trial_models.TrialModels(self._make_network, named, ensemble)
+    self._predict: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
 
-  def _make_network(self, task: tasks.Task, context: context_lib.Context) -> network_lib.Network:
+  def _make_network(self, backbone: own_model.Backbone, task: tasks.Task,
+                    context: context_lib.Context) -> network_lib.Network:
     return network_lib.Network(
-        self._backbone, image_size=self.transform.size, kind=task.kind,
+        backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
         weight_decay=self._trainer.weight_decay, optimizer=self._trainer.optimizer,
         channels=self.transform.shape[-1], loss=self._trainer.loss,
-        distribution=context.distribution)
+        distribution=context.distribution,
+        schedule_names=self._search.values("schedule") or ("cosine",))
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    for size in self._trainer.batch_sizes():  # Before any work, not when the first one comes.
+    sizes = self._search.values("batch_size") or self._trainer.batch_sizes()
+    for size in sizes:  # Before any work, not when the first one comes.
       context.distribution.check_batch(size)
     self._task = task
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
     if known:
       self._load(task, context, known[-1])
     else:
-      self._network = None  # The network of another task must not answer for this one.
+      self._predict = None  # The network of another task must not answer for this one.
 
   def _load(
       self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
-    self._network = self._networks.get(task, context)
-    self._network.set_weights(context.store.load(entry))
+    self._predict = self._models.predictor(task, context, entry)
 
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> Dict[str, Any]:
     task = experience.task
-    network = self._networks.get(task, context)
+    network = self._models.network(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
     if self._static:
       self._train(experience, context, fresh, _STATIC + task.key, phase="select")
@@ -104,18 +112,20 @@ class Finetune(tf.Module):
       goes_on = choice.entry.name == weight_store.safe_name(task.key)
       cut = len(past) if goes_on else network.num_backbone_weights
       weights = [*past[:cut], *fresh[cut:]]
-    trials, best, entry = self._train(experience, context, weights, task.key)
+    trials, best, entry, members = self._train(
+        experience, context, weights, task.key, num_members=self._models.num_members)
     self._load(task, context, entry)
+    together = {"ensemble": members} if self._models.num_members > 1 else {}
     return {
         "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
-                  "candidates": choice.candidates},
+                  "candidates": choice.candidates}, **together,
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
   def _choose(
       self, experience: experience_lib.Experience, context: context_lib.Context,
       network: network_lib.Network,
       fresh: List[np.ndarray]) -> starts.Choice:
-    entries = [e for e in context.store.entries() if not e.name.startswith(_STATIC)]
+    entries = [e for e in trial_models.past(context) if not e.name.startswith(_STATIC)]
     compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
     features = starts.KnnErrors(
         network, experience, transform=self.transform, context=context,
@@ -123,35 +133,53 @@ class Finetune(tf.Module):
     return self._start.choose(entries, features)
 
   def _train(self, experience: experience_lib.Experience, context: context_lib.Context,
-             weights: List[np.ndarray], name: str, phase: Optional[str] = None):
-    """Searches and trains; the best trial's weights are stored under `name`."""
+             weights: List[np.ndarray], name: str, phase: Optional[str] = None,
+             num_members: int = 1):
+    """Searches and trains; the best trials' weights are kept under `name`."""
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
-    network = self._networks.get(experience.task, context)
+    chooses = bool(self._search.values(trial_models.BACKBONE))
 
     def train(trial: int, hyper: Dict[str, Any]) -> Dict[str, Any]:
+      network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
+      # Past weights would be those of one architecture.
+      start = weights if not chooses else network.initial_weights(
+          context.seeds.integer("initial weights"))
       return self._trainer.fit(
-          network, experience, start=weights, hyper=hyper, transform=self.transform,
-          context=context, seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
+          network, experience, start=start, hyper=hyper,
+          transform=_varied(self.transform, hyper), context=context,
+          seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
           phase=phase, save_as=f"{_TRIAL}{trial}+{name}")
 
     trials, best = self._search.run(
-        train, context.seeds.integer("search"), context.distribution.agreed)
+        train, context.seeds.integer("search"),
+        decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose))
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
-    entry = context.store.own(name)
-    context.journal.once(f"{name}/keep", lambda: context.store.copy(saved[best], entry))
-    context.store.remove(saved)
-    return trials, best, entry
+    entry, members = self._models.keep(name, trials, saved, context, num_members)
+    return trials, best, entry, members
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    if self._network is None:
+    if self._predict is None:
       raise RuntimeError(
           f"Task {self._task.key!r} has not been learned yet; deliver its Train event first.")
-    return self._network.logits(images)
+    return self._predict(images)
+
+
+def _varied(transform: transform_lib.Transform, hyper: Mapping[str, Any]
+            ) -> transform_lib.Transform:
+  """The transform with the crop and the flip that a trial has drawn."""
+  if not {"crop", "flip"} & set(hyper):
+    return transform
+  vary = getattr(transform, "varied", None)
+  if vary is None:
+    raise ValueError(f"Search.space has crop or flip, and Finetune.transform, a "
+                     f"{type(transform).__name__}, has neither. Set it to image_ops.Nevis(), or "
+                     "remove them from the space.")
+  return vary(crop=hyper.get("crop", True), flip=hyper.get("flip", True))
 
 
 def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> None:
   """Refuses a search over what the training does not read."""
-  search.check_names(())
+  search.check_names((*_SEARCHED, *trainer_lib.SEARCHED))
   if trainer.loss is not None and search.label_smoothing != 0.0:
     raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
                      f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")
@@ -163,17 +191,26 @@ def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> No
                      "search. Set Search.learning_rate to one number, which is only recorded.")
 
 
-class _Networks:
-  """The last few compiled networks, by shape of task. Not tracked by checkpoints: only scratch."""
-
-  def __init__(self, make: Callable[[tasks.Task, context_lib.Context], network_lib.Network]):
-    self._make = make
-    self._networks: Dict[Any, network_lib.Network] = {}
-
-  def get(self, task: tasks.Task, context: context_lib.Context) -> network_lib.Network:
-    key = (task.kind, task.num_classes)
-    network = self._networks.pop(key, None) or self._make(task, context)
-    self._networks[key] = network  # newest last
-    while len(self._networks) > _MAX_NETWORKS:
-      del self._networks[next(iter(self._networks))]
-    return network
+def _check_space(search: search_lib.Search, named: Mapping[str, Any], start: starts.Start,
+                 transform: transform_lib.Transform) -> None:
+  """Refuses values of further dimensions that are not known."""
+  chosen = search.values(trial_models.BACKBONE)
+  unknown = [name for name in chosen if name not in named or not name]
+  if unknown or (len(named) > 1 and not chosen):
+    raise ValueError(
+        f"Search.space has the backbones {chosen}, and Finetune.backbone has "
+        f"{list(filter(None, named)) or 'one without a name'}. Give Finetune.backbone a dictionary "
+        "of backbones by name, and let Search.space['backbone'] list those to try.")
+  if len(chosen) > 1 and not isinstance(start, starts.Random):
+    raise ValueError(
+        f"Finetune.start is {type(start).__name__}, and Search.space tries the backbones "
+        f"{', '.join(chosen)}: a past model of one does not fit the others. Set the start to "
+        "Random(), or Search.space['backbone'] to one name.")
+  schedules.check_warmed_up(search.values("schedule"))
+  for name, allowed in (("batch_size", int), ("crop", bool), ("flip", bool)):
+    wrong = [v for v in search.values(name) if type(v) is not allowed or (allowed is int and v < 1)]
+    if wrong:
+      raise ValueError(
+          f"Search.space has {wrong} for {name}; allowed are "
+          f"{'True and False' if allowed is bool else 'whole numbers from 1'}.")
+  _varied(transform, {name: True for name in ("crop", "flip") if name in search.space})

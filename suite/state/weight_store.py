@@ -65,6 +65,10 @@ class WeightStore:
       write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(arrays)})
     return entry
 
+  def has(self, entry: Entry) -> bool:
+    """Whether there are weights of an entry."""
+    return self._path(entry).exists()
+
   def load(self, entry: Entry) -> List[np.ndarray]:
     """The arrays of an entry."""
     path = self._path(Entry(*entry))

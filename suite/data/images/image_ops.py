@@ -165,8 +165,7 @@ class Plain:
   """Resizes the whole image to `size`, in training and in evaluation.
 
   Attributes:
-    size: S.
-    channels: C, 3, or 1 for gray images.
+    size: S. channels: C, 3, or 1 for gray images.
   """
 
   size: int
@@ -229,6 +228,7 @@ class Nevis:
     uniform_in: "height" as in the reference (`random_boxes_by_height`, of at least a tenth of the
       image), or "area" as in torchvision (`random_boxes`).
     flip_probability: of mirroring left to right, for every task, digits too.
+    crop: whether training crops are random; False: the central square, as in evaluation.
   """
 
   size: int = 64
@@ -236,6 +236,7 @@ class Nevis:
   aspect: Tuple[float, float] = (3 / 4, 4 / 3)
   uniform_in: str = "height"
   flip_probability: float = 0.5
+  crop: bool = True
 
   def __post_init__(self):
     if self.uniform_in not in ("height", "area"):
@@ -252,13 +253,19 @@ class Nevis:
     draws = sampling.uniform(seeds, num_draws + 1)
     shape = tf.shape(images)
     draw = random_boxes_by_height if self.uniform_in == "height" else random_boxes
-    boxes = draw(draws[:, :num_draws], shape[1], shape[2], area=self.area, aspect=self.aspect)
+    boxes = center_boxes(images) if not self.crop else draw(
+        draws[:, :num_draws], shape[1], shape[2], area=self.area, aspect=self.aspect)
     flip = draws[:, num_draws] < self.flip_probability
     return to_rgb(resample(images, boxes, self.size, flip))
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
     return to_rgb(resample(images, center_boxes(images), self.size))
+
+  def varied(self, *, crop: bool, flip: bool) -> Nevis:
+    """The same without random crops or without flips, as a search may choose."""
+    probability = self.flip_probability if flip else 0.0
+    return dataclasses.replace(self, crop=self.crop and crop, flip_probability=probability)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -343,6 +350,13 @@ class Augmented:
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
     return self.changed(self.base.train(images, seeds), seeds)
+
+  def varied(self, *, crop: bool, flip: bool) -> Augmented:
+    """As `Nevis.varied`, of the base transform."""
+    if not hasattr(self.base, "varied"):
+      raise ValueError(f"Augmented.base is {type(self.base).__name__}, which has no crop or flip "
+                       "to search. Use image_ops.Nevis, or remove both from Search.space.")
+    return dataclasses.replace(self, base=self.base.varied(crop=crop, flip=flip))
 
   def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Applies the ops to the base transform's training images."""

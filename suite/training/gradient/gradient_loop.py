@@ -34,6 +34,7 @@ class GradientLoop:
     weight_decay: coupled for "sgd", decoupled for the others; spares norms and biases.
     distribution: the strategy under whose scope the model was made.
     loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
+    schedule_names: of `schedules.WARMED_UP`, those that `configure` can choose.
   """
 
   def __init__(
@@ -46,14 +47,20 @@ class GradientLoop:
       distribution: distribution_lib.Distribution,
       optimizer: str | optimizers.OwnOptimizer = "sgd",
       loss: Callable[..., tf.Tensor] | None = None,
+      schedule_names: Sequence[str] = ("cosine",),
   ):
+    schedules.check_warmed_up(schedule_names)
+    self._schedule_names = tuple(schedule_names)
     self.model, self.distribution = model, distribution
     with distribution.scope():
       self._peak = _scalar("peak_rate", tf.float32)
       self._warmup = _scalar("warmup_steps", tf.float32)
       self._total = _scalar("total_steps", tf.float32)
       self._smoothing = _scalar("label_smoothing", tf.float32)
-      schedule = schedules.WarmupCosine(self._peak, self._warmup, self._total)
+      self._place = _scalar("schedule", tf.int32)
+      choices = [schedules.WARMED_UP[name](self._peak, self._warmup, self._total)
+                 for name in self._schedule_names]
+      schedule = choices[0] if len(choices) == 1 else schedules.Selected(choices, self._place)
       if isinstance(optimizer, str):
         keras = optimizers.by_name(
             optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
@@ -72,9 +79,15 @@ class GradientLoop:
     self._loop = batch_loop.BatchLoop(self._update, after=self._average)
 
   def configure(
-      self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float
+      self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float,
+      schedule: str | None = None,
   ) -> None:
-    """Sets the hyper-parameters of the next run; nothing is traced again."""
+    """Sets the hyper-parameters of the next run; nothing is traced again.
+
+    `schedule` is one of the loop's names; None is the first of them.
+    """
+    names = self._schedule_names
+    self._place.assign(names.index(schedule or names[0]))
     self._peak.assign(peak_rate)
     self._warmup.assign(warmup_steps)
     self._total.assign(total_steps)

@@ -29,7 +29,7 @@ class Network:
       image_shape (H, W, C); see `own_model`.
     image_size: H = W of the images. channels: C.
     kind, num_classes: of the task.
-    momentum, weight_decay, optimizer, loss: see `GradientLoop`.
+    momentum, weight_decay, optimizer, loss, schedule_names: see `GradientLoop`.
     distribution: where the variables live.
   """
 
@@ -46,11 +46,12 @@ class Network:
       optimizer: str | optimizers.OwnOptimizer = "sgd",
       channels: int = 3,
       loss: Callable[..., tf.Tensor] | None = None,
+      schedule_names: Sequence[str] = ("cosine",),
   ):
     self._arguments: Dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
         weight_decay=weight_decay, optimizer=optimizer, channels=channels,
-        loss=loss)
+        loss=loss, schedule_names=schedule_names)
     self._make = own_model.as_backbone(backbone, "Finetune.backbone")
     self._distribution = distribution
     self._costs: Dict[str, flops.Cost] = {}
@@ -58,7 +59,7 @@ class Network:
       self.backbone, self.head, self.model = self._build()
     self.loop = gradient_loop.GradientLoop(
         self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
-        distribution=distribution, loss=loss)
+        distribution=distribution, loss=loss, schedule_names=schedule_names)
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
@@ -85,6 +86,11 @@ class Network:
             else heads.linear(num_classes, backbone.output_shape[-1]))
     images = tf.keras.Input(backbone.input_shape[1:], dtype=backbone.inputs[0].dtype)
     return backbone, head, tf.keras.Model(images, head(backbone(images)))
+
+  def new_model(self) -> tf.keras.Model:
+    """A further model of images to logits, with variables of its own."""
+    with self._distribution.scope():
+      return self._build()[2]
 
   def initial_weights(self, seed: int) -> List[np.ndarray]:
     """Random weights of backbone and head: a pure function of the seed."""

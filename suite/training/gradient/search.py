@@ -1,23 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Hyper-parameter search: keras-tuner's oracles choose, this module keeps the score.
 
-The trials of an event are replayed into a fresh oracle after an interruption: what is finished
-comes from the journal, so the oracle proposes what it would have proposed without the interruption.
+Trials come in waves, whose trainings do not depend on each other. Results of an interrupted search
+come from the journal, so the oracle proposes what it would have proposed without the interruption.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import tempfile
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple, Union
+import functools
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from suite.training.tuning import proposals
 
 Range = Union[float, Sequence[float]]
 # A value; a tuple (low, high) or (low, high, "log"); or a list of values.
 Dimension = Union[float, str, bool, Sequence[Any]]
+Hyper = Dict[str, Any]
+Result = Mapping[str, Any]
+Wave = List[Tuple[int, Hyper]]
 
-ORACLES = ("random", "grid", "bayesian")
-SAMPLINGS = ("linear", "log")
-_OBJECTIVE = "validation_error"
+ORACLES = proposals.ORACLES
+_INITIAL_PER_DIMENSION = 3
 
 
 class AllTrialsFailedError(RuntimeError):
@@ -38,6 +42,11 @@ class Search:
     learning_rate: a dimension; (low, high) is drawn log-uniformly.
     label_smoothing: a dimension.
     space: further dimensions by the names that the learner reads; it refuses other names.
+    initial_trials: of "bayesian", drawn at random before the process is fitted; None: 3 for each
+      dimension searched, as keras-tuner has it, but at most half of the trials.
+    at_once: of "bayesian", trials that are proposed together, so that as many processes can train
+      them at the same time; 1 is the paper's sequence. Trials of the other oracles do not depend on
+      each other, so all are proposed at once.
   """
 
   oracle: str = "random"
@@ -45,25 +54,51 @@ class Search:
   learning_rate: Range = (1e-4, 1e-1)
   label_smoothing: Range = (0.0, 0.3)
   space: Mapping[str, Dimension] = dataclasses.field(default_factory=dict)
+  initial_trials: Optional[int] = None
+  at_once: int = 1
 
   def __post_init__(self):
     if self.oracle not in ORACLES:
       raise ValueError(f"Unknown oracle {self.oracle!r}; allowed are {', '.join(ORACLES)}.")
     if self.num_trials < 1:
       raise ValueError(f"num_trials is {self.num_trials}; a search needs at least one trial.")
+    for name in ("initial_trials", "at_once"):
+      value = getattr(self, name)
+      if value is not None and value < 1:
+        raise ValueError(f"Search.{name} is {value}; it must be at least 1.")
     for name in ("learning_rate", "label_smoothing"):
       if name in self.space:
         raise ValueError(f"Search.space has {name!r}, which has an argument of its own; set "
                          f"Search.{name} instead.")
     for name, value in self.dimensions().items():
-      _check(name, value, self.oracle)
+      proposals.check(name, value, self.oracle)
+    if self.oracle == "bayesian" and self.num_trials > 1 and not self._searched():
+      raise ValueError("Search.oracle is 'bayesian', and every dimension has one value. Give one "
+                       "of them a range or a list, or set num_trials to 1.")
 
   def dimensions(self) -> Dict[str, Dimension]:
     """All dimensions by name."""
-    rate: Any = self.learning_rate
+    rate, smoothing = _floats(self.learning_rate), _floats(self.label_smoothing)
     if isinstance(rate, tuple) and len(rate) == 2 and self.oracle != "grid":
       rate = (*rate, "log")
-    return {"learning_rate": rate, "label_smoothing": self.label_smoothing, **self.space}
+    return {"learning_rate": rate, "label_smoothing": smoothing, **self.space}
+
+  def _searched(self) -> List[str]:
+    return [name for name, value in self.dimensions().items() if proposals.is_searched(value)]
+
+  def values(self, name: str) -> List[Any]:
+    """The values that a dimension of `space` can have; [] if the space does not have it.
+
+    Raises:
+      ValueError: it is a range.
+    """
+    if name not in self.space:
+      return []
+    value = self.space[name]
+    if isinstance(value, tuple) and self.oracle != "grid":
+      raise ValueError(f"Search.space has the range {value!r} for {name}; give one value, or a "
+                       "list of those to try.")
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
   def check_names(self, allowed: Iterable[str]) -> None:
     """Refuses dimensions that the learner does not read; `allowed` are names for `space`."""
@@ -75,16 +110,21 @@ class Search:
           "reads learning_rate and label_smoothing, which are arguments of Search, and in the "
           f"space {', '.join(allowed) or 'nothing else'}. Rename or remove the unknown ones.")
 
-  def run(self, train: Callable[[int, Dict[str, Any]], Mapping[str, Any]], seed: int,
-          agreed: Callable[[Any], Any] = lambda value: value,
+  def run(self, train: Callable[[int, Hyper], Result], seed: int, *,
+          decide: Callable[[int, Callable[[], Any]], Any] = lambda first, propose: propose(),
+          train_wave: Optional[Callable[[Wave], Sequence[Result]]] = None,
           ) -> Tuple[List[Dict[str, Any]], int]:
     """Runs the trials.
 
     Args:
-      train: train(trial index, {name: value of each dimension}) returns plain values with
+      train: train(trial number, {name: value of each dimension}) returns plain values with
         "status" ("done" or "failed") and, if done, "validation_error".
       seed: of the oracle's draws.
-      agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
+      decide: decide(number of a wave's first trial, propose) returns the hyper-parameters of the
+        wave, plain values: propose(), or what it returned before an interruption, or in another
+        process.
+      train_wave: trains [(trial number, hyper-parameters)], in any order; None: with `train`, one
+        after the other.
 
     Returns:
       The trials, each with its hyper-parameters, and the index of the best (the first of equals).
@@ -92,18 +132,18 @@ class Search:
     Raises:
       AllTrialsFailedError: if no trial ended with a finite loss.
     """
-    with tempfile.TemporaryDirectory() as folder:
-      oracle = self._oracle(seed, folder)
-      trials: List[Dict[str, Any]] = []
-      while True:
-        trial = oracle.create_trial("suite")
-        if trial.status == "STOPPED":
-          break
-        values = agreed({name: _own(value, trial.hyperparameters.get(name))
-                         for name, value in self.dimensions().items()})
-        result = {"trial": len(trials), **values, **train(len(trials), values)}
-        trials.append(result)
-        _report(oracle, trial, result)
+    trials: List[Dict[str, Any]] = []
+    while len(trials) < self.num_trials:
+      first = len(trials)
+      drawn = decide(first, functools.partial(self._propose, trials, seed))
+      wave = list(enumerate(drawn, start=first))
+      if not wave:
+        break
+      results = [train(*one) for one in wave] if train_wave is None else train_wave(wave)
+      trials += [{"trial": number, **hyper, **result}
+                 for (number, hyper), result in zip(wave, results)]
+      if self.oracle != "bayesian":
+        break
     done = [t for t in trials if t["status"] == "done"]
     if not done:
       raise AllTrialsFailedError(
@@ -112,68 +152,30 @@ class Search:
           "the warm-up, or look at the data of this task.")
     return trials, min(done, key=lambda t: t["validation_error"])["trial"]
 
-  def _oracle(self, seed: int, folder: str) -> Any:
-    import keras_tuner  # here, because it takes a second to import
+  def _propose(self, trials: Sequence[Mapping[str, Any]], seed: int) -> List[Hyper]:
+    """The hyper-parameters of the next wave; [] if there is none."""
+    dimensions = self.dimensions()
+    if self.oracle != "bayesian":
+      return proposals.independent(self.oracle, dimensions, self.num_trials, seed)
+    tried = [({name: t[name] for name in dimensions}, t["validation_error"]) for t in trials]
+    wave: List[Hyper] = []
+    for _ in range(min(self.at_once, self.num_trials - len(trials))):
+      proposed = proposals.bayesian(
+          dimensions, self.num_trials, seed, tried=tried, pending=wave,
+          num_initial=self._num_initial())
+      if proposed is None:
+        break
+      wave.append(proposed)
+    return wave
 
-    hyper = keras_tuner.HyperParameters()
-    for name, value in self.dimensions().items():
-      _declare(hyper, name, value, self.oracle)
-    kinds = {"random": keras_tuner.oracles.RandomSearchOracle,
-             "grid": keras_tuner.oracles.GridSearchOracle,
-             "bayesian": keras_tuner.oracles.BayesianOptimizationOracle}
-    oracle = kinds[self.oracle](
-        objective=keras_tuner.Objective(_OBJECTIVE, "min"), max_trials=self.num_trials,
-        hyperparameters=hyper, allow_new_entries=False, tune_new_entries=False,
-        max_retries_per_trial=0, max_consecutive_failed_trials=self.num_trials + 1, seed=seed)
-    oracle._set_project_dir(folder, "search")  # pylint: disable=protected-access
-    # keras-tuner prints a page per trial otherwise.
-    oracle.verbose = 0
-    return oracle
-
-
-def _declare(hyper: Any, name: str, value: Any, oracle: str) -> None:
-  if isinstance(value, (int, float, str)):  # A bool is an int.
-    hyper.Fixed(name, value)
-  elif oracle == "grid" or isinstance(value, list):
-    hyper.Choice(name, list(value))
-  else:
-    low, high, *sampling = value
-    hyper.Float(name, float(low), float(high), sampling=sampling[0] if sampling else "linear")
+  def _num_initial(self) -> int:
+    if self.initial_trials is not None:
+      return self.initial_trials
+    return max(1, min(_INITIAL_PER_DIMENSION * len(self._searched()), self.num_trials // 2))
 
 
-def _own(value: Dimension, drawn: Any) -> Any:
-  """The drawn value as the search space has it: keras-tuner makes True a 1 and 1 a 1.0."""
-  if isinstance(value, (int, float, str)):
-    return value
-  return value[value.index(drawn)] if drawn in value else drawn
-
-
-def _check(name: str, value: Any, oracle: str) -> None:
-  """Refuses what is not a dimension."""
-  if isinstance(value, (int, float, str)):
-    return
-  allowed = ("give one value, a tuple (low, high) or (low, high, 'log') of numbers, or a list of "
-             "values")
-  if isinstance(value, list) or (oracle == "grid" and isinstance(value, tuple)):
-    if value and len(set(map(type, value))) == 1 and len(set(value)) == len(value):
-      return
-    allowed = "the values of a list are of one type, and none comes twice"
-  elif isinstance(value, tuple) and len(value) in (2, 3):
-    low, high, sampling = value if len(value) == 3 else (*value, "linear")
-    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (low, high))
-    if numbers and sampling in SAMPLINGS and low < high and (low > 0 or sampling == "linear"):
-      return
-    allowed = ("give one number, or (low, high) with low < high"
-               f"{' and low > 0' if sampling == 'log' else ''}, or a list of values")
-  raise ValueError(f"Search space of {name} is {value!r}; {allowed}.")
-
-
-def _report(oracle: Any, trial: Any, result: Mapping[str, Any]) -> None:
-  """Reports the end of a trial to the oracle."""
-  if result["status"] == "done":
-    oracle.update_trial(trial.trial_id, {_OBJECTIVE: result["validation_error"]})
-    trial = oracle.get_trial(trial.trial_id)
-    trial.status = "COMPLETED"
-  else:
-    trial.status, trial.message = "INVALID", "the loss is not finite"
-  oracle.end_trial(trial)
+def _floats(value: Any) -> Any:
+  """A learning rate of 1 is one of 1.0; what is no number is refused elsewhere."""
+  if isinstance(value, (list, tuple)):
+    return type(value)(_floats(v) for v in value)
+  return float(value) if type(value) is int else value

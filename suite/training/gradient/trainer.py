@@ -30,6 +30,9 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.scoring import scoring
 
+# What a search may choose besides learning rate and label smoothing.
+SEARCHED = ("batch_size", "schedule")
+
 
 @dataclasses.dataclass(frozen=True)
 class Trainer:
@@ -100,7 +103,8 @@ class Trainer:
 
     Args:
       experience: has `train` and `dev` image sets and the `task`.
-      hyper: "learning_rate" and "label_smoothing"; others are the caller's.
+      hyper: "learning_rate" and "label_smoothing"; if they are searched, "batch_size", in place of
+        the trainer's, and "schedule", one of the network's; others are the caller's.
       key: names this run within the event, for the journal. phase: the ledger's.
 
     Returns:
@@ -140,7 +144,8 @@ class _Run:
   save_as: str
 
   def run(self) -> Dict[str, Any]:
-    self.batch_size = self.trainer.batch(self.experience.train.size)
+    self.batch_size = int(self.hyper.get("batch_size", 0)) or self.trainer.batch(
+        self.experience.train.size)
     self.context.distribution.check_batch(self.batch_size)
     limit = self.trainer.max_validation or self.experience.dev.size
     self.validation = self.experience.dev.take(
@@ -208,9 +213,10 @@ class _Run:
     warmup = schedules.warmup_steps(
         self.experience.train.size, self.batch_size, self.trainer.steps,
         epochs=self.trainer.warmup_epochs)
+    chosen = {"schedule": self.hyper["schedule"]} if "schedule" in self.hyper else {}
     self.network.loop.configure(
         peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
-        label_smoothing=self.hyper["label_smoothing"])
+        label_smoothing=self.hyper["label_smoothing"], **chosen)
 
   def _begin(self) -> None:
     """From the start, or from where the interrupted run was."""

@@ -29,7 +29,8 @@ def test_the_same_seed_proposes_the_same():
 
 def test_a_process_tries_what_the_chief_draws():
   chosen = {"learning_rate": 0.02, "label_smoothing": 0.1}
-  trials, _ = search.Search(num_trials=2).run(_train(), seed=1, agreed=lambda drawn: chosen)
+  trials, _ = search.Search(num_trials=2).run(
+      _train(), seed=1, decide=lambda first, propose: [chosen] * len(propose()))
   assert [{name: trial[name] for name in chosen} for trial in trials] == [chosen, chosen]
 
 
@@ -54,9 +55,59 @@ def test_a_grid_visits_every_value_once():
   assert {t["label_smoothing"] for t in trials} == {0.15}
 
 
-def test_gp_ucb_runs():
-  trials, _ = search.Search("bayesian", 5).run(_train(), seed=0)
-  assert len(trials) == 5
+BAYESIAN = search.Search(
+    "bayesian", 6, space={"crop": [True, False], "batch_size": [16, 32, 64]}, initial_trials=2)
+SEED = 2  # Of the two random trials one crops, the other does not.
+
+
+def _crops(trial, hyper):
+  del trial
+  return {"status": "done", "validation_error": 0.2 if hyper["crop"] else 0.8}
+
+
+@pytest.fixture(scope="module", name="bayesian")
+def _bayesian():
+  """A search, and all of its decisions by the number of the wave's first trial."""
+  decided = {}
+
+  def decide(first, propose):
+    return decided.setdefault(first, propose())
+
+  return BAYESIAN.run(_crops, SEED, decide=decide)[0], decided
+
+
+def test_gp_ucb_takes_to_what_was_better(bayesian):
+  trials, decided = bayesian
+  assert sorted(decided) == [0, 1, 2, 3, 4, 5]
+  crops = [t["crop"] for t in trials]
+  assert set(crops[:2]) == {True, False}
+  assert crops[2:].count(True) >= 3
+
+
+def test_a_resumed_gp_proposes_what_it_would_have_proposed(bayesian):
+  trials, decided = bayesian
+  asked = []
+
+  def decide(first, propose):
+    if first < 4:
+      return decided[first]  # From the journal: nothing is fitted again.
+    asked.append(first)
+    return propose()
+
+  assert BAYESIAN.run(_crops, SEED, decide=decide)[0] == trials and asked == [4, 5]
+
+
+def test_trials_of_one_wave_differ_and_know_no_result_of_it():
+  found = search.Search("bayesian", 4, initial_trials=1, at_once=3, learning_rate=0.1)
+  waves = []
+
+  def train_wave(wave):
+    waves.append(wave)
+    return [_train()(*one) for one in wave]
+
+  trials, _ = found.run(None, 1, train_wave=train_wave)
+  assert [[number for number, _ in wave] for wave in waves] == [[0, 1, 2], [3]]
+  assert len({t["label_smoothing"] for t in trials}) == 4
 
 
 def test_a_failed_trial_does_not_stop_the_search():
@@ -75,6 +126,8 @@ def test_all_failed_is_an_error_that_lists_the_rates():
     (dict(num_trials=0), "at least one trial"),
     (dict(learning_rate=(0.0, 0.1)), r"learning_rate is .*low < high and low > 0"),
     (dict(space={"weight": (2.0, 1.0)}), r"weight is \(2.0, 1.0\); give one number, or \(low, hi"),
+    (dict(oracle="bayesian", learning_rate=0.1, label_smoothing=0.0), "every dimension has one"),
+    (dict(at_once=0), "Search.at_once is 0; it must be at least 1"),
     (dict(space={"weight": ()}), r"weight is \(\); give one value, a tuple"),
     (dict(space={"weight": None}), r"weight is None; give one value, a tuple"),
     (dict(space={"batch_size": [16, "16"]}), "values of a list are of one type, and none comes tw"),
