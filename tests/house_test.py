@@ -7,8 +7,8 @@ ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin
               suite/curation/    dated images to a reviewed benchmark
               suite/lifelong/    api > estimators > answers, cache
 2nd FLOOR     suite/learners/    one method a file
-1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > scoring > objectives
-                                 > memories
+1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
+                                 > objectives > memories
 GROUND FLOOR  suite/data/        digits > sequences > streams > episodes > images
               suite/contracts/   task, experience, transform, learner
               suite/state/       what a run keeps on disk, so that it can be resumed
@@ -39,8 +39,9 @@ WINGS = (
     "suite.data.images", "suite.data.own", "suite.data.episodes", "suite.data.streams",
     "suite.data.sequences", "suite.data.digits",
     "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
-    "suite.training.tuning", "suite.training.gradient", "suite.training.ensembles",
-    "suite.training.pretraining", "suite.training.sequence", "suite.training.episodic",
+    "suite.training.multitask", "suite.training.tuning", "suite.training.gradient",
+    "suite.training.ensembles", "suite.training.pretraining", "suite.training.sequence",
+    "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
     "suite.curation.sheets", "suite.curation", "suite.protocols",

@@ -122,6 +122,10 @@ class FeatureStore:
     """The store of some of the rows."""
     return FeatureStore(self._name, self.features[indices])
 
+  def num_bytes(self) -> np.ndarray:
+    """The memory that each row takes, int64 [N]."""
+    return np.full([len(self)], self.features[0].nbytes, np.int64)
+
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform,
               describe: image_store.Describe) -> tf.data.Dataset:
     """Batches {"image": float32 [R, D], ...}, one gather each."""

@@ -108,6 +108,25 @@ class ImageSet:
     chosen = sampling.draw_without_replacement(self.size, num, seed)
     return self.subset(np.setdiff1d(np.arange(self.size), chosen)), self.subset(chosen)
 
+  def within(self, num_bytes: int, *, seed) -> ImageSet:
+    """As many images, in a random order, as take no more memory; the set itself if all of them do.
+
+    With the same seed fewer bytes hold some of the images that more bytes hold.
+    """
+    sizes = self._store.num_bytes()
+    if sizes.sum() <= num_bytes:
+      return self
+    order = np.random.default_rng(seed).permutation(self.size)
+    num = int(np.searchsorted(np.cumsum(sizes[order]), num_bytes, side="right"))
+    if not num:
+      raise ValueError(f"{num_bytes} bytes hold no image of {self.name!r}, whose first takes "
+                       f"{sizes[order[0]]}; allow more.")
+    return self.subset(np.sort(order[:num]))
+
+  def num_bytes(self) -> int:
+    """The memory that the images take, encoded or as pixels."""
+    return int(self._store.num_bytes().sum())
+
   def subset(self, indices) -> ImageSet:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)

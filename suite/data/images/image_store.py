@@ -35,6 +35,9 @@ class Store(Protocol):
   def take(self, indices: np.ndarray) -> Store:
     """The store of the examples at the given indices."""
 
+  def num_bytes(self) -> np.ndarray:
+    """The memory that each example takes, int64 [N]."""
+
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
               ) -> tf.data.Dataset:
     """Batches {"image": prepared examples, ...} as the plan says."""
@@ -64,6 +67,10 @@ class RawStore:
     """The store of some of the images."""
     with tf.device("CPU:0"):
       return RawStore(tf.gather(self._images, indices))
+
+  def num_bytes(self) -> np.ndarray:
+    """The memory that each image takes, int64 [N]."""
+    return np.full([len(self)], int(np.prod(self._images.shape[1:])), np.int64)
 
   @property
   def images(self) -> tf.Tensor:
@@ -123,6 +130,10 @@ class EncodedStore:
   def take(self, indices: np.ndarray) -> EncodedStore:
     """The store of some of the images."""
     return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
+
+  def num_bytes(self) -> np.ndarray:
+    """The memory that each image takes, int64 [N]."""
+    return tf.strings.length(self._encoded).numpy().astype(np.int64)
 
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
               ) -> tf.data.Dataset:

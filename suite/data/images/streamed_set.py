@@ -99,6 +99,13 @@ class StreamedSet:
         self.name, [e["image"] for e in chosen], np.stack([e["label"] for e in chosen]),
         kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen])
 
+  def within(self, num_bytes: int, *, seed) -> image_set.ImageSet:
+    """Images, drawn at random, that take no more memory than num_bytes; see `ImageSet.within`."""
+    num = min(self.size, int(num_bytes * self.size // max(1, self._source.num_bytes)))
+    chosen = np.random.default_rng(seed).permutation(self.size)[:max(1, num)]
+    # In memory they may be pixels, which take more than the encoded images.
+    return self.subset(np.sort(chosen)).within(num_bytes, seed=seed)
+
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
                     transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:

@@ -18,7 +18,10 @@ from suite.training.gradient import batch_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
+from suite.training.multitask import auxiliary as auxiliary_lib
+from suite.training.multitask import auxiliary_objective
 from suite.training.objectives import cross_entropy
+from suite.training.objectives import objective as objective_lib
 from suite.training.objectives import own_loss
 
 
@@ -35,6 +38,8 @@ class GradientLoop:
     distribution: the strategy under whose scope the model was made.
     loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
     schedule_names: of `schedules.WARMED_UP`, those that `configure` can choose.
+    backbone, auxiliary: batches have "auxiliary" entries of this shape, for which the backbone is
+      trained, too (see `WithAuxiliary`).
   """
 
   def __init__(
@@ -48,6 +53,8 @@ class GradientLoop:
       optimizer: str | optimizers.OwnOptimizer = "sgd",
       loss: Callable[..., tf.Tensor] | None = None,
       schedule_names: Sequence[str] = ("cosine",),
+      backbone: tf.keras.Model | None = None,
+      auxiliary: auxiliary_lib.Shape | None = None,
   ):
     schedules.check_warmed_up(schedule_names)
     self._schedule_names = tuple(schedule_names)
@@ -66,15 +73,23 @@ class GradientLoop:
             optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
       else:
         keras = optimizers.own(optimizer, "Trainer.optimizer", schedule=schedule)
+      objective: objective_lib.Objective = (
+          cross_entropy.CrossEntropy(self._smoothing) if loss is None else own_loss.OwnLoss(loss))
+      self._auxiliary: auxiliary_objective.WithAuxiliary | None = None
+      if backbone is not None and auxiliary is not None:
+        objective = self._auxiliary = auxiliary_objective.WithAuxiliary(
+            objective, backbone, auxiliary, smoothing=self._smoothing)
+      further = self._auxiliary.head.trainable_variables if self._auxiliary else []
       # Decoupled decay is part of the optimizer itself.
       self._updates = optimizers.KerasUpdates(
-          keras, model.trainable_variables, num_replicas=distribution.num_replicas,
+          keras, [*model.trainable_variables, *further], num_replicas=distribution.num_replicas,
           coupled_decay=weight_decay if optimizer == "sgd" else 0.0)
     self.optimizer = keras
-    objective = (cross_entropy.CrossEntropy(self._smoothing) if loss is None
-                 else own_loss.OwnLoss(loss))
     self._train = train_step.TrainStep(
         model, objective=objective, optimizer=self._updates, kind=kind)
+    if self._auxiliary is not None:
+      self._train.variables += further
+      self._auxiliary.join(self._train.variables, self._train.scaling)
     self.step: Any = tf.function(self._step) if distribution.is_single else self._step
     self._loop = batch_loop.BatchLoop(self._update, after=self._average)
 
@@ -93,6 +108,12 @@ class GradientLoop:
     self._total.assign(total_steps)
     self._smoothing.assign(label_smoothing)
 
+  def begin_auxiliary(self, head: auxiliary_lib.HeadWeights, weight: float) -> None:
+    """Sets the auxiliary head's weights and lambda."""
+    assert self._auxiliary is not None
+    self._auxiliary.head.set_weights(head)
+    self._auxiliary.weight.assign(weight)
+
   def reset_optimizer(self) -> None:
     """Sets momentum and step counter to zero."""
     self._train.reset_optimizer()
@@ -101,7 +122,8 @@ class GradientLoop:
     """One update from this replica's slice; its share of the global batch's mean loss, []."""
     divisor = self.distribution.num_replicas * batch["image"].shape[0]
     return self._train(
-        batch["image"], batch["label"], None, mask=batch["mask"], divisor=divisor)
+        batch["image"], batch["label"], None, mask=batch["mask"], divisor=divisor,
+        data=batch.get("auxiliary"))
 
   def _update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
     del step  # The schedule has the optimizer's own count.
@@ -136,7 +158,8 @@ class GradientLoop:
 
   @property
   def _changed(self) -> list[tf.Variable]:
-    return [*self.model.variables, *self._updates.state, *self._train.scaling.state]
+    head = self._auxiliary.head.variables if self._auxiliary else []
+    return [*self.model.variables, *head, *self._updates.state, *self._train.scaling.state]
 
 
 def _scalar(name: str, dtype: tf.DType) -> tf.Variable:

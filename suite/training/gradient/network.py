@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict, List, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from suite.models import initial
 from suite.models.own import own_model
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
+from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.scoring import scoring
 
 # What batch norm of `Network.extract` takes means and variances from.
@@ -55,11 +57,14 @@ class Network:
     self._make = own_model.as_backbone(backbone, "Finetune.backbone")
     self._distribution = distribution
     self._costs: Dict[str, flops.Cost] = {}
+    self._latest: tuple[auxiliary_lib.Shape, gradient_loop.GradientLoop] | None = None
     with distribution.scope():
       self.backbone, self.head, self.model = self._build()
-    self.loop = gradient_loop.GradientLoop(
-        self.model, kind, momentum=momentum, weight_decay=weight_decay, optimizer=optimizer,
-        distribution=distribution, loss=loss, schedule_names=schedule_names)
+    self._make_loop = functools.partial(
+        gradient_loop.GradientLoop, self.model, kind, momentum=momentum, weight_decay=weight_decay,
+        optimizer=optimizer, distribution=distribution, loss=loss,
+        schedule_names=schedule_names)
+    self.loop = self._make_loop()
     self.logits = tf.function(lambda images: self.model(images, training=False))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
@@ -68,6 +73,12 @@ class Network:
             lambda images: self.backbone(images, training=False), distribution),
         "batch": scoring.Forward(
             lambda images: self.backbone(images, training=True), distribution, pads=False)}
+
+  def loop_of(self, auxiliary: auxiliary_lib.Shape) -> gradient_loop.GradientLoop:
+    """Returns the loop whose steps have auxiliary batches of a shape; the latest one is kept."""
+    if self._latest is None or self._latest[0] != auxiliary:
+      self._latest = (auxiliary, self._make_loop(backbone=self.backbone, auxiliary=auxiliary))
+    return self._latest[1]
 
   def extract(self, statistics: str) -> scoring.Forward:
     """Returns the function from images to the backbone's features [N, D].
@@ -111,17 +122,27 @@ class Network:
   def set_backbone(self, weights: Sequence[np.ndarray]) -> None:
     self.set_weights(weights[:self.num_backbone_weights])
 
-  def step_cost(self, batch_spec: Dict[str, tf.TensorSpec]) -> flops.Cost:
-    """The cost of one training step on the *global* batch.
+  def step_cost(self, batch_spec: Dict[str, Any]) -> flops.Cost:
+    """The cost of one training step on the *global* batch, and its auxiliary batches if any.
 
     Counted on one device whatever the strategy: an update that every replica repeats on its own
     copy is one update of the algorithm, so the count does not depend on the number of devices.
     """
     key = str(sorted(batch_spec.items()))
     if key not in self._costs:
-      loop = self.loop
+      network = self
       if not self._distribution.is_single:
         single = distribution_lib.build("one_device")
-        loop = Network(self._make, **self._arguments, distribution=single).loop
+        network = Network(self._make, **self._arguments, distribution=single)
+      shape = _auxiliary_shape(batch_spec)
+      loop = network.loop if shape is None else network.loop_of(shape)
       self._costs[key] = loop.cost(batch_spec)
     return self._costs[key]
+
+
+def _auxiliary_shape(batch_spec: Dict[str, Any]) -> auxiliary_lib.Shape | None:
+  """The shape of a step's auxiliary batches; None if it has none."""
+  if "auxiliary" not in batch_spec:
+    return None
+  groups, size, num_classes = batch_spec["auxiliary"]["label"].shape
+  return auxiliary_lib.Shape(num_classes, groups, size)

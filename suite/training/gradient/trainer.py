@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from absl import logging
 import numpy as np
+import tensorflow as tf
 
 from suite.compute import seeds as seeds_lib
 from suite.contracts import experience as experience_lib
@@ -28,6 +29,7 @@ from suite.training.gradient import batch_size as batch_size_lib
 from suite.training.gradient import network as network_lib
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
+from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.scoring import scoring
 
 # What a search may choose besides learning rate and label smoothing.
@@ -98,6 +100,7 @@ class Trainer:
       key: str,
       phase: str,
       save_as: str,
+      auxiliary: Optional[auxiliary_lib.Auxiliary] = None,
   ) -> Dict[str, Any]:
     """Trains `network` from `start`; the best weights go to the store under `save_as`.
 
@@ -106,6 +109,7 @@ class Trainer:
       hyper: "learning_rate" and "label_smoothing"; if they are searched, "batch_size", in place of
         the trainer's, and "schedule", one of the network's; others are the caller's.
       key: names this run within the event, for the journal. phase: the ledger's.
+      auxiliary: earlier tasks that are trained on, too.
 
     Returns:
       {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
@@ -114,7 +118,8 @@ class Trainer:
       charged like the others, but its weights are not a candidate for the result.
     """
     run = _Run(
-        self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as)
+        self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as,
+        auxiliary)
     return context.journal.once(key, run.run)
 
   def batch(self, num_examples: int) -> int:
@@ -142,11 +147,15 @@ class _Run:
   key: str
   phase: str
   save_as: str
+  auxiliary: Optional[auxiliary_lib.Auxiliary]
 
   def run(self) -> Dict[str, Any]:
     self.batch_size = int(self.hyper.get("batch_size", 0)) or self.trainer.batch(
         self.experience.train.size)
     self.context.distribution.check_batch(self.batch_size)
+    self.loop = self.network.loop
+    if self.auxiliary is not None:
+      self.loop = self.network.loop_of(self.auxiliary.shape)
     limit = self.trainer.max_validation or self.experience.dev.size
     self.validation = self.experience.dev.take(
         limit, seed=self.context.seeds.integer("validation images"))
@@ -155,16 +164,18 @@ class _Run:
     complete = self._completed_on_device()
     dataset = self.context.distribution.dataset(self._batches if complete is None else self._places)
     iterator = iter(dataset)
-    cost = self.network.step_cost(self._spec(dataset))
+    cost, examples = self.network.step_cost(self._spec(dataset)), self.batch_size
+    if self.auxiliary is not None:
+      examples += self.auxiliary.examples_a_step
     if not self.step:
       self._validate()
     while self.step < self.trainer.steps:
       num_steps = self._until_boundary()
       began = time.monotonic()
-      loss = self.network.loop.run(iterator, num_steps, complete)
+      loss = self.loop.run(iterator, num_steps, complete)
       self.context.ledger.charge(
           self.phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
-          examples=num_steps * self.batch_size, seconds=time.monotonic() - began,
+          examples=num_steps * examples, seconds=time.monotonic() - began,
           peak_bytes=self.context.distribution.peak_bytes())
       self.step += num_steps
       self.loss_sum += loss
@@ -181,9 +192,17 @@ class _Run:
     return self._result("done")
 
   def _batches(self, **shard: int):
-    return self.experience.train.train_batches(
+    return self._with_auxiliary(self.experience.train.train_batches(
         self.batch_size, seed=self.seeds.pair("batches"), transform=self.transform,
-        first_step=self.step, **shard)
+        first_step=self.step, **shard), **shard)
+
+  def _with_auxiliary(self, batches: tf.data.Dataset, **shard: int) -> tf.data.Dataset:
+    """The batches, each with the auxiliary batches of its step."""
+    if self.auxiliary is None:
+      return batches
+    further = self.auxiliary.batches(self.seeds, self.transform, self.step, **shard)
+    return tf.data.Dataset.zip((batches, further)).map(
+        lambda batch, auxiliary: {**batch, "auxiliary": auxiliary})
 
   def _completed_on_device(self) -> Optional[Callable[[Any], Any]]:
     """What completes batches of places on the device; None if images stay on the host."""
@@ -196,27 +215,28 @@ class _Run:
     return train.on_device(distribution.devices[0], self.transform)
 
   def _places(self, **shard: int):
-    del shard  # One device.
     train = self.experience.train
     assert isinstance(train, image_set.ImageSet)
-    return train.place_batches(
-        self.batch_size, seed=self.seeds.pair("batches"), first_step=self.step)
+    return self._with_auxiliary(train.place_batches(  # One device.
+        self.batch_size, seed=self.seeds.pair("batches"), first_step=self.step), **shard)
 
   def _spec(self, dataset: Any) -> Any:
     """The element spec of a global batch."""
     if self.context.distribution.is_single and "image" in dataset.element_spec:
       return dataset.element_spec
-    return self.experience.train.train_batches(
-        self.batch_size, seed=(0, 0), transform=self.transform).element_spec
+    return self._batches().element_spec
 
   def _configure(self) -> None:
     warmup = schedules.warmup_steps(
         self.experience.train.size, self.batch_size, self.trainer.steps,
         epochs=self.trainer.warmup_epochs)
     chosen = {"schedule": self.hyper["schedule"]} if "schedule" in self.hyper else {}
-    self.network.loop.configure(
+    self.loop.configure(
         peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
         label_smoothing=self.hyper["label_smoothing"], **chosen)
+    if self.auxiliary is not None:
+      self.loop.begin_auxiliary(
+          self.auxiliary.head, self.auxiliary.settings.weight_of(self.hyper))
 
   def _begin(self) -> None:
     """From the start, or from where the interrupted run was."""
@@ -228,18 +248,18 @@ class _Run:
     partial = self.context.journal.partial(self.key)
     if partial is None:
       self.network.set_weights(self.start)
-      self.network.loop.reset_optimizer()
+      self.loop.reset_optimizer()
       return
     for name, value in partial.values.items():
       setattr(self, name, value)
     arrays = partial.arrays
-    self.network.loop.restore([arrays[k] for k in sorted(arrays) if k.startswith("state")])
+    self.loop.restore([arrays[k] for k in sorted(arrays) if k.startswith("state")])
     self.best = [arrays[k] for k in sorted(arrays) if k.startswith("best")]
     logging.info("%s: going on from step %d.", self.key, self.step)
 
   def _save(self) -> None:
     names = ("step", "loss_sum", "loss_steps", "best_error", "best_step", "curve")
-    arrays = {f"state{i:05d}": a for i, a in enumerate(self.network.loop.state())}
+    arrays = {f"state{i:05d}": a for i, a in enumerate(self.loop.state())}
     arrays.update({f"best{i:05d}": a for i, a in enumerate(self.best)})
     self.context.journal.save_partial(self.key, {n: getattr(self, n) for n in names}, arrays)
 

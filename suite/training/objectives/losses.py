@@ -66,10 +66,10 @@ def sigmoid_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
   """
   logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
   targets = tf.cast(labels, tf.float32) * (1.0 - smoothing) + smoothing / 2.0
-  return tf.reduce_mean(_crosses(logits, targets), axis=-1)
+  return tf.reduce_mean(crosses(logits, targets), axis=-1)
 
 
-def _crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
+def crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   """Binary cross-entropies, all [B, C], with the same gradient on every TensorFlow.
 
   TensorFlow's own gradient takes a reciprocal, whose approximation on CPUs with AVX-512 is another

@@ -1,0 +1,128 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Multitask training (MT of NEVIS'22): settings, and the auxiliary part of one training.
+
+In each step the gradients of the task's batch and of K auxiliary batches are accumulated, the
+latter weighted by lambda: the dimension "auxiliary_weight" of a search, or `Multitask.weight`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Mapping, NamedTuple, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import seeds as seeds_lib
+from suite.contracts import experience as experience_lib
+from suite.contracts import transform as transform_lib
+from suite.data.streams import task_mixture
+from suite.models import heads
+from suite.models import initial
+from suite.state import context as context_lib
+from suite.training.multitask import auxiliary_tasks
+from suite.training.multitask import data_cache
+
+WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
+HeadWeights = Sequence[np.ndarray]  # [D, C] and [C].
+
+
+@dataclasses.dataclass(frozen=True)
+class Multitask:
+  """Settings of multitask training.
+
+  Attributes:
+    rule: which past tasks are auxiliary.
+    batch_size: examples of each auxiliary batch; the paper's, for tasks of any size.
+    weight: lambda, unless the search has a dimension "auxiliary_weight".
+    max_bytes: the bound of `data_cache.DataCache`.
+  """
+
+  rule: auxiliary_tasks.Rule = auxiliary_tasks.Similar()
+  batch_size: int = 64
+  weight: float = 1.0
+  max_bytes: int = data_cache.DEFAULT_BYTES
+
+  def __post_init__(self) -> None:
+    if self.batch_size < 1:
+      raise ValueError(f"Multitask.batch_size is {self.batch_size}; it must be at least 1.")
+    if not self.weight >= 0:
+      raise ValueError(f"Multitask.weight is {self.weight}; it must not be negative.")
+
+  def weight_of(self, hyper: Mapping[str, Any]) -> float:
+    """Lambda of a trial."""
+    return float(hyper.get(WEIGHT, self.weight))
+
+
+class Shape(NamedTuple):
+  """What a compiled step depends on.
+
+  Attributes:
+    num_classes: of all auxiliary tasks together.
+    groups: K, auxiliary batches in a step.
+    batch_size: of each.
+  """
+
+  num_classes: int
+  groups: int
+  batch_size: int
+
+
+class Auxiliary:
+  """The auxiliary tasks of one training.
+
+  Args:
+    settings: see `Multitask`.
+    mixture: their images.
+    head: first weights of a linear layer with the classes of all of them, [D, C] and [C].
+  """
+
+  def __init__(self, settings: Multitask, mixture: task_mixture.TaskMixture, head: HeadWeights):
+    self.settings, self.head, self._mixture = settings, [np.asarray(w) for w in head], mixture
+    self.shape = Shape(mixture.num_classes, mixture.num_groups, settings.batch_size)
+
+  @property
+  def examples_a_step(self) -> int:
+    """Auxiliary examples in each step."""
+    return self.shape.groups * self.shape.batch_size
+
+  def describe(self) -> dict[str, Any]:
+    """For records: the auxiliary tasks with their images, and how many take part in a step."""
+    return {"tasks": self._mixture.sizes(), "batches_a_step": self.shape.groups}
+
+  def batches(self, seeds: seeds_lib.Seeds, transform: transform_lib.Transform, first_step: int,
+              **shard: int) -> tf.data.Dataset:
+    """Endless batches {"image" [K, b, S, S, 3], "label" [K, b, C], "mask"}; see `TaskMixture`."""
+    return self._mixture.group_batches(
+        self.examples_a_step, seed=seeds.pair("auxiliary batches"), transform=transform,
+        first_step=first_step, **shard)
+
+
+def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str], *,
+          history: experience_lib.History, context: context_lib.Context, feature_size: int,
+          known_heads: Mapping[str, HeadWeights]) -> Auxiliary:
+  """The auxiliary part of an event's trainings.
+
+  Args:
+    settings, cache: see there.
+    keys: of the auxiliary tasks, one at least.
+    history: the tasks delivered so far.
+    context: of the event.
+    feature_size: D.
+    known_heads: heads to begin with, by task; all others begin at random.
+  """
+  sets = cache.sets(history, keys, context.seeds.seed)
+  mixture = task_mixture.TaskMixture(
+      sets, name="auxiliary tasks", groups=settings.rule.groups, exponent=0.0)
+  parts = []
+  for key, images in sets.items():
+    found = known_heads.get(key)
+    wanted = [(feature_size, images.num_classes), (images.num_classes,)]
+    if found is None or [tuple(w.shape) for w in found] != wanted:
+      found = initial.initial_weights(
+          functools.partial(heads.linear, images.num_classes, feature_size),
+          context.seeds.integer("auxiliary head", key))
+    parts.append(found)
+  kernels, biases = zip(*parts)
+  return Auxiliary(settings, mixture, [np.concatenate(kernels, 1), np.concatenate(biases)])

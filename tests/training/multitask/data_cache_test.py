@@ -1,0 +1,81 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The contract of the data cache: bounded, a function of seed and tasks, refusing what is empty."""
+
+import numpy as np
+import pytest
+
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.training.multitask import data_cache
+
+SIZES = {"a": 10, "b": 40, "c": 40, "d": 40}  # Images of 4 x 4 pixels: 16 bytes each.
+read = []
+
+
+def _history(empty=()):
+  def load(name, size):
+    def both():
+      read.append(name)
+      images = np.random.default_rng(size).integers(0, 255, [size, 4, 4, 1], dtype=np.uint8)
+      made = image_set.ImageSet.from_arrays(
+          name, images, np.arange(size) % 2, kind="single_label", num_classes=2)
+      return (type("Empty", (), {"size": 0, "name": name})() if name in empty else made), made
+    return both
+  return experience.History([
+      experience.Delivered(tasks.Task(name, "single_label", 2), load(name, size))
+      for name, size in SIZES.items()])
+
+
+def _ids(sets):
+  return {key: images.ids.tolist() for key, images in sets.items()}
+
+
+def test_it_keeps_what_fits_and_never_more():
+  cache = data_cache.DataCache(max_bytes=1200)
+  sets = cache.sets(_history(), ["b"], seed=0)
+  assert sets["b"].size == 40 and cache.num_bytes() == 640
+  sets = cache.sets(_history(), ["a", "b", "c"], seed=0)  # A quarter of 1200 bytes each.
+  assert {key: images.size for key, images in sets.items()} == {"a": 10, "b": 18, "c": 18}
+  assert cache.num_bytes() <= 1200
+
+
+def test_what_is_kept_depends_on_the_seed_and_the_tasks_not_on_what_was_before():
+  cache, history = data_cache.DataCache(max_bytes=1200), _history()
+  cache.sets(history, ["b"], 0)
+  cache.sets(history, ["b", "c"], 0)
+  found = _ids(cache.sets(history, ["a", "b", "c"], 0))
+  assert found == _ids(data_cache.DataCache(1200).sets(history, ["a", "b", "c"], 0))
+  assert found["b"] != _ids(data_cache.DataCache(1200).sets(history, ["a", "b", "c"], 1))["b"]
+  # With more bytes these images stay.
+  assert set(found["b"]) < set(_ids(data_cache.DataCache(2400).sets(history, ["b", "c", "d"], 0))
+                               ["b"])
+
+
+def test_data_is_read_again_only_if_its_share_changes():
+  cache, history = data_cache.DataCache(max_bytes=1200), _history()
+  cache.sets(history, ["a", "b", "c"], 0)
+  read.clear()
+  cache.sets(history, ["a", "b", "c", "d"], 0)
+  assert read == ["d"]
+  cache.sets(history, ["d"], 0)
+  assert read == ["d", "d"]
+
+
+@pytest.mark.parametrize("arguments, keys, message", [
+    (dict(), ["x"], "Auxiliary task 'x' has no data: Task 'x' has not been delivered. Delivered so "
+     "far: a, b, c, d. Take its model out"),
+    (dict(empty=("b",)), ["b"], "Auxiliary task 'b' has no data: its training set 'b' is empty. "
+     "Leave the task out of the stream"),
+])
+def test_an_auxiliary_task_without_data_is_refused(arguments, keys, message):
+  with pytest.raises(ValueError, match=message):
+    data_cache.DataCache(1200).sets(_history(**arguments), keys, 0)
+
+
+def test_a_bound_that_holds_no_image_is_refused():
+  with pytest.raises(ValueError, match="DataCache.max_bytes=40 leaves 10 to auxiliary task 'a': 10 "
+                     "bytes hold no image of 'a', whose first takes 16; allow more"):
+    data_cache.DataCache(40).sets(_history(), ["a", "b", "c"], 0)
+  with pytest.raises(ValueError, match="DataCache.max_bytes is 0; give the bytes"):
+    data_cache.DataCache(0)
