@@ -110,6 +110,9 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   run.add_argument("--xla", action="store_true", help="let XLA compile clusters of ops")
   run.add_argument("--deterministic", action=argparse.BooleanOptionalAction,
                    help="refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)")
+  run.add_argument("--share", action="store_true",
+                   help="given to several processes with one --workdir: they share the trials of "
+                   "the run's searches")
   run.add_argument("--profile", action="store_true", help="write a profiler trace for TensorBoard")
   run.add_argument("--jobs", type=_positive, metavar="N",
                    help="tables: number of cells to run at the same time (1)")
@@ -151,7 +154,13 @@ def _run(args) -> int:
                       trusted_modules=args.trusted_modules)
   given = {name: getattr(args, name) for name in launch.defaults()}
   if asked.is_table:
+    if args.share:
+      raise gin_files.ConfigError(
+          f"--share is a flag of one run, and {asked.name} is a table. Leave it out: the same "
+          "command, given several times, shares the table's cells.")
     return _run_table(args, asked, given)
+  if args.share:
+    given["share"] = True
   if args.jobs or args.only:
     raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {asked.name} is one "
                                 "run. Leave them out.")

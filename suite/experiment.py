@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from importlib import metadata
 import json
 import os
@@ -27,6 +28,7 @@ from suite.configs import unchanged
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
 from suite.protocols import run_state
+from suite.protocols import trial_helper
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_writer
@@ -34,6 +36,7 @@ from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting import tensorboard
 from suite.state import snapshots
+from suite.state import trial_queue
 from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import folders
@@ -63,6 +66,7 @@ def run(
     config_text: str = "",
     command: str = "",
     find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
+    share: bool = False,
 ) -> str:
   """Runs one protocol with each learner, resuming what was interrupted; returns the report.
 
@@ -88,6 +92,8 @@ def run(
       defaults included, is stored as operative_config.gin.
     command: the user's command line.
     find_unused: (operative config, only) -> bindings that the finished run did not use.
+    share: if another process runs in the work directory, train trials of its searches; when it has
+      ended, continue the run. One device each.
   """
   learners, further = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
   _check_numbers(seed, op_threads)
@@ -104,14 +110,23 @@ def run(
   tf.random.set_seed(seed)
   own = _set_arithmetic(precision, xla, deterministic, distribution)
   graph_rewrites.without_temporary_variables()
-  with _alone(folder, distribution), distribution.lost_processes():
+  meanwhile = None
+  if share:
+    _check_share(distribution)
+    meanwhile = functools.partial(
+        trial_helper.help_until_free, folder / _LOCK, learners, protocol,
+        functools.partial(_following, seed, distribution),
+        functools.partial(_check_alike, folder, config_text, own))
+  with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
       environment = _environment(seed, distribution, command, own)
       _claim(folder, config_text, own, {**environment, "learners": list(learners)})
     _compute_as_the_chief(distribution, own)
     for name, make_learner in learners.items():
+      trials: Any = (trial_queue.TrialQueue(trial_helper.queue_folder(folder / name)) if share
+                     else trial_queue.InTurn())
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text,
-               further)
+               further, trials)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
   if not distribution.is_chief:
@@ -189,7 +204,8 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
-             profile: bool, config_text: str, metrics: own_metrics.OwnMetrics) -> None:
+             profile: bool, config_text: str, metrics: own_metrics.OwnMetrics,
+             trials: Any) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
@@ -198,7 +214,7 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
   writer = _writer(name, workdir, distribution, config_text, trace.stop)
   try:
     state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
-                               metrics=metrics)
+                               metrics=metrics, trials=trials)
     summary = {**protocol(make_learner(), state=state), "run": name}
     if metrics.names:
       summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
@@ -254,9 +270,37 @@ def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Dis
   return run_writer.RunWriter(workdir / name, view, progress_lib.of_process(name), after_event)
 
 
+def _check_share(distribution: distribution_lib.Distribution) -> None:
+  if not distribution.is_single:
+    raise gin_files.ConfigError(
+        f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
+        "--strategy out and start a process for each device.")
+
+
+def _following(seed: int, distribution: distribution_lib.Distribution, folder: pathlib.Path, *,
+               name: str, trials: trial_queue.TrialQueue) -> run_state.RunState:
+  """The state of a run whose trials this process trains."""
+  return run_state.RunState(folder, run_writer.Follower(folder), name=name, seed=seed,
+                            distribution=distribution, trials=trials, follows=True)
+
+
+def _check_alike(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic) -> None:
+  """Refuses to help a run that was configured otherwise, or computes otherwise."""
+  unchanged.check(folder / "config.gin", config_text, "a run")
+  try:
+    own.check(_stored_environment(folder).get("arithmetic", {}))
+  except ValueError as error:
+    raise gin_files.ConfigError(f"This process computes otherwise than the run in {folder}: "
+                                f"{error}") from error
+
+
 @contextlib.contextmanager
-def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) -> Iterator[None]:
-  """Makes the work directory and keeps other runs out of it; only the chief writes there."""
+def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution,
+           meanwhile: Optional[Callable[[], None]] = None) -> Iterator[None]:
+  """Makes the work directory and keeps other runs out of it; only the chief writes there.
+
+  `meanwhile` is called while another process runs there, and returns when it has ended.
+  """
   if not distribution.is_chief:
     yield
     return
@@ -265,15 +309,25 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution) ->
   if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
   with contextlib.ExitStack() as stack:
-    try:
-      with snapshots.disk_errors("anything", folder):
-        stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
-    except file_lock.LockedError as error:
-      raise gin_files.ConfigError(
-          f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
-          "ended, or end it, then repeat the command; or give another --workdir.") from error
+    while not _entered(stack, folder, meanwhile is not None):
+      assert meanwhile is not None
+      meanwhile()
     atomic_files.sweep(folder)
     yield
+
+
+def _entered(stack: contextlib.ExitStack, folder: pathlib.Path, waits: bool) -> bool:
+  """Takes the lock of a work directory; whether nobody else holds it, if `waits`."""
+  try:
+    with snapshots.disk_errors("anything", folder):
+      stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
+    return True
+  except file_lock.LockedError as error:
+    if waits:
+      return False
+    raise gin_files.ConfigError(
+        f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
+        "ended, or end it, then repeat the command; or give another --workdir.") from error
 
 
 def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,

@@ -90,9 +90,9 @@ class Processes:
     self.tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(self.tool)
 
-  def start(self, run, workdir, *, params=(), path=ROOT):
+  def start(self, run, workdir, *, params=(), path=ROOT, flags=()):
     """The process of `suite run`; `path` holds modules that the run file asks for."""
-    command = [sys.executable, "-m", "suite", "run", str(run), "--workdir", str(workdir)]
+    command = [sys.executable, "-m", "suite", "run", str(run), "--workdir", str(workdir), *flags]
     command += [part for param in params for part in ("--gin_param", param)]
     search = os.pathsep.join([str(ROOT), str(path)])
     return subprocess.Popen(

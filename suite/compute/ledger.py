@@ -102,5 +102,10 @@ class Ledger:
     """Plain values from which `restore` rebuilds the ledger exactly."""
     return {phase: dataclasses.asdict(account) for phase, account in self._accounts.items()}
 
+  def add(self, snapshot: dict[str, dict[str, Any]]) -> None:
+    """Adds the costs of another ledger, as its `snapshot` returned them."""
+    for phase, costs in snapshot.items():
+      self.charge(phase, **costs)
+
   def restore(self, snapshot: dict[str, dict[str, Any]]) -> None:
     self._accounts = {phase: Account(**snapshot.get(phase, {})) for phase in PHASES}

@@ -21,6 +21,7 @@ from suite.data.images import image_ops
 from suite.learners import starts
 from suite.models.own import own_model
 from suite.state import context as context_lib
+from suite.state import trial_queue
 from suite.state import weight_store
 from suite.training.ensembles import trial_models
 from suite.training.gradient import network as network_lib
@@ -139,19 +140,20 @@ class Finetune(tf.Module):
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
     chooses = bool(self._search.values(trial_models.BACKBONE))
 
-    def train(trial: int, hyper: Dict[str, Any]) -> Dict[str, Any]:
+    def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
       network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
       # Past weights would be those of one architecture.
       start = weights if not chooses else network.initial_weights(
           context.seeds.integer("initial weights"))
       return self._trainer.fit(
           network, experience, start=start, hyper=hyper,
-          transform=_varied(self.transform, hyper), context=context,
-          seeds=context.seeds.child("trial", trial), key=f"{name}/trial{trial}",
+          transform=_varied(self.transform, hyper), context=within,
+          seeds=context.seeds.child("trial", trial), key=trial_queue.key(name, trial),
           phase=phase, save_as=f"{_TRIAL}{trial}+{name}")
 
     trials, best = self._search.run(
-        train, context.seeds.integer("search"),
+        lambda wave: context.trials.run(name, train, wave, context),
+        context.seeds.integer("search"),
         decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose))
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
     entry, members = self._models.keep(name, trials, saved, context, num_members)

@@ -13,6 +13,7 @@ disk, which begins after a second at the latest; see `suite/system/flusher.py`.
 from __future__ import annotations
 
 import math
+import os
 import pathlib
 import shutil
 import tempfile
@@ -35,6 +36,7 @@ from suite.state import learner_state
 from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
+from suite.state import trial_queue
 from suite.state import weight_store
 from suite.system import atomic_files
 from suite.system import flusher as flusher_lib
@@ -42,6 +44,7 @@ from suite.system import flusher as flusher_lib
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
 
 _NO_METRICS = own_metrics.OwnMetrics()
+_IN_TURN = trial_queue.InTurn()
 
 
 class Writer(Protocol):
@@ -73,6 +76,8 @@ class RunState:
     seed: the only seed of the run.
     distribution: the devices of the run.
     metrics: further metrics, of the user.
+    trials: trains the trials of searches.
+    follows: reads the state of the run that another process writes, and writes none.
 
   Attributes:
     done: number of finished events.
@@ -89,14 +94,17 @@ class RunState:
       seed: int,
       distribution: distribution_lib.Distribution,
       metrics: own_metrics.OwnMetrics = _NO_METRICS,
+      trials: trial_queue.InTurn | trial_queue.TrialQueue = _IN_TURN,
+      follows: bool = False,
   ):
     self.folder, self.name = pathlib.Path(folder), name
-    self.distribution, self.metrics = distribution, metrics
+    self.distribution, self.metrics, self._trials = distribution, metrics, trials
     self.seeds = seeds_lib.Seeds(seed)
     self.ledger = ledger_lib.Ledger()
     self._writer = writer
     # Only the chief writes to the run directory; the others write to a temporary one.
-    self._scratch = None if distribution.is_chief else tempfile.TemporaryDirectory()
+    writes = distribution.is_chief and not follows
+    self._scratch = None if writes else tempfile.TemporaryDirectory()
     target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
     self._target = target
     self._flusher = flusher_lib.Flusher()
@@ -110,7 +118,7 @@ class RunState:
       self._open()
     self.distribution.agreed("the chief has opened the folder")
     if self._scratch is not None:
-      _copy_state(self.folder, target)
+      _copy_state(self.folder, target, links=follows)
       self._open()
     chief = self.distribution.agreed(self.done)  # It writes nothing before all have copied.
     if self.done != chief:
@@ -166,6 +174,7 @@ class RunState:
         journal=journal_lib.Journal(
             self.done, self.ledger, self._progress, self.distribution.agreed),
         report=self._writer.report,
+        trials=self._trials,
         phase=phase,
         delivery=self.delivery,
     )
@@ -222,6 +231,8 @@ class RunState:
     with snapshots_lib.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
     self._progress.clear()
+    if isinstance(self._trials, trial_queue.TrialQueue):
+      self._trials.close()
     self.done += 1
     self.records.append(entry)
     self._unsaved = {"done": self.done, "position": position}
@@ -261,7 +272,9 @@ def plain(value: Any) -> Any:
   return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _copy_state(source: pathlib.Path, target: pathlib.Path) -> None:
-  for name in ("state", "weights"):
+def _copy_state(source: pathlib.Path, target: pathlib.Path, *, links: bool) -> None:
+  """Copies the state of a run; its weights, which never change, may be links."""
+  for name, copy in (("state/events", shutil.copy2), ("state/progress", shutil.copy2),
+                     ("weights", os.symlink if links else shutil.copy2)):
     if (source / name).is_dir():
-      shutil.copytree(source / name, target / name)
+      shutil.copytree((source / name).resolve(), target / name, copy_function=copy)

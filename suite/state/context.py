@@ -10,6 +10,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.state import journal as journal_lib
+from suite.state import trial_queue
 from suite.state import weight_store
 
 
@@ -29,6 +30,7 @@ class Context:
     store: weights of past models, on disk.
     journal: steps of this event that are done already; wrap expensive ones in `journal.once`.
     report: report(**values) shows progress on the terminal and live in TensorBoard; never recorded.
+    trials: trains the trials of a search, in this process or in several.
     phase: the ledger's phase for the training of this event: "train", or "pretrain" for what is
       learned before the stream or sequence begins.
     delivery: how the data of this run is delivered, a name of `suite.contracts.deliveries`:
@@ -44,5 +46,6 @@ class Context:
   store: weight_store.WeightStore
   journal: journal_lib.Journal
   report: Callable[..., None] = _silent
+  trials: trial_queue.InTurn | trial_queue.TrialQueue = trial_queue.InTurn()
   phase: str = "train"
   delivery: str = ""

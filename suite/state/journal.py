@@ -82,6 +82,10 @@ class Journal:
       self._write()
     return self._done[key]
 
+  def has(self, key: str) -> bool:
+    """Whether step `key` is finished."""
+    return key in self._done
+
   def partial(self, key: str) -> Optional[Partial]:
     """The state of step `key` when the event was interrupted, or None."""
     return self._partial if self._partial_key == key else None

@@ -85,6 +85,13 @@ class WeightStore:
     with snapshots.saving(f"the weights of {target.name!r}", self._path(target)) as temporary:
       shutil.copyfile(self._path(source), temporary)
 
+  def adopt(self, other: WeightStore) -> None:
+    """Copies what this event wrote to another store."""
+    for entry in other._all():
+      if entry.event == self.event:
+        with snapshots.saving(f"the weights of {entry.name!r}", self._path(entry)) as temporary:
+          shutil.copyfile(other._path(entry), temporary)
+
   def remove(self, entries: Iterable[Entry]) -> None:
     """Removes entries of this event, such as those of a search; it cannot remove earlier ones."""
     for entry in entries:

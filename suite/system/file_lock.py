@@ -39,6 +39,16 @@ def try_lock(file: Any) -> bool:
   return True
 
 
+def is_free(path: pathlib.Path) -> bool:
+  """Whether no process holds the lock file `path`; False as well if it does not exist."""
+  try:
+    with open(path, encoding="utf-8") as file:
+      fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+      return True
+  except (BlockingIOError, FileNotFoundError):
+    return False
+
+
 @contextlib.contextmanager
 def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
   """Holds the lock file `path` during the block; it is made if it does not exist.

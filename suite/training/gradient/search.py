@@ -110,21 +110,19 @@ class Search:
           "reads learning_rate and label_smoothing, which are arguments of Search, and in the "
           f"space {', '.join(allowed) or 'nothing else'}. Rename or remove the unknown ones.")
 
-  def run(self, train: Callable[[int, Hyper], Result], seed: int, *,
+  def run(self, train: Callable[[Wave], Sequence[Result]], seed: int, *,
           decide: Callable[[int, Callable[[], Any]], Any] = lambda first, propose: propose(),
-          train_wave: Optional[Callable[[Wave], Sequence[Result]]] = None,
           ) -> Tuple[List[Dict[str, Any]], int]:
     """Runs the trials.
 
     Args:
-      train: train(trial number, {name: value of each dimension}) returns plain values with
-        "status" ("done" or "failed") and, if done, "validation_error".
+      train: train([(trial number, {name: value of each dimension})]) trains the trials of a wave
+        in any order and returns the result of each: plain values with "status" ("done" or
+        "failed") and, if done, "validation_error".
       seed: of the oracle's draws.
       decide: decide(number of a wave's first trial, propose) returns the hyper-parameters of the
         wave, plain values: propose(), or what it returned before an interruption, or in another
         process.
-      train_wave: trains [(trial number, hyper-parameters)], in any order; None: with `train`, one
-        after the other.
 
     Returns:
       The trials, each with its hyper-parameters, and the index of the best (the first of equals).
@@ -139,9 +137,8 @@ class Search:
       wave = list(enumerate(drawn, start=first))
       if not wave:
         break
-      results = [train(*one) for one in wave] if train_wave is None else train_wave(wave)
       trials += [{"trial": number, **hyper, **result}
-                 for (number, hyper), result in zip(wave, results)]
+                 for (number, hyper), result in zip(wave, train(wave))]
       if self.oracle != "bayesian":
         break
     done = [t for t in trials if t["status"] == "done"]

@@ -15,6 +15,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
+import threadpoolctl
 
 ORACLES = ("random", "grid", "bayesian")
 SAMPLINGS = ("linear", "log")
@@ -83,6 +84,14 @@ def bayesian(dimensions: Mapping[str, Any], num_trials: int, seed: int, *,
       deviation worse than expected.
     num_initial: trials drawn at random before the process is fitted.
   """
+  # Thousands of products of small matrices, for which threads would only wait for each other.
+  with threadpoolctl.threadpool_limits(1):
+    return _bayesian(dimensions, num_trials, seed, tried, pending, num_initial)
+
+
+def _bayesian(dimensions: Mapping[str, Any], num_trials: int, seed: int,
+              tried: Sequence[tuple[Values, float | None]], pending: Sequence[Values],
+              num_initial: int) -> Values | None:
   number = len(tried) + len(pending)
   own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0] >> 1)
   tuner = _oracle("bayesian", dimensions, num_trials, own_seed, num_initial_points=num_initial)

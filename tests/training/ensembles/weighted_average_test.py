@@ -34,5 +34,6 @@ def test_sigmoids_are_averaged_for_several_labels():
 
 @pytest.mark.parametrize("kind", [tasks.SINGLE_LABEL, tasks.MULTI_LABEL])
 def test_large_logits_stay_finite_and_keep_their_order(kind):
-  found = weighted_average.logits([[[800.0, -800.0, 0.0]], [[700.0, 0.0, -900.0]]], [0.5, 0.5], kind)
+  members = [[[800.0, -800.0, 0.0]], [[700.0, 0.0, -900.0]]]
+  found = weighted_average.logits(members, [0.5, 0.5], kind)
   assert np.all(np.isfinite(found)) and np.argmax(found) == 0

@@ -9,7 +9,7 @@ def _train(failing=()):
     if trial in failing:
       return {"status": "failed", "validation_error": None}
     return {"status": "done", "validation_error": abs(hyper["learning_rate"] - 0.01)}
-  return train
+  return lambda wave: [train(*one) for one in wave]
 
 
 def test_the_papers_space_is_drawn_log_uniformly():
@@ -60,9 +60,9 @@ BAYESIAN = search.Search(
 SEED = 2  # Of the two random trials one crops, the other does not.
 
 
-def _crops(trial, hyper):
-  del trial
-  return {"status": "done", "validation_error": 0.2 if hyper["crop"] else 0.8}
+def _crops(wave):
+  return [{"status": "done", "validation_error": 0.2 if hyper["crop"] else 0.8}
+          for _, hyper in wave]
 
 
 @pytest.fixture(scope="module", name="bayesian")
@@ -101,11 +101,11 @@ def test_trials_of_one_wave_differ_and_know_no_result_of_it():
   found = search.Search("bayesian", 4, initial_trials=1, at_once=3, learning_rate=0.1)
   waves = []
 
-  def train_wave(wave):
+  def train(wave):
     waves.append(wave)
-    return [_train()(*one) for one in wave]
+    return _train()(wave)
 
-  trials, _ = found.run(None, 1, train_wave=train_wave)
+  trials, _ = found.run(train, 1)
   assert [[number for number, _ in wave] for wave in waves] == [[0, 1, 2], [3]]
   assert len({t["label_smoothing"] for t in trials}) == 4
 
