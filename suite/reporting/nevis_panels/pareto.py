@@ -57,7 +57,7 @@ def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
   columns = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
              panel_lib.Column("mean error", panel_lib.PERCENT),
              panel_lib.Column("deviation", panel_lib.PERCENT),
-             panel_lib.Column(WITHOUT, panel_lib.FLOPS), panel_lib.Column("on the front"),
+             panel_lib.Column(WITHOUT, panel_lib.FLOPS), panel_lib.Column("on its front"),
              panel_lib.Column(WITH, panel_lib.FLOPS), panel_lib.Column("on its front")]
   unknown = [p.label for p in found if p.flops is None]
   notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
@@ -70,6 +70,12 @@ def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
 
 def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
   return task_stream.pareto_front([(_flops(p, which), p.error.mean) for p in found]).indices
+
+
+def _bars(deviations: Sequence[float]) -> list[float] | None:
+  """Deviations in percent, 0 where a learner has one seed; None if all have."""
+  known = [panel_lib.plain(deviation) for deviation in deviations]
+  return [100 * (value or 0) for value in known] if any(v is not None for v in known) else None
 
 
 def _flops(point: LearnerPoint, which: str) -> float | None:
@@ -105,7 +111,7 @@ def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], 
     own = [p for p in found if p.method == method and _flops(p, which)]
     own.sort(key=lambda p: p.flops or 0)
     axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
-                  yerr=[100 * (panel_lib.plain(p.error.deviation) or 0) for p in own],
+                  yerr=_bars([p.error.deviation for p in own]),
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
                   label=own[0].label if len(own) == 1 else method, **figures.look(i))
     if len(own) > 1 and names:

@@ -83,10 +83,10 @@ def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.T
 
 def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
   pairs = trained_pairs(results)
-  if not pairs:
-    return []
-  keys = [task.key for task in results.tasks]
   cells = {(pair.source, pair.task): [p for p in pairs if p[:2] == pair[:2]] for pair in pairs}
+  if len(cells) == len({source for source, _ in cells}):
+    return []  # No source has several later tasks: the second task of FT-prev is no matrix.
+  keys = [task.key for task in results.tasks]
   rows = []
   for (source, task), found in sorted(
       cells.items(), key=lambda item: (keys.index(item[0][0]), keys.index(item[0][1]))):

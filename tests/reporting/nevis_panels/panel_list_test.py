@@ -145,6 +145,12 @@ def test_transfer_by_knn_and_by_training(panels):
                      pytest.approx(0.0)]}  # c came from b, which came from a.
 
 
+def test_a_chain_has_no_matrix(tmp_path):
+  nevis_runs.write(tmp_path / "indep", (0.1,) * 4)
+  nevis_runs.write(tmp_path / "ft_prev", (0.1,) * 4, starts=("random", "a", "b", "a@2"))
+  assert not panel_list.load([tmp_path], ["transfer", "starts"])
+
+
 def test_errors_by_task_have_deviations(panels):
   panel = panels["tasks"]
   names = [column.name for column in panel.columns[4:]]
