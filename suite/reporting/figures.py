@@ -18,8 +18,6 @@ from matplotlib import ticker
 from matplotlib.backends import backend_agg
 import numpy as np
 
-from suite.metrics import task_stream as stream_metrics
-
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -42,50 +40,6 @@ def look(i: int) -> dict[str, Any]:
 def diverging() -> Any:
   """The color map from red over white to blue; NaN is gray."""
   return matplotlib.colormaps["RdBu"].with_extremes(bad="#E5E5E5")
-
-
-class Point(NamedTuple):
-  """Error and FLOPs of one run; None if unknown."""
-
-  name: str
-  flops: float | None
-  error: float | None
-
-
-def error_against_flops(
-    points: Iterable[Point], *, title: str = "", error_label: str = "Mean error, meta-test tasks"
-) -> figure_lib.Figure:
-  """Plots runs as markers, and the Pareto front through those that no other run dominates.
-
-  Runs with unknown FLOPs or error (or 0 FLOPs, on a logarithmic axis) are listed below the axes.
-  """
-  points = list(points)
-  front = stream_metrics.pareto_front([(p.flops or None, p.error) for p in points])
-  with style():
-    figure, axes = new_axes(title, width=6.4, height=4.4)
-    if front.indices:
-      flops, errors = zip(*((points[i].flops, points[i].error) for i in front.indices))
-      axes.step(flops, errors, where="post", color="black", linewidth=1.2, linestyle="--",
-                label="Pareto front", zorder=2)
-    for i, point in enumerate(points):
-      if i not in front.left_out:
-        axes.plot([point.flops], [point.error], linestyle="none", markersize=8, zorder=3,
-                  marker=MARKERS[i % len(MARKERS)], color=COLORS[i % len(COLORS)],
-                  markeredgecolor="white", label=point.name)
-    axes.set_xscale("log")
-    axes.margins(0.12)
-    flops_ticks(axes)
-    axes.set_xlabel("Cumulative FLOPs of the whole stream")
-    axes.set_ylabel(error_label)
-    axes.grid(True, which="major")
-    if front.indices:
-      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    if front.left_out:
-      names = ", ".join(points[i].name for i in front.left_out)
-      figure.text(0.01, 0.01, f"Not shown, FLOPs or error unknown: {names}", fontsize=8,
-                  color="#555555")
-      figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))
-  return figure
 
 
 class TaskCosts(NamedTuple):

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
+from suite.reporting.nevis_panels import pareto
+from suite.reporting.nevis_panels import stream_results
 
 
 def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
@@ -32,11 +33,10 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
   def add(figure: Any) -> None:
     drawn[stem if not drawn else f"{stem}_{len(drawn) + 1}"] = figure
 
-  for stream in sorted({_stream(run) for run in runs if _has_headline(run)}):
-    points = [figures.Point(run.label, task_stream.cumulative_cost(run.totals),
-                             run.summary["mean_error"])
-              for run in runs if _has_headline(run) and _stream(run) == stream]
-    add(figures.error_against_flops(points, title=stream))
+  for results in stream_results.build(runs):
+    points = pareto.points(results)
+    if points:
+      add(pareto.draw(points, results.title))
   for directory in tables:
     costs = [figures.TaskCosts(*line) for line in paper_table.costs(directory)]
     spent = [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]
@@ -49,11 +49,3 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
       name = f"{stem}_{run.label.replace('/', '_')}_matrix"
       drawn[name] = figures.accuracy_matrix(acc, title=run.label)
   return drawn
-
-
-def _has_headline(run: runs_lib.Run) -> bool:
-  return run.protocol == "nevis" and run.summary.get("mean_error") is not None
-
-
-def _stream(run: runs_lib.Run) -> str:
-  return f"{run.protocol} ({run.summary.get('stream', 'unnamed')})"

@@ -15,44 +15,18 @@ import pytest
 from suite.reporting import figures
 
 ROOT = pathlib.Path(__file__).parents[2]
-POINTS = [figures.Point("indep", 1e10, 0.5), figures.Point("ft", 2e10, 0.25),
-          figures.Point("slow", 4e10, 0.375), figures.Point("odd", None, 0.125)]
+UPDATES = [figures.UpdateCosts("every", "ft", 1e10, 0.5),
+           figures.UpdateCosts("half", "ft", 5e9, 0.25),
+           figures.UpdateCosts("none", "ncm", 0.0, 0.375)]
 
 
 def _drawn():
-  return (figures.error_against_flops(POINTS, title="NEVIS'22"),
+  return (figures.accuracy_against_updates(UPDATES, title="FLUID"),
           figures.accuracy_matrix(np.array([[0.5, np.nan], [0.75, 1.0]])))
 
 
 def _texts(figure):
   return {text.get_text() for text in figure.findobj(matplotlib.text.Text)}
-
-
-def test_the_front_joins_the_runs_that_none_beats():
-  axes = figures.error_against_flops(POINTS).axes[0]
-  front, *markers = axes.get_lines()
-  assert front.get_label() == "Pareto front"
-  assert list(front.get_xdata()) == [1e10, 2e10] and list(front.get_ydata()) == [0.5, 0.25]
-  assert [(m.get_label(), m.get_xdata()[0], m.get_ydata()[0]) for m in markers] == [
-      ("indep", 1e10, 0.5), ("ft", 2e10, 0.25), ("slow", 4e10, 0.375)]
-
-
-def test_axes_have_names_and_runs_a_legend():
-  figure = figures.error_against_flops(POINTS, title="NEVIS'22")
-  assert {"NEVIS'22", "Cumulative FLOPs of the whole stream", "Mean error, meta-test tasks",
-          "indep", "ft", "slow", "Pareto front"} <= _texts(figure)
-  assert figure.axes[0].get_xscale() == "log"
-
-
-def test_runs_that_cannot_be_placed_are_named():
-  figure = figures.error_against_flops(POINTS)
-  assert "Not shown, FLOPs or error unknown: odd" in _texts(figure)
-
-
-@pytest.mark.parametrize("points", [[], POINTS[3:], POINTS[:1], [figures.Point("free", 0.0, 0.5)]])
-def test_few_points_draw_too(points, tmp_path):
-  figures.save(figures.error_against_flops(points), tmp_path / "a.png")
-  assert (tmp_path / "a.png").stat().st_size > 0
 
 
 def test_cells_of_the_matrix_are_percent_and_missing_ones_empty():

@@ -98,6 +98,10 @@ def draw(found: Sequence[LearnerPoint], title: str) -> Any:
     first.set_ylabel("Mean error, meta-test tasks, %")
     both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+    unknown = [p.label for p in found if p.flops is None]
+    if unknown:
+      figure.supxlabel(f"FLOPs unknown: {', '.join(unknown)}", x=0.01, ha="left", fontsize=8,
+                       color="#555555")
   return figure
 
 
