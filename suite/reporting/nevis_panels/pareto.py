@@ -112,7 +112,10 @@ def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], 
   axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
             color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
   for i, method in enumerate(methods):
-    own = [p for p in found if p.method == method and _flops(p, which)]
+    every = [p for p in found if p.method == method]
+    own = [p for p in every if _flops(p, which)]
+    if not any(p.flops or p.flops_without for p in every):
+      continue  # Neither a point nor a line in the legend.
     own.sort(key=lambda p: p.flops or 0)
     axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
                   yerr=_bars([p.error.deviation for p in own]),
