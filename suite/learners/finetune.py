@@ -1,10 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The gradient learner of NEVIS'22: for each task a model of its own, started from an earlier one.
 
-Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d), `search` which
-hyper-parameters are tried, `trainer` how one training goes. FT-s is FT-d with `static=True`: the
-candidates are compared on features of models trained independently of each other, which this
-learner trains as well and pays for. BHPO is Indep with a search of seven dimensions.
+Composed, not derived: `start` says where weights come from (Indep, FT-prev, FT-d, PT), `search`
+which hyper-parameters are tried (seven for BHPO), `trainer` how one training goes, `multitask`
+which earlier tasks are trained on, too (MT). FT-s is FT-d with `static`: the candidates are
+compared on features of models trained independently of each other. This learner trains these as
+well and pays for them, or takes those of an Indep run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -21,6 +23,7 @@ from suite.data.images import image_ops
 from suite.learners import starts
 from suite.models.own import own_model
 from suite.state import context as context_lib
+from suite.state import encoder_file
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.training.ensembles import trial_models
@@ -29,8 +32,9 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
+from suite.training.multitask import auxiliary as auxiliary_lib
+from suite.training.multitask import data_cache
 
-_STATIC = "static+"
 _TRIAL = "trial"
 # What a search may choose beside the rate, the smoothing, and what the trainer reads.
 _SEARCHED = (trial_models.BACKBONE, "crop", "flip")
@@ -46,6 +50,10 @@ class Finetune(tf.Module):
     search, trainer: hyper-parameter search and training recipe.
     transform: image preparation; its `size` is H = W.
     static: compare past tasks on independently trained backbones (FT-s), not the learner's own.
+      True: train these, too. The name of a learner of the same work directory, or the directory of
+      one (WORKDIR/NAME): take the models of that run, which has learned the same tasks; where it is
+      missing when the first task comes, train them.
+    multitask: train on earlier tasks, too (MT).
     ensemble: trials of each search that predict together (appendix I): probabilities are averaged
       with weights softmax(validation accuracy / 0.1). Later tasks start from the best one.
   """
@@ -60,16 +68,22 @@ class Finetune(tf.Module):
       search: search_lib.Search = search_lib.Search(),
       trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
       transform: transform_lib.Transform = image_ops.Nevis(),
-      static: bool = False,
+      static: Union[bool, str] = False,
+      multitask: Optional[auxiliary_lib.Multitask] = None,
       ensemble: int = 1,
   ):
     super().__init__()
     self.transform = transform
     self._start, self._search = start, search
-    self._trainer, self._static = trainer, static
+    self._trainer, self._static = trainer, starts.Independent(static)
+    self._multitask, self._held = multitask, _Held()
     named = trial_models.backbones(backbone, "Finetune.backbone")
-    _check_search(search, trainer)
+    _check_search(search, trainer, multitask)
     _check_space(search, named, start, transform)
+    if multitask is not None:
+      _check_multitask(multitask, start, self._static)
+      self.deliveries = (deliveries.TASKS,)
+      self._held.cache = data_cache.DataCache(multitask.max_bytes)
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
     self._predict: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
 
@@ -85,7 +99,8 @@ class Finetune(tf.Module):
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     sizes = self._search.values("batch_size") or self._trainer.batch_sizes()
-    for size in sizes:  # Before any work, not when the first one comes.
+    further = () if self._multitask is None else (self._multitask.batch_size,)
+    for size in (*sizes, *further):  # Before any work, not when the first one comes.
       context.distribution.check_batch(size)
     self._task = task
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
@@ -103,39 +118,96 @@ class Finetune(tf.Module):
     task = experience.task
     network = self._models.network(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
-    if self._static:
-      self._train(experience, context, fresh, _STATIC + task.key, phase="select")
-    choice = self._choose(experience, context, network, fresh)
-    weights = fresh
+    record: Dict[str, Any] = {}
+    pretrained = self._pretrained(experience, context, network, record)
+    run = self._independent(experience, context, fresh, record)
+
+    def load(entry: weight_store.Entry) -> List[np.ndarray]:
+      return pretrained if entry == starts.PRETRAINED else context.store.load(entry)
+
+    def compared(entry: Optional[weight_store.Entry]) -> List[np.ndarray]:
+      if entry is None:
+        return fresh
+      if entry == starts.PRETRAINED or not self._static.is_used:
+        return load(entry)
+      return self._static.load(entry, context, run, network.backbone)
+
+    choice = self._start.choose(_past(context), starts.KnnErrors(
+        network, experience, transform=self.transform, context=context, load=compared))
+    weights, past = fresh, None
     if choice.entry is not None:
-      past = context.store.load(choice.entry)
+      past = load(choice.entry)
       # A past backbone under a new head; the head too if it is the same task.
       goes_on = choice.entry.name == weight_store.safe_name(task.key)
       cut = len(past) if goes_on else network.num_backbone_weights
       weights = [*past[:cut], *fresh[cut:]]
+    auxiliary = self._auxiliary(experience, context, network, choice, past)
+    if auxiliary is not None:
+      record["auxiliary"] = auxiliary.describe()
     trials, best, entry, members = self._train(
-        experience, context, weights, task.key, num_members=self._models.num_members)
+        experience, context, weights, task.key, auxiliary=auxiliary,
+        num_members=self._models.num_members)
     self._load(task, context, entry)
-    together = {"ensemble": members} if self._models.num_members > 1 else {}
+    if self._models.num_members > 1:
+      record["ensemble"] = members
     return {
         "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
-                  "candidates": choice.candidates}, **together,
+                  "candidates": choice.candidates}, **record,
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
-  def _choose(
+  def _pretrained(
       self, experience: experience_lib.Experience, context: context_lib.Context,
-      network: network_lib.Network,
-      fresh: List[np.ndarray]) -> starts.Choice:
-    entries = [e for e in trial_models.past(context) if not e.name.startswith(_STATIC)]
-    compared = {e: e._replace(name=_STATIC + e.name) if self._static else e for e in entries}
-    features = starts.KnnErrors(
-        network, experience, transform=self.transform, context=context,
-        load=lambda e: fresh if e is None else context.store.load(compared[e]))
-    return self._start.choose(entries, features)
+      network: network_lib.Network, record: Dict[str, Any]) -> List[np.ndarray]:
+    """The weights of the pretrained model that the start knows; its cost is charged once."""
+    start = getattr(self._start, "pretrained", None)
+    if start is None:
+      return []
+    if self._held.starting is None:
+      self._held.starting = start.load(
+          network.backbone,
+          lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
+    found = self._held.starting
+    if not len(experience.history):
+      context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
+    record["pretrained"] = encoder_file.digest(found.weights)
+    return found.weights
+
+  def _independent(
+      self, experience: experience_lib.Experience, context: context_lib.Context,
+      fresh: List[np.ndarray], record: Dict[str, Any]) -> Optional[weight_store.WeightStore]:
+    """The run whose models FT-s compares; None if there is none: this task's is trained here."""
+    if not self._static.is_used:
+      return None
+    run = self._static.run(context, experience.task)
+    if run is None:
+      self._train(experience, context, fresh, starts.Independent.PREFIX + experience.task.key,
+                  phase="select")
+    record["independent_models"] = "trained here" if run is None else str(self._static.given)
+    return run
+
+  def _auxiliary(
+      self, experience: experience_lib.Experience, context: context_lib.Context,
+      network: network_lib.Network, choice: starts.Choice, past: Optional[List[np.ndarray]]
+  ) -> Optional[auxiliary_lib.Auxiliary]:
+    """The earlier tasks that this one is trained with; None for the first task."""
+    settings, cache = self._multitask, self._held.cache
+    if settings is None or cache is None:
+      return None
+    keys = {weight_store.safe_name(key): key for key in experience.history.keys}
+    chosen = [keys.get(name, name) for name in settings.rule.choose(
+        [entry.name for entry in _past(context)], choice.candidates)]
+    if not chosen:
+      return None
+    heads: Dict[str, Any] = {}
+    if past is not None and choice.entry is not None:  # The head that fits this backbone.
+      heads[keys.get(choice.entry.name, "")] = past[network.num_backbone_weights:]
+    return auxiliary_lib.build(
+        settings, cache, chosen, history=experience.history, context=context,
+        feature_size=network.backbone.output_shape[-1], known_heads=heads)
 
   def _train(self, experience: experience_lib.Experience, context: context_lib.Context,
              weights: List[np.ndarray], name: str, phase: Optional[str] = None,
-             num_members: int = 1):
+             num_members: int = 1, auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
     """Searches and trains; the best trials' weights are kept under `name`."""
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
     chooses = bool(self._search.values(trial_models.BACKBONE))
@@ -149,7 +221,7 @@ class Finetune(tf.Module):
           network, experience, start=start, hyper=hyper,
           transform=_varied(self.transform, hyper), context=within,
           seeds=context.seeds.child("trial", trial), key=trial_queue.key(name, trial),
-          phase=phase, save_as=f"{_TRIAL}{trial}+{name}")
+          phase=phase, save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary)
 
     trials, best = self._search.run(
         lambda wave: context.trials.run(name, train, wave, context),
@@ -179,9 +251,37 @@ def _varied(transform: transform_lib.Transform, hyper: Mapping[str, Any]
   return vary(crop=hyper.get("crop", True), flip=hyper.get("flip", True))
 
 
-def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer) -> None:
+class _Held:
+  """What is read once. A plain class, so that checkpoints do not track it."""
+
+  starting: Optional[encoder_file.Starting] = None
+  cache: Optional[data_cache.DataCache] = None
+
+
+def _past(context: context_lib.Context) -> List[weight_store.Entry]:
+  """The learner's own past models, oldest first."""
+  return [entry for entry in trial_models.past(context)
+          if not entry.name.startswith(starts.Independent.PREFIX)]
+
+
+def _check_multitask(multitask: auxiliary_lib.Multitask, start: starts.Start,
+                     static: starts.Independent) -> None:
+  """Refuses auxiliary tasks that cannot be chosen."""
+  if static.is_used:
+    raise ValueError("Finetune was given static and multitask; multitask training compares past "
+                     "tasks on its own models. Leave one of them out.")
+  if multitask.rule.needs_errors and isinstance(
+      start, (starts.Random, starts.Previous, starts.Pretrained, starts.FromTask)):
+    raise ValueError(f"{type(multitask.rule).__name__} chooses auxiliary tasks by the kNN errors "
+                     f"of past models, which start {type(start).__name__} does not compute. Set "
+                     "Finetune.start to Nearest(), or the rule to EveryTask() or OneAtRandom().")
+
+
+def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,
+                  multitask: Optional[auxiliary_lib.Multitask]) -> None:
   """Refuses a search over what the training does not read."""
-  search.check_names((*_SEARCHED, *trainer_lib.SEARCHED))
+  further = () if multitask is None else (auxiliary_lib.WEIGHT,)
+  search.check_names((*_SEARCHED, *trainer_lib.SEARCHED, *further))
   if trainer.loss is not None and search.label_smoothing != 0.0:
     raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
                      f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")

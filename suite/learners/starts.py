@@ -1,34 +1,55 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Initial weights of a new model: random, or those of the previous or the nearest past task."""
+"""Initial weights of a new model: random, pretrained, or of the previous or the nearest past task.
+
+    Random       Indep       Pretrained             PT: PT-ISup, PT-MT, PT-ext
+    Previous     FT-prev     Nearest                FT-d, FT-s, MT
+                             Nearest(pretrained=)   PT+FT-d
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from typing import Any, Callable, NamedTuple, Protocol
 
+from absl import logging
 import numpy as np
+import tensorflow as tf
 
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.state import context as context_lib
+from suite.state import encoder_file
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
 from suite.training.scoring import scoring
 
 RANDOM = "random"
+PRETRAINED = weight_store.Entry(-1, "pretrained")  # In no store: before the first event.
 
 
 class Choice(NamedTuple):
-  """A start: the past model (None: random weights) and the candidates' validation errors."""
+  """A start: the past model (None: random weights) and the candidates' validation errors.
+
+  The model may be `PRETRAINED`.
+  """
 
   entry: weight_store.Entry | None
   candidates: dict[str, float]
 
 
 class Start(Protocol):
-  """Chooses among the learner's past models."""
+  """Chooses among the learner's past models.
+
+  Attributes:
+    pretrained: a model that may be chosen, too; None: there is none.
+  """
+
+  @property
+  def pretrained(self) -> Pretrained | None:
+    """See above."""
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     """Returns the start.
@@ -43,6 +64,8 @@ class Start(Protocol):
 class Random:
   """Indep: every task starts from random weights."""
 
+  pretrained = None
+
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del entries, features
     return Choice(None, {})
@@ -51,6 +74,8 @@ class Random:
 @dataclasses.dataclass(frozen=True)
 class Previous:
   """FT-prev: every task starts from the task learned last."""
+
+  pretrained = None
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del features
@@ -69,11 +94,59 @@ class FromTask:
   """
 
   task: str
+  pretrained = None
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del features
     name = weight_store.safe_name(self.task)
     return Choice(next((e for e in reversed(entries) if e.name == name), None), {})
+
+
+@dataclasses.dataclass(frozen=True)
+class Pretrained:
+  """PT: every task starts from the same pretrained model.
+
+  The cost of the pretraining is charged at the first event, to phase "pretrain".
+
+  Attributes:
+    encoder: the directory of a pretraining run's learner, WORKDIR/NAME, whose encoder.json says
+      what it cost; or an .npz of weights in Keras order. None: the weights that the backbone comes
+      with.
+    flops, macs: the cost of an encoder that does not say it. None: unknown; the total is then
+      unknown, too, and the cost without pretraining is not.
+  """
+
+  encoder: str | None = None
+  flops: int | None = None
+  macs: int | None = None
+
+  @property
+  def pretrained(self) -> Pretrained:
+    """This start."""
+    return self
+
+  def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
+    del entries, features
+    return Choice(PRETRAINED, {})
+
+  def load(self, model: tf.keras.Model, given: Callable[[int], list[np.ndarray]]
+           ) -> encoder_file.Starting:
+    """The weights and their cost; an error that names the differences if they are not of `model`.
+
+    Args:
+      model: the backbone.
+      given: returns its weights as it is made under a seed.
+    """
+    if self.encoder is not None:
+      return encoder_file.starting(
+          self.encoder, model, {"flops": self.flops, "macs": self.macs})
+    first, second = given(0), given(1)
+    if any(not np.array_equal(a, b) for a, b in zip(first, second)):
+      raise ValueError(
+          f"Pretrained.encoder is None, but the backbone {model.name!r} comes with random weights. "
+          "Give the directory of a pretraining run, an .npz of weights, or a Keras model as "
+          "backbone.")
+    return encoder_file.Starting(first, {"flops": self.flops, "macs": self.macs})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +162,7 @@ class Nearest:
     statistics: "batch" or "running", see `Network.extract`. The paper does not say; the reference
       code uses those of batches.
     batch_size: images encoded at once; the reference's. With "batch" the features depend on it.
+    pretrained: a further candidate (PT+FT-d), from which the first task starts.
   """
 
   k: int = 5
@@ -97,6 +171,7 @@ class Nearest:
   include_random: bool = False
   statistics: str = "batch"
   batch_size: int = 128
+  pretrained: Pretrained | None = None
 
   def __post_init__(self):
     if self.statistics not in network_lib.STATISTICS:
@@ -106,10 +181,14 @@ class Nearest:
       raise ValueError(f"Nearest.batch_size is {self.batch_size}; it must be at least 1.")
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
-    if not entries:
-      return Choice(None, {})
     # Of equal errors the first wins, so the newest model comes first: it has learned the most.
     candidates: list[weight_store.Entry | None] = [*reversed(entries)]
+    if self.pretrained is not None:
+      candidates.append(PRETRAINED)
+    if not candidates:
+      return Choice(None, {})
+    if not entries and not self.include_random:
+      return Choice(candidates[0], {})
     if self.include_random:
       candidates.append(None)
     errors = {_name(entry): features.knn_error(entry, self) for entry in candidates}
@@ -178,3 +257,62 @@ class KnnErrors:
 def _finite(features: np.ndarray) -> np.ndarray:
   """Returns float32 features without NaN and infinity, so a diverged backbone loses, not raises."""
   return np.nan_to_num(features.astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+
+
+class Independent:
+  """Models trained independently of each other, on which FT-s compares past tasks.
+
+  Args:
+    given: False: there are none. True: the learner trains them. A name or directory: see
+      `Finetune.static`.
+  """
+
+  PREFIX = "static+"  # Of the names under which a learner stores those that it trained.
+
+  def __init__(self, given: bool | str):
+    self.given = given
+
+  @property
+  def is_used(self) -> bool:
+    """Whether past tasks are compared on independent models."""
+    return self.given is not False
+
+  def run(self, context: context_lib.Context, task: tasks.Task) -> weight_store.WeightStore | None:
+    """The run whose models are taken; None: the learner trains them.
+
+    It is decided when the first task comes: the models of a run are all from one place.
+
+    Args:
+      context: of a Train event. task: of it.
+    """
+    if isinstance(self.given, bool):
+      return None
+    folder = pathlib.Path(self.given)
+    if len(folder.parts) == 1:  # A learner of the same work directory.
+      folder = context.store.folder.parent.parent / folder
+    store = weight_store.WeightStore(folder / "weights", context.event + 1)
+    earlier = context.store.entries()
+    if any(entry.name.startswith(self.PREFIX) for entry in earlier):
+      return None
+    own = context.store.own(task.key)
+    if earlier or context.journal.once("independent models", lambda: own in store.entries()):
+      return store
+    logging.warning("%s has no model of %s (event %d): independent models are trained here, and "
+                    "charged.", folder, task.key, context.event)
+    return None
+
+  def load(self, entry: weight_store.Entry, context: context_lib.Context,
+           run: weight_store.WeightStore | None, model: tf.keras.Model) -> list[np.ndarray]:
+    """The independent model of a past task; backbone first, which is `model`'s."""
+    if run is None:
+      return context.store.load(entry._replace(name=self.PREFIX + entry.name))
+    if entry not in run.entries():
+      raise FileNotFoundError(
+          f"The run in {run.folder.parent}, from which FT-s takes independent models "
+          f"(Finetune.static={self.given!r}), has none of {entry.name!r} as event {entry.event}; "
+          f"it has {[e.name for e in run.entries()]}. Run it first, to its end, on the same "
+          "stream; or set static=True to train them here. Processes other than the chief need the "
+          "directory in place of a name.")
+    weights = run.load(entry)
+    encoder_file.check_fits(weights, model, f"{run.folder.parent} ({entry.name})")
+    return weights

@@ -63,7 +63,8 @@ def run(
       encoder_file.save(state.folder, learner.encoder, {
           "pretext": learner.name_of_pretext, "data": images.name,
           "num_images": images.size, "updates": first + portion.updates, "updates_planned": updates,
-          "seed": state.seeds.seed})
+          "seed": state.seeds.seed,
+          "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS}})
     state.commit({
         "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,

@@ -4,13 +4,14 @@
 encoder.npz holds the weights in Keras order, as a weight store writes them, so that it can be the
 `start` of a learner with the same backbone. encoder.json holds what is needed without the run file:
 the architecture as Keras writes it, the image size, the range of pixels, the width of the features,
-how it was trained, and the digest of the weights.
+how it was trained, what that cost (flops, macs, examples, steps), and the digest of the weights.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pathlib
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
 
@@ -24,6 +25,8 @@ from suite.state import snapshots
 from suite.state import weight_store
 
 WEIGHTS, ABOUT = "encoder.npz", "encoder.json"
+_NAMED = 5  # Differences in a message.
+COSTS = ("flops", "macs", "examples", "steps")
 PIXEL_RANGE = [0, 255]  # Scaling is a layer of each backbone.
 
 
@@ -47,6 +50,16 @@ class Encoder(NamedTuple):
                        f"its weights, {WEIGHTS}, to a learner with the same backbone instead.")
     model.set_weights(self.weights)
     return model
+
+
+class Starting(NamedTuple):
+  """Weights to start from, in Keras order, and the known part of what they cost.
+
+  cost: "flops" and "macs", None where unknown; "examples" and "steps" where known.
+  """
+
+  weights: List[np.ndarray]
+  cost: Dict[str, Any]
 
 
 def digest(weights: Sequence[np.ndarray]) -> str:
@@ -93,3 +106,43 @@ def load(folder: pathlib.Path) -> Encoder:
     raise ValueError(f"{WEIGHTS} in {folder} is not what {ABOUT} describes: the run was killed "
                      "between the two. Run the same command again to resume it.")
   return Encoder(weights, about)
+
+
+def starting(place: str | os.PathLike, model: tf.keras.Model, unsaid: Mapping[str, Any]
+             ) -> Starting:
+  """The weights of a pretraining for a model of the same architecture, and their cost.
+
+  Args:
+    place: the directory of a pretraining run's learner, or an .npz of weights in Keras order; those
+      after the model's own, such as a head's, are left out.
+    model: the backbone.
+    unsaid: the cost, where the place does not say it.
+  """
+  path = pathlib.Path(place)
+  if path.suffix == ".npz" and not path.is_dir():
+    if not path.is_file():
+      raise FileNotFoundError(f"There is no file of weights {str(path)!r}.")
+    arrays = weight_store.read_arrays(path)
+    weights, cost = [arrays[key] for key in sorted(arrays)], dict(unsaid)
+  else:
+    found = load(path)
+    weights, cost = found.weights, dict(found.about.get("cost", unsaid))
+  check_fits(weights, model, str(path))
+  return Starting(weights[:len(model.weights)], cost)
+
+
+def check_fits(weights: Sequence[np.ndarray], model: tf.keras.Model, place: str) -> None:
+  """Refuses weights of another architecture; the message names the differences."""
+  wanted = [(v.name.split(":")[0], tuple(v.shape)) for v in model.weights]
+  found = [tuple(a.shape) for a in weights]
+  wrong = [f"{name} is {list(shape)} here and {list(got)} there"
+           for (name, shape), got in zip(wanted, found) if shape != got]
+  if len(found) < len(wanted):
+    missing = [name for name, _ in wanted[len(found):]]
+    wrong.append(f"{len(missing)} weights from {missing[0]} on are missing there")
+  if wrong:
+    more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+    raise ValueError(
+        f"The weights in {place} are of another architecture than the backbone {model.name!r} "
+        f"({len(found)} arrays, {len(wanted)} here): {'; '.join(wrong[:_NAMED])}{more}. Give the "
+        "backbone that they were trained with, with the same settings, or other weights.")

@@ -1,0 +1,223 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""NEVIS'22's MT, PT, PT+FT-d and FT-s on a stream whose tasks are known to help one another.
+
+A task has textures as classes, of one of two families. A small net needs more images than a later
+task has to tell textures of its family apart, unless it has seen others of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import shutil
+
+import numpy as np
+import pytest
+import stopped_runs
+
+from suite.contracts import deliveries
+from suite.contracts import refusals
+from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.streams import streams
+from suite.learners import finetune
+from suite.learners import starts
+from suite.models import resnet
+from suite.protocols import nevis
+from suite.state import weight_store
+from suite.training.gradient import gradient_loop
+from suite.training.gradient import search as search_lib
+from suite.training.gradient import trainer as trainer_lib
+from suite.training.multitask import auxiliary
+from suite.training.multitask import auxiliary_tasks
+
+SIZE = 8
+NET = functools.partial(resnet.resnet, blocks=(1,), stem="small", width=0.125)
+
+
+def _texture(rng, family, label):
+  """An image of a class: the orientation of a wave, or the place of a spot, in random colors."""
+  y, x = np.mgrid[:SIZE, :SIZE]
+  if family == "waves":
+    angle = label * np.pi / 4
+    shape = np.sin((np.cos(angle) * x + np.sin(angle) * y) * 1.6 + rng.uniform(0, 2 * np.pi)) > 0
+  else:
+    row, column = divmod(label, 2)
+    shape = (abs(y - 1.5 - 4 * row) <= 1) & (abs(x - 1.5 - 4 * column) <= 1)
+  ink, paper = rng.uniform(0, 255, [2, 3])
+  image = np.where(shape[..., None], ink, paper) + rng.normal(0, 12, [SIZE, SIZE, 3])
+  return np.clip(image, 0, 255).astype(np.uint8)
+
+
+def _splits(name, family, num_train, seed):
+  rng, parts = np.random.default_rng(seed), {}
+  for split, num in (("train", num_train), ("dev", 60), ("validation", 40), ("test", 120)):
+    labels = np.arange(num) % 4
+    images = np.stack([_texture(rng, family, label) for label in labels])
+    parts[split] = image_set.ImageSet.from_arrays(
+        f"{name} {split}", images, labels, kind="single_label", num_classes=4,
+        ids=[f"{split}{i}" for i in range(num)])
+  return parts
+
+
+NAMES = ["waves", "spots", "few_waves"]
+
+
+@pytest.fixture(name="stream", scope="module")
+def _stream():
+  """Many waves, many spots, then a few waves: the first task helps the third, not the second."""
+  return streams.of([_splits("waves", "waves", 400, 0), _splits("spots", "spots", 400, 1),
+                     _splits("few waves", "waves", 24, 2)], names=NAMES)
+
+
+def _learner(start=starts.Random(), rule=None, *, steps=60, **arguments):
+  multitask = None if rule is None else auxiliary.Multitask(rule, batch_size=16, weight=1.0)
+  return finetune.Finetune(
+      NET, start=start, multitask=multitask,
+      transform=image_ops.Nevis(SIZE, area=(0.9, 1.0), flip_probability=0.0),
+      search=search_lib.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
+      trainer=trainer_lib.Trainer(steps=steps, batch_size=16, validate_every=20, save_every=20,
+                                  warmup_epochs=0, eval_batch_size=64), **arguments)
+
+
+def _run(folder, stream, learner, **stop):
+  with stopped_runs.state(folder, **stop) as state:
+    return nevis.run(learner, state=state, stream=stream)
+
+
+@pytest.fixture(name="runs", scope="module")
+def _runs(stream, tmp_path_factory):
+  """Runs in WORKDIR/name: name -> (summary, Train records); "folder" is WORKDIR."""
+  folder = tmp_path_factory.mktemp("runs")
+  learners = {"indep": _learner(), "ft_prev": _learner(starts.Previous()),
+              "ft_d": _learner(starts.Nearest()), "mt": _mt()}
+  found = {"folder": folder}
+  for name, learner in learners.items():
+    summary = _run(folder / name, stream, learner)
+    found[name] = summary, _trained(folder / name)
+  return found
+
+
+def _mt():
+  return _learner(starts.Nearest(), auxiliary_tasks.Similar(1))
+
+
+def _trained(folder):
+  return [r for r in stopped_runs.records(folder) if r["kind"] == "train"]
+
+
+def test_ft_d_finds_the_source_and_ft_prev_does_not(runs):
+  last = {name: runs[name][1][2]["start"]["from"] for name in ("indep", "ft_prev", "ft_d", "mt")}
+  assert last == {"indep": "random", "ft_prev": "spots", "ft_d": "waves", "mt": "waves"}
+  errors = {name: runs[name][0]["errors"]["few_waves"] for name in last}
+  assert errors["ft_d"] < errors["indep"] - 0.1 and errors["ft_d"] < errors["ft_prev"]
+
+
+def test_mt_gains_where_data_is_scarce(runs):
+  (summary, records), (other, its) = runs["mt"], runs["ft_d"]
+  assert [r.get("auxiliary", {}).get("tasks") for r in records] == [
+      None, {"waves": 400}, {"waves": 400}]
+  assert summary["errors"]["few_waves"] < other["errors"]["few_waves"]
+  # 16 auxiliary images beside 16 in each of 60 steps of two tasks, in the phase of training.
+  assert records[2]["examples_train"] - its[2]["examples_train"] == 2 * 60 * 16
+  assert records[0]["flops_train"] == its[0]["flops_train"]
+  assert 1.3 < records[2]["flops_train"] / its[2]["flops_train"] < 1.7
+
+
+def _static(folder, static, stream):
+  with pytest.raises(stopped_runs.Stop):
+    _run(folder, stream, _learner(starts.Nearest(), static=static), stop_after=3)
+  return _trained(folder)
+
+
+def _without(records, *names):
+  costs = ("flops", "macs", "examples", "steps")
+  return [{key: value for key, value in record.items()
+           if key.split("_")[0] not in costs and key not in names} for record in records]
+
+
+def test_ft_s_takes_the_models_of_an_indep_run_or_trains_the_same_and_pays(runs, stream, tmp_path):
+  reused = _static(runs["folder"] / "ft_s", "indep", stream)
+  paid = _static(tmp_path / "ft_s", "indep", stream)  # There is no such run.
+  assert [r["independent_models"] for r in reused] == ["indep"] * 2
+  assert [r["independent_models"] for r in paid] == ["trained here"] * 2
+  assert _without(reused, "independent_models") == _without(paid, "independent_models")
+  assert reused[1]["start"]["candidates"] and paid[1]["steps"] == 2 * reused[1]["steps"]
+  assert paid[1]["flops_select"] == (
+      reused[1]["flops_select"] + reused[1]["flops_train"])  # Validation is a phase of its own.
+
+
+def test_a_run_that_lacks_a_task_or_has_another_architecture_is_refused(runs, stream, tmp_path):
+  shutil.copytree(runs["folder"] / "indep", tmp_path / "other")
+  first = tmp_path / "other" / "weights" / "000000.waves.npz"
+  arrays = weight_store.read_arrays(first)
+  weight_store.write_arrays(first, {k: a[..., :3] if a.ndim == 4 else a for k, a in arrays.items()})
+  with pytest.raises(ValueError, match=r"weights in .*other \(waves\) are of another architecture "
+                     r"than the backbone .*/kernel is \[3, 3, 3, 8\] here and \[3, 3, 3, 3\]"):
+    _static(tmp_path / "a", str(tmp_path / "other"), stream)
+  first.unlink()
+  with pytest.raises(FileNotFoundError, match="has none of 'waves' as event 0; it has .*Run it f"):
+    _static(tmp_path / "a", str(tmp_path / "other"), stream)
+
+
+def test_stopped_inside_auxiliary_batches_it_ends_as_if_it_had_not_been(
+    runs, stream, tmp_path, monkeypatch):
+  calls = []
+  run = gradient_loop.GradientLoop.run
+
+  def stops(self, *arguments):
+    calls.append(1)
+    found = run(self, *arguments)
+    # Saves are at steps 20 and 40 of the second task's training: the last 20 steps are lost.
+    if len(calls) == 6:
+      raise stopped_runs.Stop
+    return found
+
+  monkeypatch.setattr(gradient_loop.GradientLoop, "run", stops)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path, stream, _mt())
+  assert len(stopped_runs.records(tmp_path)) == 2
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path, stream, _mt(), stop_after=4)
+  assert len(calls) == 7
+  wanted = stopped_runs.records(runs["folder"] / "mt")[:4]
+  assert json.dumps(stopped_runs.records(tmp_path)) == json.dumps(wanted)
+
+
+def test_an_auxiliary_task_whose_data_was_not_delivered_is_refused(stream, tmp_path):
+  store = weight_store.WeightStore(tmp_path / "weights", -1)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path, stream, _learner(rule=auxiliary_tasks.EveryTask()), stop_before=0)
+  store.folder.mkdir()
+  weight_store.write_arrays(store.folder / "000000.gone.npz", {"0000": np.zeros(1)})
+  with stopped_runs.state(tmp_path) as state:
+    context = dataclasses.replace(state.context(), event=1, store=weight_store.WeightStore(
+        store.folder, 1))
+    learner = _learner(rule=auxiliary_tasks.EveryTask())
+    experience = stream.deliver(stream.events()[0])
+    learner.begin(experience.task, context)
+    with pytest.raises(ValueError, match="Auxiliary task 'gone' has no data: Task 'gone' has not"):
+      learner.learn(experience, context)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(start=starts.Previous(), rule=auxiliary_tasks.Similar(1)), "Similar chooses auxiliary "
+     "tasks by the kNN errors of past models, which start Previous does not compute"),
+    (dict(start=starts.Nearest(), rule=auxiliary_tasks.EveryTask(), static=True), "static and mul"),
+])
+def test_auxiliary_tasks_that_cannot_be_chosen_are_refused(arguments, message):
+  with pytest.raises(ValueError, match=message):
+    _learner(**arguments)
+
+
+def test_lambda_is_searched_only_by_learners_that_read_it(stream):
+  space = search_lib.Search(num_trials=1, space={"auxiliary_weight": (0.1, 1.0)})
+  with pytest.raises(ValueError, match="Unknown parameters in Search.space: 'auxiliary_weight'"):
+    finetune.Finetune(NET, search=space)
+  finetune.Finetune(NET, search=space, start=starts.Nearest(), multitask=auxiliary.Multitask())
+
+
+def test_buckets_of_one_task_have_no_other_tasks():
+  with pytest.raises(ValueError, match="Finetune cannot be given the buckets of one task"):
+    refusals.check_learner(_mt(), deliveries.BUCKETS)
