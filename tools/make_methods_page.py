@@ -35,6 +35,50 @@ A cell names the gin file under `gin/learners` and the macro of the learner in i
 includes that file, then `gin/learners/on_nevis.gin`, `on_clear.gin` or `on_fluid.gin` (CFSL needs
 none), and sets the upper-case names; [extending.md](extending.md) shows how to add a method.
 """
+_NEVIS = """
+## More baselines of NEVIS'22
+
+They are `Finetune`, too (`suite/learners/finetune.py`), and need what only NEVIS delivers, the data
+of earlier tasks, or the run of a pretraining; so they are not in the table.
+
+| method | paper | gin file and macro | run file |
+| --- | --- | --- | --- |
+| MT: multitask training with the task that it starts from | section 5.4 | \
+[nevis_multitask](../gin/learners/nevis_multitask.gin) `MT` | nevis/mt, digits/nevis_mt |
+| MT with the three nearest tasks | figure 23, `ft_dknn+top3` | `MT_TOP3` | |
+| MT from the previous task, with all earlier ones, or one drawn in each step | figure 23, \
+`ft_prev+all`, `ft_prev+random` | `MT_PREV_ALL`, `MT_PREV_RANDOM` | |
+| MT from random weights, with all earlier ones, or one drawn in each step | figure 23, `ind+all`, \
+`ind+random` | `MT_IND_ALL`, `MT_IND_RANDOM` | |
+| PT: every task from one pretrained model | section 5.4 | \
+[nevis_pretrained](../gin/learners/nevis_pretrained.gin) `PT` | nevis/pt, digits/nevis_pt |
+| PT+FT-d: the pretrained model is one of the candidates | section 5.4 | `PT_FT_D` | |
+| PT-ISup: the encoder is trained on ImageNet with its labels | appendix E.2 | | \
+nevis/pretrain_imagenet |
+| PT-MT: the encoder is trained on all meta-train tasks | appendix E.2 | | nevis/pretrain_mt, \
+digits/nevis_pretrain |
+| PT-ext: the encoder is trained elsewhere | section 5.4 | see nevis_pretrained | |
+| FT-s on the models of an Indep run | section 5.4 | `FT_S` with \
+`ft_s/finetune.Finetune.static = 'indep'` | |
+
+- **Choices that the paper leaves open.** Lambda is drawn from 0.1 to 1 on a log scale \
+(`AUXILIARY_WEIGHT` in `gin/learners/search_*.gin`); the losses of several auxiliary batches are \
+summed. The head of an auxiliary task begins with the weights it was stored with where the \
+backbone is that of the same model, else at random. PT-MT takes batches of 8 groups, each of one \
+task, drawn in proportion to its number of images; norms see the whole batch.
+- **Data of earlier tasks** comes from a cache of `Multitask.max_bytes`, 2 GiB by default; its \
+contract is at the top of `suite/training/multitask/data_cache.py`. Nothing of it is on disk: a \
+resumed run reads the same images again.
+- **Costs.** Auxiliary batches belong to the phase of the training (`train`, `search`). A run \
+from an encoder charges what `encoder.json` says to the phase `pretrain` in its first event, so \
+`cflop` is the cost with pretraining, and without `flops_pretrain` that without. Where the cost \
+of an encoder is not known, both `flops_pretrain` and `cflop` are null. FT-s on the models of an \
+Indep run does not charge their training, which that run has; records say `independent_models`.
+- **PT-ext.** The paper's NFNet-F0, trained by CLIP on ALIGN and LTIP, is not public. Any Keras \
+model stands in: as `Finetune(model, start=starts.Pretrained())` in Python, or a Keras \
+application whose published weights were fetched by hand (see the gin file). Its errors are not \
+comparable with the paper's PT-ext.
+"""
 _REASONS = """
 ## Why a method does not run
 
@@ -47,7 +91,8 @@ _DEVICES = """
 
 With `--strategy mirrored` every method of the table runs. Records are those of one device up to
 rounding, but for batch norms, which normalize the share of each device by itself; most methods on
-CLEAR, FLUID and CFSL were compared (not SCA and Pretrain + Tune, and of NEVIS fine-tuning alone).
+CLEAR, FLUID and CFSL were compared (not SCA and Pretrain + Tune, and of NEVIS fine-tuning, by hand
+MT, with group norms).
 MAML++ high-end drifts away from one device within some updates; the cause was not examined.
 `tests/devices_test.py` compares a part of them.
 
@@ -77,7 +122,7 @@ def page() -> str:
   on_cfsl = sum("cfsl" in method.protocols for method in every)
   head = _HEAD.format(num_methods=len(every), cells=cells, running=running,
                       percent=100 * running / cells, on_cfsl=on_cfsl)
-  return "\n".join([head, _matrix(every), _REASONS, _refusals(every), _DEVICES])
+  return "\n".join([head, _matrix(every), _NEVIS, _REASONS, _refusals(every), _DEVICES])
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:

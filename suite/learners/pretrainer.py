@@ -1,5 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pretrains a backbone: MoCo V2, SimCLR's loss, or cross-entropy, by one kind of update.
+"""Pretrains a backbone: MoCo V2, SimCLR's loss, or labels of one or several tasks, by one kind of
+update.
 
 The whole state is in variables (encoders, queue, velocities, update count), and update n is a
 function of them, the seed and n. A run resumed from a checkpoint thus gives the same numbers.
@@ -22,6 +23,7 @@ from suite.contracts import portions
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import unlabelled
+from suite.data.streams import task_mixture
 from suite.state import context as context_lib
 from suite.training.pretraining import pretext_updates
 from suite.training.pretraining import pretexts
@@ -31,8 +33,8 @@ class Pretrainer(tf.Module):
   """Pretrains a backbone; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
 
   Args:
-    pretext: a function that returns the pretext: `pretexts.Moco`, `pretexts.SimClr` or
-      `pretexts.Supervised`.
+    pretext: a function that returns the pretext: `pretexts.Moco`, `pretexts.SimClr`,
+      `pretexts.Supervised` or `pretexts.Multitask`.
     backbone: backbone(image_shape=(S, S, 3)) returns a Keras model, images to features [B, D].
     transform: augments; for two views it has `view(n)`, as `contrastive_views.AugPlus` does.
     batch_size: B, global.
@@ -82,9 +84,10 @@ class Pretrainer(tf.Module):
              ) -> tuple[pretexts.Pretext, pretext_updates.PretextUpdates]:
     assert self._task is not None
     pretext, size = self._make_pretext(), self.transform.size
-    if pretext.needs_labels and self._task.kind != tasks.SINGLE_LABEL:
+    if (pretext.needs_labels and not pretext.several_tasks
+        and self._task.kind != tasks.SINGLE_LABEL):
       raise ValueError(f"{type(pretext).__name__} learns {tasks.SINGLE_LABEL} tasks; "
-                       f"{self._task.name!r} is {self._task.kind}.")
+                       f"{self._task.name!r} is {self._task.kind}. Take pretexts.Multitask.")
     if pretext.num_views > 1:
       _two_views(self.transform, pretext)
     # Seeds of the run, not of the event: a resumed run begins in another event.
@@ -136,7 +139,9 @@ class Pretrainer(tf.Module):
             "learning_rate": self.loop.rate(int(self.updates) - 1)}
 
   def _batches_of(self, portion: portions.Portion, context: context_lib.Context) -> _Batches:
-    pretext = self.pretext
+    pretext, images = self.pretext, portion.images
+    if pretext.several_tasks and not isinstance(images, task_mixture.TaskMixture):
+      images = task_mixture.TaskMixture({images.name: images}, name=images.name)
     transforms = ([self.transform] if pretext.num_views == 1 else
                   [_two_views(self.transform, pretext).view(n) for n in range(pretext.num_views)])
     seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")
@@ -149,7 +154,7 @@ class Pretrainer(tf.Module):
 
     def make(**shard: int) -> tf.data.Dataset:
       # The same images in the same order: views differ only by their transforms.
-      views = [portion.images.train_batches(
+      views = [images.train_batches(
           self._batch_size, seed=seed, transform=transform, first_step=portion.first, **shard)
                for transform in transforms]
       batches = tf.data.Dataset.zip(tuple(views)).map(merged).prefetch(tf.data.AUTOTUNE)

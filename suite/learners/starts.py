@@ -43,13 +43,8 @@ class Choice(NamedTuple):
 class Start(Protocol):
   """Chooses among the learner's past models.
 
-  Attributes:
-    pretrained: a model that may be chosen, too; None: there is none.
+  A start that may choose a pretrained one, too, has it as its attribute `pretrained`.
   """
-
-  @property
-  def pretrained(self) -> Pretrained | None:
-    """See above."""
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     """Returns the start.
@@ -64,8 +59,6 @@ class Start(Protocol):
 class Random:
   """Indep: every task starts from random weights."""
 
-  pretrained = None
-
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del entries, features
     return Choice(None, {})
@@ -74,8 +67,6 @@ class Random:
 @dataclasses.dataclass(frozen=True)
 class Previous:
   """FT-prev: every task starts from the task learned last."""
-
-  pretrained = None
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del features

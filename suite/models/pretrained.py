@@ -39,6 +39,11 @@ def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.M
   return tf.keras.Model(inputs, net(preprocess(inputs)), name=name.lower())
 
 
+def backbone(image_shape: tuple[int, int, int], *, name: str, weights: str) -> tf.keras.Model:
+  """Builds the encoder for images (S, S, 3), as learners ask for a backbone; see `application`."""
+  return application(name, weights, image_size=image_shape[0])
+
+
 def _with_weights(make, name: str, weights: str, image_size: int) -> tf.keras.Model:
   shape = (image_size, image_size, 3)
   net = make(weights=None, include_top=False, pooling="avg", input_shape=shape)

@@ -29,6 +29,7 @@ FILES = gin_files.run_files()
 TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
 NEEDS_QUICKSTART = ("digits/lifelong", "lifelong/methods", "lifelong/own_models")
+ENCODER_OF = {"digits/nevis_pt": "digits/nevis_pretrain", "nevis/pt": "nevis/pretrain_mt"}
 
 
 def _learners(name: str) -> list[str]:
@@ -56,7 +57,8 @@ def _chosen() -> dict[str, tuple[str, ...]]:
 def _run(paths: list[pathlib.Path], params: list[str], workdir: pathlib.Path) -> pathlib.Path:
   """Runs it in this process; returns the path of the list of unused bindings."""
   tf.keras.backend.clear_session()
-  if workdir.name not in ("quickstart", "cheap") and "nevis" in workdir.parts:
+  pretrains = workdir.name.startswith("pretrain")
+  if workdir.name not in ("quickstart", "cheap") and "nevis" in workdir.parts and not pretrains:
     params = [*params, "digits.nevis_stream.num_tasks=1"]  # Building ResNet-34 and ViT is slow.
   found = gin_parse.parse([*paths, DEBUG], params)
   gin_parse.configured(experiment.run, dict(
@@ -76,11 +78,23 @@ def _quickstart(home):
     _run([FILES["quickstart"]], [], home / "runs" / "quickstart")
 
 
+@pytest.fixture(name="encoder")
+def _encoder(home):
+  """The encoder that another run starts from, by the name of that run."""
+  def of(name):
+    run = ENCODER_OF[name]
+    if not (home / "runs" / run).exists():
+      _run([FILES[run]], [], home / "runs" / run)
+  return of
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_ends_within_seconds(name, home, monkeypatch, request):
   monkeypatch.chdir(home)
   if name in NEEDS_QUICKSTART or name == "quickstart":
     request.getfixturevalue("quickstart")
+  if name in ENCODER_OF:
+    request.getfixturevalue("encoder")(name)
   learners = _chosen()[name]
   if name != "quickstart":
     unused = _run([FILES[name]], [f"experiment.run.only={learners!r}"], home / "runs" / name)

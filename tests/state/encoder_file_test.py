@@ -64,3 +64,26 @@ def test_the_digest_is_of_values_shapes_and_types():
   same = [ones, ones * 2, ones.reshape(3, 2), ones.astype(np.float64)]
   assert len({encoder_file.digest([array]) for array in same}) == 4
   assert encoder_file.digest([ones]) == encoder_file.digest([ones.copy()])
+
+
+def test_a_start_has_the_weights_and_their_cost(tmp_path):
+  model, cost = conv4.conv4((8, 8, 3), filters=4, blocks=1), {"flops": 7, "macs": 3}
+  encoder_file.save(tmp_path / "new", model, {"cost": cost})
+  encoder_file.save(tmp_path / "old", model, {})  # Written before encoders had a cost.
+  for place, unsaid, wanted in (("new", {"flops": 1}, cost), ("old", {"flops": 1}, {"flops": 1}),
+                                ("new/encoder.npz", {"flops": None}, {"flops": None})):
+    found = encoder_file.starting(tmp_path / place, model, unsaid)
+    assert found.cost == wanted
+    assert encoder_file.digest(found.weights) == encoder_file.digest(model.get_weights())
+
+
+def test_differences_of_an_architecture_are_named():
+  model = conv4.conv4((8, 8, 3), filters=4, blocks=1)
+  weights = model.get_weights()
+  encoder_file.check_fits([*weights, np.zeros([3])], model, "there")  # A head comes after it.
+  message = (
+      r"are of another architecture than the backbone 'conv4' "
+      rf"\({len(weights) - 1} arrays, .*kernel is \[3, 3, 3, 4\] here "
+      r"and \[2, 3, 3, 4\] there; 1 weights from block1\S* on are missing")
+  with pytest.raises(ValueError, match=message):
+    encoder_file.check_fits([weights[0][:2], *weights[1:-1]], model, "there")

@@ -1,5 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Pretexts, the tasks that an encoder is pretrained on: MoCo V2, SimCLR's loss, or labels.
+"""Pretexts, the tasks that an encoder is pretrained on: MoCo V2, SimCLR's loss, labels, or those
+of several tasks.
 
 A pretext is a `tf.Module`; `build` makes its variables. For each update the loop calls
 
@@ -29,6 +30,7 @@ from suite.compute import seeds as seeds_lib
 from suite.models import heads
 from suite.models import initial
 from suite.models import projection
+from suite.training.objectives import coded_losses
 from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import contrastive
 
@@ -41,12 +43,13 @@ class Pretext(tf.Module):
   Attributes:
     num_views: the number of views of each image in a batch: "view0", "view1".
     needs_labels: whether a batch also holds "label".
+    several_tasks: whether the labels are codes of several tasks, see `class_codes`.
     backbone: the result of the pretraining, images [B, H, W, 3] to features [B, D].
     variables_to_train: the variables that gradients change.
   """
 
   num_views = 1
-  needs_labels = False
+  needs_labels = several_tasks = False
   backbone: tf.keras.Model
   variables_to_train: Sequence[tf.Variable]
 
@@ -84,6 +87,27 @@ class Supervised(Pretext):
     del step
     logits = self.model(batch["view0"], training=True)
     return losses_lib.softmax_cross_entropy(batch["label"], logits), ()
+
+
+class Multitask(Pretext):
+  """Cross-entropy on several tasks, with a linear head for each (PT-MT of NEVIS'22).
+
+  One labeled set, single- or multi-label, is one task.
+  """
+
+  needs_labels = several_tasks = True
+
+  def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
+            distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
+    del batch_size
+    self.backbone, self.model = _made(
+        make_backbone, lambda size: heads.linear(num_classes, size), seeds)
+    self.variables_to_train = self.model.trainable_variables
+
+  def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
+    del step
+    logits = self.model(batch["view0"], training=True)
+    return coded_losses.cross_entropy(batch["label"], logits), ()
 
 
 class SimClr(Pretext):

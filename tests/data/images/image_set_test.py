@@ -184,3 +184,16 @@ def test_evaluation_batches_are_traced_once():
   made = _raw()
   assert made.eval_batches(4, transform=TRANSFORM) is made.eval_batches(4, transform=TRANSFORM)
   assert made.eval_batches(4, transform=TRANSFORM) is not made.eval_batches(5, transform=TRANSFORM)
+
+
+@pytest.mark.parametrize("make", [_raw, lambda: _encoded(memory_limit_bytes=0)])
+def test_within_bytes_are_images_of_a_random_order(make):
+  images = make()
+  assert images.within(images.num_bytes(), seed=1) is images
+  more, fewer = (images.within(images.num_bytes() * share // 10, seed=1) for share in (6, 3))
+  assert fewer.num_bytes() <= images.num_bytes() * 3 // 10 and 2 <= fewer.size < more.size <= 6
+  assert set(fewer.ids) < set(more.ids) < set(IDS)
+  assert set(images.within(images.num_bytes() // 2, seed=2).ids) != set(
+      images.within(images.num_bytes() // 2, seed=1).ids)
+  with pytest.raises(ValueError, match=r"9 bytes hold no image of 'set', whose first takes \d+"):
+    images.within(9, seed=1)

@@ -103,6 +103,13 @@ def test_a_subset_is_held_in_memory(pictures_dir):
   assert streamed.take(NUM, seed=3) is streamed
 
 
+def test_within_bytes_are_images_in_memory(pictures_dir):
+  streamed = _read(pictures_dir)
+  found = [streamed.within(num_bytes, seed=1) for num_bytes in (3_000, 3_000, 10**9)]
+  assert found[0].num_bytes() <= 3_000 and found[0].ids.tolist() == found[1].ids.tolist()
+  assert 0 < found[0].size < streamed.size == found[2].size
+
+
 def test_a_split_stays_on_disk_with_each_image_on_one_side(pictures_dir):
   whole = _read(pictures_dir)
   rest, part = whole.split(0.2, seed=3)
