@@ -119,6 +119,14 @@ def test_left_out_data_leaves_no_headline(capsys):
   assert "tiny_imagenet" in capsys.readouterr().out
 
 
+def test_a_stop_year_outside_the_stream_is_refused(capsys):
+  assert _run("streams.nevis.stop_year=2030", run="nevis/real_mini") == 1
+  error = capsys.readouterr().err
+  assert "stop_year=2030, but the stream's tasks are of 1998 to 2019; it keeps" in error
+  assert "Allowed are 1999 to 2019, or None for all tasks." in error
+  assert "Traceback" not in error and not _records()
+
+
 def test_an_unknown_run_names_the_nearest(capsys):
   assert _run(run="nevis/real_mni") == 2
   assert "Unknown run 'nevis/real_mni'" in (error := capsys.readouterr().err)

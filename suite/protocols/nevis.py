@@ -135,6 +135,9 @@ def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) ->
   missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
   if missing:
     return f"{len(missing)} tasks are missing: {', '.join(missing)}"
+  if stream.cut_off:
+    return (f"the stream stops before {len(stream.cut_off)} meta-test tasks: "
+            f"{', '.join(stream.cut_off)}; see mean_error_all")
   if any(r["split"] != streams.TEST for r in tested):
     return "predicted on validation, for development: see mean_error_all"
   if not any(r["role"] == streams.META_TEST for r in tested):

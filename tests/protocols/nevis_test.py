@@ -266,6 +266,14 @@ def test_no_headline_if_tasks_were_left_out():
   assert summary["headline"] == "no headline score, 2 tasks are missing: coil100, voc"
 
 
+def test_no_headline_if_the_stream_stops_before_meta_test_tasks():
+  stream = streams.Stream("few", _stream().entries, cut_off=["coil20"])
+  summary = nevis.summarize(_by_hand(), stream)
+  assert summary["mean_error"] is None and summary["mean_error_all"] is not None
+  assert summary["headline"] == ("no headline score, the stream stops before 1 meta-test tasks: "
+                                 "coil20; see mean_error_all")
+
+
 def test_every_record_says_what_was_left_out(tmp_path):
   summary = _run(tmp_path, stream=_stream(places=(1,), left_out=["voc"]))
   assert [r["left_out"] for r in _records(tmp_path)] == [["voc"], ["voc"]]

@@ -133,6 +133,15 @@ class ImageSet:
     return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
                     num_classes=self.num_classes, ids=self.ids[indices])
 
+  def of_classes(self, classes) -> ImageSet:
+    """The images of some classes, which are numbered 0, 1, ... in the order given."""
+    classes = np.asarray(classes, np.int64)
+    chosen = self.subset(np.flatnonzero(np.isin(self.labels, classes)))
+    order = np.argsort(classes)
+    labels = order[np.searchsorted(classes[order], chosen.labels)]
+    return ImageSet(self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
+                    ids=chosen.ids)
+
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
                     transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:

@@ -106,6 +106,11 @@ class StreamedSet:
     # In memory they may be pixels, which take more than the encoded images.
     return self.subset(np.sort(chosen)).within(num_bytes, seed=seed)
 
+  def of_classes(self, classes) -> image_set.ImageSet:
+    """The images of some classes, in memory, numbered 0, 1, ... in the order given."""
+    wanted = np.flatnonzero(np.isin(self.labels, np.asarray(classes, np.int64)))
+    return self.subset(wanted).of_classes(classes)
+
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
                     transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:

@@ -51,6 +51,12 @@ def version(name: str, *, data_dir: Optional[str] = None) -> str:
   return str(_builder(name, data_dir).version)
 
 
+def num_examples(name: str, *, data_dir: Optional[str] = None) -> Dict[str, int]:
+  """Number of examples by split, without reading them; {} if the data set is not prepared."""
+  return {split: int(info.num_examples)
+          for split, info in _builder(name, data_dir).info.splits.items()}
+
+
 def folder(name: str, *, data_dir: Optional[str] = None) -> str:
   """The directory in which the data set is, or would be, prepared."""
   return str(_builder(name, data_dir).data_dir)

@@ -59,6 +59,64 @@ def test_tiny_is_that_of_the_reference_code():
       ("caltech_birds2011", 2020, "meta_test")]
 
 
+def test_each_task_has_the_facts_of_appendix_l():
+  lines = nevis_table.full()
+  assert all(line.domain and line.size and all(line.resolution) for line in lines)
+  assert (lines[2].domain, lines[2].size, lines[2].resolution) == ("satellite", 3764, (3, 3))
+  assert collections.Counter(line.domain for line in lines)["object"] == 51
+
+
+@pytest.mark.parametrize("variant, num", [
+    ("without_imagenet", 78), ("large", 40), ("random_40", 40), ("major_domains", 43),
+    ("random_43", 43), ("without_first_30", 49), ("without_last_30", 49),
+    ("without_random_30", 49)])
+def test_the_variants_of_table_5_change_the_meta_train_part_only(variant, num):
+  full, lines = nevis_table.full(), nevis_table.select(variant, seed=3)
+  places = {(line.name, line.year): line.role for line in full}
+  assert {(line.name, line.year): line.role for line in lines}.items() <= places.items()
+  assert [line.role for line in lines] == ["meta_train"] * num + ["meta_test"] * 27
+  assert [line.name for line in lines[num:]] == [line.name for line in full[79:]]
+  assert len({line.key for line in lines}) == len(lines)
+  again = nevis_table.select(variant, seed=4)
+  assert (again != lines) == (variant in nevis_table.DRAWN)
+  assert nevis_table.select(variant, seed=3) == lines
+
+
+def test_variants_remove_what_their_names_say():
+  full = nevis_table.full()
+  names = lambda variant: [line.name for line in nevis_table.select(variant)]
+  assert [n for n in names("without_imagenet") if n == "imagenet2012"] == ["imagenet2012"]
+  assert names("without_first_30") == [line.name for line in full[30:]]
+  assert names("without_last_30") == [line.name for line in full[:49] + full[79:]]
+  assert {line.domain for line in nevis_table.select("major_domains")[:43]} == {"object", "scene"}
+  sizes = [line.size for line in nevis_table.select("large")[:40]]
+  assert sum(size >= 10_000 for size in sizes) == 24
+
+
+@pytest.mark.parametrize("within_years", [True, False])
+def test_shuffling_keeps_tasks_with_their_years_and_roles(within_years):
+  full = nevis_table.full()
+  lines = nevis_table.shuffled(full, 1, within_years=within_years)
+  facts = lambda some: sorted((line.name, line.year, line.role) for line in some)
+  assert facts(lines) == facts(full) and [x.name for x in lines] != [x.name for x in full]
+  assert ([line.year for line in lines] == [line.year for line in full]) == within_years
+  assert lines == nevis_table.shuffled(full, 1, within_years=within_years)
+  assert lines != nevis_table.shuffled(full, 2, within_years=within_years)
+  seen: set = set()
+  for line in lines:  # Occurrences count in the order of delivery.
+    assert line.occurrence == 1 + (line.name in seen)
+    seen.add(line.name)
+
+
+def test_a_stop_year_keeps_earlier_years():
+  full = nevis_table.full()
+  assert len(nevis_table.before(full, 2019)) == 79 and len(nevis_table.before(full, 1998)) == 2
+  for year in (1992, 2022, 1066, "2015", None):
+    with pytest.raises(ValueError, match=r"stop_year=.* tasks are of 1992 to 2021; .* Allowed are "
+                                         "1993 to 2021, or None"):
+      nevis_table.before(full, year)
+
+
 def test_small_ends_with_a_meta_test_task():
   assert [line.role for line in nevis_table.select("small")] == ["meta_train"] * 5 + ["meta_test"]
 

@@ -110,6 +110,16 @@ def test_wrong_orders_are_refused(entries, message):
     streams.Stream("s", entries)
 
 
+def test_the_order_is_a_property_of_the_stream():
+  late_first = [_entry("a", 2001), _entry("b", 2000)]
+  stream = streams.Stream("s", late_first, order="over_years")
+  assert [e.task_key for e in stream.meta_train().events()] == ["a", "a", "b", "b"]
+  with pytest.raises(ValueError, match="not chronological"):
+    streams.Stream("s", late_first, order="within_years")
+  with pytest.raises(ValueError, match="order 'random'; allowed are chronological, within"):
+    streams.Stream("s", late_first, order="random")
+
+
 def test_roles_and_numbers_are_checked():
   with pytest.raises(ValueError, match="role 'test'; allowed are meta_train, meta_test"):
     _entry(role="test")
@@ -203,3 +213,71 @@ def test_the_full_stream_is_made_without_its_data():
   stream = streams.nevis("full")
   assert len(stream.entries) == 106 and stream.expected == {"meta_train": 79, "meta_test": 27}
   assert stream.entries[46].key == "mnist@2" and stream.entries[46].dataset == "nevis/mnist"
+
+
+def test_nevis_in_another_order_or_in_part_says_so(tmp_path):
+  options = dict(data_dir=str(tmp_path), seed=2)
+  stream = streams.nevis("small", order="over_years", **options)
+  assert stream.name == "nevis/small, seed 2, shuffled over years"
+  assert [entry.year for entry in stream.entries] != sorted(e.year for e in stream.entries)
+  assert {entry.key: entry.role for entry in stream.entries}["tiny_imagenet"] == "meta_test"
+  part = streams.nevis("small", order="over_years", on_missing="leave_out", **options)
+  assert sorted(part.left_out) == sorted(entry.key for entry in stream.entries)
+  stopped = streams.nevis("full", stop_year=2020, data_dir=str(tmp_path))
+  assert stopped.name == "nevis/full, before 2020" and len(stopped.entries) == 92
+  assert len(stopped.cut_off) == 14 and stopped.cut_off[0] == "shanghai_tech"
+  assert streams.nevis("random_40", **options).name == "nevis/random_40, seed 2"
+  assert not streams.nevis("full", stop_year=None).cut_off
+  with pytest.raises(ValueError, match="order='backwards'; allowed are 'chronological', 'w"):
+    streams.nevis("small", order="backwards")
+
+
+def test_sizes_of_tasks_are_counted_or_estimated(tmp_path):
+  sizes = _entry().sizes()
+  assert (sizes.train, sizes.of("test"), sizes.measured) == (3, 3, True)
+  mnist = streams.nevis(["mnist"], data_dir=str(tmp_path)).entries[0].sizes()
+  assert (mnist.train, mnist.dev, mnist.measured) == (42000, 9000, False)  # Of 60,000: .70 and .15.
+
+
+def _classes(num=6, each=20):
+  labels = np.tile(np.arange(num), each)
+  pixels = np.repeat(labels[:, None, None, None], 3, axis=-1).astype(np.uint8)
+  return image_set.ImageSet.from_arrays("six", pixels, labels, kind="single_label", num_classes=num)
+
+
+def test_groups_of_classes_are_disjoint_tasks():
+  stream = streams.of_classes(_classes(), num_tasks=3, num_meta_train=1)
+  assert [(e.key, e.year, e.role, e.task.num_classes) for e in stream.entries] == [
+      ("six_000", 1, "meta_train", 2), ("six_001", 2, "meta_test", 2),
+      ("six_002", 3, "meta_test", 2)]
+  ids, colors = [], []
+  for entry in stream.entries:
+    splits = entry.load()
+    for part in streams.SPLITS:
+      images = getattr(splits, part)
+      ids.extend(images.ids)
+      of_label = {(int(y), int(x)) for y, x in zip(images.labels, images.pixels()[:, 0, 0, 0])}
+      assert sorted(y for y, _ in of_label) == [0, 1]  # A label is one class.
+    colors.append({x for _, x in of_label})
+  assert len(ids) == len(set(ids)) == 120 and set.union(*colors) == set(range(6))
+  assert sum(map(len, colors)) == 6
+  plain = streams.of_classes(_classes(), num_tasks=3, seed=None).entries[1].load()
+  assert set(plain.train.pixels().ravel()) == {2, 3}
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"num_tasks": 4}, "The 6 classes of 'six' do not make 4 groups .* allowed are 1, 2, 3"),
+    ({"num_tasks": 6}, "of 2 classes or more; allowed are 1, 2, 3"),
+    ({"num_tasks": 3, "num_meta_train": 3}, "num_meta_train=3 of 3 tasks; .* allowed are 0 to 2"),
+])
+def test_wrong_groups_are_refused(options, message):
+  with pytest.raises(ValueError, match=message):
+    streams.of_classes(_classes(), **options)
+
+
+def test_groups_of_a_named_data_set_know_what_is_missing(tmp_path):
+  stream = streams.of_classes("nevis/tiny_imagenet", num_tasks=20, data_dir=str(tmp_path))
+  assert len(stream.entries) == 20 and stream.entries[0].task.num_classes == 10
+  assert [m.dataset for m in stream.missing()] == ["nevis/tiny_imagenet"]
+  with pytest.raises(ValueError, match="'nevis/voc2007' is multi_label; its images would belong"):
+    streams.of_classes("nevis/voc2007", data_dir=str(tmp_path))

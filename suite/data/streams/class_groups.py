@@ -1,0 +1,86 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Groups of the classes of one data set as the tasks of a stream, such as Split-ImageNet's."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+from suite.contracts import tasks
+from suite.data.images import prepared_sets
+from suite.data.images import tfds_source
+from suite.data.streams import own_splits
+from suite.data.streams import stream_entry
+
+
+class ClassGroups:
+  """One labeled data set, whose tasks have a part of its classes each.
+
+  Args:
+    data: the name of a data set, or what `own_splits.of` takes.
+    split: of a named data set without the four splits of a task: the one to divide.
+    data_dir: where a named data set is prepared.
+  """
+
+  def __init__(self, data: Any, *, split: Optional[str] = None, data_dir: Optional[str] = None):
+    self._data_dir, self._split = data_dir, split
+    self._given = None if isinstance(data, str) else own_splits.of(data, 0, seed=0)
+    if self._given is None:
+      self.name, self._kind = str(data), tfds_source.label_facts(data, data_dir=data_dir).kind
+      self.num_classes = tfds_source.label_facts(data, data_dir=data_dir).num_classes
+    else:
+      self.name, self._kind = self._given.train.name, self._given.train.kind
+      self.num_classes = self._given.train.num_classes
+    if self._kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"{self.name!r} is {self._kind}; its images would belong to several groups "
+                       "of classes. Take a data set with one label an image.")
+
+  def deal(self, num_groups: int, seed: Optional[int]) -> List[np.ndarray]:
+    """The classes of each group, ascending: int [num_groups, C / num_groups]."""
+    if num_groups < 1 or self.num_classes % num_groups or self.num_classes < 2 * num_groups:
+      allowed = [n for n in range(1, self.num_classes // 2 + 1) if not self.num_classes % n]
+      raise ValueError(f"The {self.num_classes} classes of {self.name!r} do not make {num_groups} "
+                       "groups of equal size, of 2 classes or more; allowed are "
+                       f"{', '.join(map(str, allowed))}.")
+    order = (np.arange(self.num_classes) if seed is None
+             else np.random.default_rng(seed).permutation(self.num_classes))
+    return [np.sort(group) for group in np.split(order, num_groups)]
+
+  def entry(self, classes: Sequence[int], number: int, role: str) -> stream_entry.StreamEntry:
+    """The task number 0, 1, ... of some classes, which it numbers from 0 in their order."""
+    name = f"{self.name.rpartition('/')[2].replace(' ', '_')}_{number:03d}"
+    task = tasks.Task(name, self._kind, len(classes))
+
+    def load() -> stream_entry.Splits:
+      return stream_entry.Splits(
+          *(getattr(self._splits, part).of_classes(classes) for part in stream_entry.SPLITS))
+
+    return stream_entry.StreamEntry(task, number + 1, role, load, self.name, missing=self._missing,
+                                    version=self._version)
+
+  @functools.cached_property
+  def _splits(self) -> stream_entry.Splits:
+    """The four splits with all classes."""
+    if self._given is not None:
+      return self._given
+    read = functools.partial(prepared_sets.read, self.name, data_dir=self._data_dir)
+    if self._split is not None:
+      return own_splits.of(read(self._split), 0, seed=0)
+    found = tfds_source.num_examples(self.name, data_dir=self._data_dir)
+    if not set(stream_entry.SPLITS) <= set(found):
+      raise ValueError(f"Data set {self.name!r} has the splits {', '.join(sorted(found))}, not the "
+                       f"four of a task, {', '.join(stream_entry.SPLITS)}. Name the one to divide: "
+                       "streams.of_classes.split = 'train', say.")
+    return stream_entry.Splits(*(read(part) for part in stream_entry.SPLITS))
+
+  def _missing(self) -> Optional[stream_entry.Missing]:
+    if self._given is not None:
+      return None
+    reason, command = tfds_source.why_missing(self.name, data_dir=self._data_dir)
+    return stream_entry.Missing(self.name, reason, command) if reason else None
+
+  def _version(self) -> Optional[str]:
+    return (None if self._given is not None
+            else tfds_source.version(self.name, data_dir=self._data_dir))

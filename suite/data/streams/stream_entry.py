@@ -1,0 +1,110 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""One task of a stream: its place in time, its splits, and how much data it has."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Callable, Mapping, Optional, Union
+
+from suite.contracts import examples
+from suite.contracts import tasks
+
+META_TRAIN = "meta_train"
+META_TEST = "meta_test"
+ROLES = (META_TRAIN, META_TEST)
+
+VALIDATION = "validation"
+TEST = "test"
+HELD_OUT = (VALIDATION, TEST)
+SPLITS = ("train", "dev", *HELD_OUT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Missing:
+  """A data set that is missing: the reason, and the command that prepares it ("" for none)."""
+
+  dataset: str
+  reason: str
+  command: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Splits:
+  """The image sets of a task.
+
+  Attributes:
+    train, dev, validation, test: its splits.
+    shared: images left out since another task is scored on them, by split.
+    resized: the resized copies that were read, by split; {} if images are as prepared.
+  """
+
+  train: examples.ExampleSet
+  dev: examples.ExampleSet
+  validation: examples.ExampleSet
+  test: examples.ExampleSet
+  shared: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  resized: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+  """Numbers of images of a task's splits, without reading them where they are on disk.
+
+  Attributes:
+    train, dev, validation, test: of each split.
+    measured: whether they were counted; else they are estimated, since the data is not prepared.
+  """
+
+  train: int
+  dev: int
+  validation: int
+  test: int
+  measured: bool = True
+
+  def of(self, split: str) -> int:
+    """The number of images of a split of `SPLITS`."""
+    return int(getattr(self, split))
+
+
+class StreamEntry:
+  """One task's place in a stream.
+
+  Attributes:
+    key: the task's key, "mnist@2".
+    year: of publication; a stream is sorted by it.
+    role: "meta_train" or "meta_test".
+    load: () -> Splits.
+    dataset: the data set's name, "nevis/mnist"; several entries may share it.
+    version: () -> its version as prepared, "1.0.0"; None where it has none.
+    sizes: () -> `Sizes`; if not given, the splits are loaded and counted.
+  """
+
+  def __init__(self, task: Union[tasks.Task, Callable[[], tasks.Task]], year: int, role: str,
+               load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
+               missing: Callable[[], Optional[Missing]] = lambda: None,
+               version: Callable[[], Optional[str]] = lambda: None,
+               sizes: Optional[Callable[[], Sizes]] = None):
+    """`task` may be a function (then `key` is needed); `missing` tells if and why data is missing.
+    """
+    if role not in ROLES:
+      raise ValueError(f"Entry {dataset!r} has role {role!r}; allowed are {', '.join(ROLES)}.")
+    self.key = task.key if isinstance(task, tasks.Task) else str(key)
+    self.year, self.role, self.load, self.dataset, self.missing = year, role, load, dataset, missing
+    self.version = functools.cache(version)
+    self.sizes = functools.cache(sizes or self._counted)
+    self._task = task
+
+  @property
+  def task(self) -> tasks.Task:
+    """The task; its number of classes is read at the first access."""
+    if not isinstance(self._task, tasks.Task):
+      self._task = self._task()
+    return self._task
+
+  def _counted(self) -> Sizes:
+    splits = self.load()
+    return Sizes(*(getattr(splits, split).size for split in SPLITS))
+
+  def __repr__(self) -> str:
+    return f"StreamEntry({self.key!r}, {self.year}, {self.role})"
