@@ -118,6 +118,8 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
                    help="tables: number of cells to run at the same time (1)")
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")
+  run.add_argument("--dry_run", action="store_true",
+                   help="say what the run will cost and what data is missing; run nothing")
   run.set_defaults(do=_run)
 
 
@@ -153,6 +155,8 @@ def _run(args) -> int:
                       workdir=args.workdir or "", command=args.command,
                       trusted_modules=args.trusted_modules)
   given = {name: getattr(args, name) for name in launch.defaults()}
+  if args.dry_run:
+    return _dry_run(asked, given)
   if asked.is_table:
     if args.share:
       raise gin_files.ConfigError(
@@ -167,6 +171,15 @@ def _run(args) -> int:
   report = launch.run_one(asked, given)
   if report:  # Only the chief of several workers has one.
     print(report)
+  return 0
+
+
+def _dry_run(asked: launch.RunFile, given: dict) -> int:
+  if asked.is_table:
+    raise gin_files.ConfigError(
+        f"{asked.name} is a table of runs, and --dry_run is for one of them. Give the run file of "
+        "a row, with the bindings of the row and the column as --gin_param.")
+  print(launch.dry_run(asked, given))
   return 0
 
 

@@ -67,6 +67,7 @@ def run(
     command: str = "",
     find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
     share: bool = False,
+    instead: Optional[Callable[..., str]] = None,
 ) -> str:
   """Runs one protocol with each learner, resuming what was interrupted; returns the report.
 
@@ -94,6 +95,8 @@ def run(
     find_unused: (operative config, only) -> bindings that the finished run did not use.
     share: if another process runs in the work directory, train trials of its searches; when it has
       ended, continue the run. One device each.
+    instead: instead(protocol, learners, seed, distribution) is called once all is set up, and its
+      text returned: nothing runs and nothing is written (`suite run --dry_run`).
   """
   learners, further = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
   _check_numbers(seed, op_threads)
@@ -110,6 +113,8 @@ def run(
   tf.random.set_seed(seed)
   own = _set_arithmetic(precision, xla, deterministic, distribution)
   graph_rewrites.without_temporary_variables()
+  if instead is not None:
+    return instead(protocol, learners, seed, distribution)
   meanwhile = None
   if share:
     _check_share(distribution)

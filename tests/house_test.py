@@ -40,8 +40,8 @@ WINGS = (
     "suite.data.sequences", "suite.data.digits",
     "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
     "suite.training.multitask", "suite.training.tuning", "suite.training.gradient",
-    "suite.training.ensembles", "suite.training.pretraining", "suite.training.sequence",
-    "suite.training.episodic",
+    "suite.training.ensembles", "suite.training.planning", "suite.training.pretraining",
+    "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
     "suite.curation.sheets", "suite.curation", "suite.protocols",
@@ -63,7 +63,8 @@ NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")
 # Wing -> the only modules in it that its other modules may import.
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state",),
-    "suite.learners": ("suite.learners.gradient", "suite.learners.starts"),
+    "suite.learners": ("suite.learners.gradient", "suite.learners.starts",
+                       "suite.learners.finetune_plan"),
 }
 # Package -> the modules and wings that may import it, and what the others do instead.
 DOORS = {

@@ -17,9 +17,11 @@ import tensorflow as tf
 
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
+from suite.contracts import planning
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
+from suite.learners import finetune_plan
 from suite.learners import starts
 from suite.models.own import own_model
 from suite.state import context as context_lib
@@ -84,11 +86,12 @@ class Finetune(tf.Module):
       _check_multitask(multitask, start, self._static)
       self.deliveries = (deliveries.TASKS,)
       self._held.cache = data_cache.DataCache(multitask.max_bytes)
+    self._held.named = named
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
     self._predict: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
 
   def _make_network(self, backbone: own_model.Backbone, task: tasks.Task,
-                    context: context_lib.Context) -> network_lib.Network:
+                    context: context_lib.Context | planning.PlanContext) -> network_lib.Network:
     return network_lib.Network(
         backbone, image_size=self.transform.size, kind=task.kind,
         num_classes=task.num_classes, momentum=self._trainer.momentum,
@@ -231,6 +234,23 @@ class Finetune(tf.Module):
     entry, members = self._models.keep(name, trials, saved, context, num_members)
     return trials, best, entry, members
 
+  def plan(self, planned: planning.PlannedTask, context: planning.PlanContext
+           ) -> planning.Footprint:
+    """See `planning.Planner`."""
+    return finetune_plan.learn(self._planned_parts(context), planned, context)
+
+  def plan_predict(self, planned: planning.PlannedTask, num: int, batch_size: int,
+                   context: planning.PlanContext) -> None:
+    finetune_plan.predict(self._planned_parts(context), planned, num, batch_size, context)
+
+  def _planned_parts(self, context: planning.PlanContext) -> finetune_plan.Parts:
+    costs = finetune_plan.shared_costs(
+        self._held.named, self._make_network, self.transform, context,
+        same=(self._trainer, self.transform, self._search.values("schedule")))
+    return finetune_plan.Parts(
+        self._start, self._search, self._trainer, self._static, self._multitask,
+        self._models.num_members, costs)
+
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     if self._predict is None:
       raise RuntimeError(
@@ -256,6 +276,7 @@ class _Held:
 
   starting: Optional[encoder_file.Starting] = None
   cache: Optional[data_cache.DataCache] = None
+  named: Mapping[str, own_model.Backbone] = {}
 
 
 def _past(context: context_lib.Context) -> List[weight_store.Entry]:

@@ -15,7 +15,7 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from absl import logging
 import numpy as np
@@ -24,6 +24,7 @@ from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import event_kinds
 from suite.contracts import learner as learner_lib
+from suite.contracts import planning
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import streams
@@ -35,7 +36,7 @@ from suite.training.scoring import evaluation
 def run(
     learner: learner_lib.Learner,
     *,
-    state: run_state.RunState,
+    state: Union[run_state.RunState, planning.PlannedRun],
     stream: streams.Stream,
     predict_on: str = streams.TEST,
     eval_batch_size: int = 256,
@@ -44,7 +45,7 @@ def run(
 
   Args:
     learner: learns separate tasks.
-    state: of the run.
+    state: of the run; a `PlannedRun` only counts what it will cost.
     stream: the tasks.
     predict_on: "test", or "validation" in development.
     eval_batch_size: of Predict events.
@@ -55,6 +56,8 @@ def run(
                      "'test', at the end.")
   stream = stream.meta_train() if predict_on == streams.VALIDATION else stream
   stream.check_transform(learner.transform)
+  if isinstance(state, planning.PlannedRun):
+    return _plan(learner, state, stream, predict_on, eval_batch_size)
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
@@ -83,6 +86,27 @@ def run(
       record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)
+
+
+def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: streams.Stream,
+          predict_on: str, eval_batch_size: int) -> Dict[str, Any]:
+  """Plans the events of the stream, with sizes in place of images; data may be missing."""
+  estimated: List[str] = []
+  bytes_of: List[Optional[int]] = [0]
+  for entry in stream.entries:
+    sizes = entry.sizes()
+    planned = planning.PlannedTask(entry.task, sizes.train, sizes.dev)
+    state.learn(learner, planned)
+    state.predict(learner, planned, sizes.of(predict_on), eval_batch_size)
+    estimated += [] if sizes.measured else [entry.key]
+    bytes_of.append(sizes.num_bytes)
+  pairs = [None if a is None or b is None else a + b for a, b in zip(bytes_of, bytes_of[1:])]
+  known = [pair for pair in pairs if pair is not None]  # Two tasks are in memory at a time.
+  return dict(state.report(
+      data_bytes=max(known) if len(known) == len(pairs) else None,
+      stream=stream.name, num_tasks=len(stream.entries), estimated=estimated,
+      left_out=list(stream.left_out),
+      missing=[(m.dataset, m.reason, m.command) for m in stream.missing()]))
 
 
 def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:

@@ -93,6 +93,12 @@ def run_one(asked: RunFile, given: Mapping[str, Any]) -> str:
       find_unused=functools.partial(gin_parse.unused_bindings, found)))()
 
 
+def dry_run(asked: RunFile, given: Mapping[str, Any]) -> str:
+  """Returns what `run_one` would cost; nothing runs and nothing is written."""
+  from suite.running import dry_run as dry_run_lib
+  return run_one(asked, {**given, "instead": dry_run_lib.report})
+
+
 def run_table(asked: RunFile, given: Mapping[str, Any], *, jobs: int = 1, only: Sequence[str] = ()
               ) -> table.TableResult:
   """Runs the cells of a table that are not finished, then reports all of them.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional
 
 import numpy as np
 
@@ -48,14 +48,15 @@ class ClassGroups:
              else np.random.default_rng(seed).permutation(self.num_classes))
     return [np.sort(group) for group in np.split(order, num_groups)]
 
-  def entry(self, classes: Sequence[int], number: int, role: str) -> stream_entry.StreamEntry:
+  def entry(self, classes: np.ndarray, number: int, role: str) -> stream_entry.StreamEntry:
     """The task number 0, 1, ... of some classes, which it numbers from 0 in their order."""
     name = f"{self.name.rpartition('/')[2].replace(' ', '_')}_{number:03d}"
     task = tasks.Task(name, self._kind, len(classes))
 
     def load() -> stream_entry.Splits:
-      return stream_entry.Splits(
-          *(getattr(self._splits, part).of_classes(classes) for part in stream_entry.SPLITS))
+      sets: dict[str, Any] = {part: getattr(self._splits, part).of_classes(classes)
+                              for part in stream_entry.SPLITS}
+      return stream_entry.Splits(**sets)
 
     return stream_entry.StreamEntry(task, number + 1, role, load, self.name, missing=self._missing,
                                     version=self._version)
@@ -73,7 +74,8 @@ class ClassGroups:
       raise ValueError(f"Data set {self.name!r} has the splits {', '.join(sorted(found))}, not the "
                        f"four of a task, {', '.join(stream_entry.SPLITS)}. Name the one to divide: "
                        "streams.of_classes.split = 'train', say.")
-    return stream_entry.Splits(*(read(part) for part in stream_entry.SPLITS))
+    sets: dict[str, Any] = {part: read(part) for part in stream_entry.SPLITS}
+    return stream_entry.Splits(**sets)
 
   def _missing(self) -> Optional[stream_entry.Missing]:
     if self._given is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Dict, Optional, Sequence
 
 from absl import logging
@@ -56,7 +57,7 @@ def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
       sets[split] = prepared_sets.read_source(source)
       if split != stream_entry.TEST:
         sets[split], shared[split] = scored.drop_from(sets[split], dataset, split)
-    return stream_entry.Splits(*(sets[split] for split in stream_entry.SPLITS), shared, resized)
+    return stream_entry.Splits(shared=shared, resized=resized, **sets)
 
   def missing() -> Optional[stream_entry.Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
@@ -67,9 +68,11 @@ def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
 
   def sizes() -> stream_entry.Sizes:
     counted = tfds_source.num_examples(dataset, data_dir=data_dir)
+    sizes = expected_sizes(line.size)
     if counted:
-      return stream_entry.Sizes(*(counted[split] for split in stream_entry.SPLITS))
-    return expected_sizes(line.size)
+      sizes = stream_entry.Sizes(
+          counted["train"], counted["dev"], counted["validation"], counted["test"])
+    return dataclasses.replace(sizes, pixel_bytes=line.resolution[0] * line.resolution[1] * 3)
 
   return stream_entry.StreamEntry(
       task, line.year, line.role, load, dataset, key=line.key, missing=missing, version=version,
@@ -82,5 +85,6 @@ def expected_sizes(size: int) -> stream_entry.Sizes:
   The shares are those of a source without official splits, .56, .12, .12 and .20; the proportion of
   train and dev is the same, but for a few tasks, where train and test are official.
   """
-  return stream_entry.Sizes(*(max(1, round(size * share / 0.68))
-                              for share in (0.56, 0.12, 0.12, 0.20)), measured=False)
+  train, dev, validation, test = (max(1, round(size * share / 0.68))
+                                  for share in (0.56, 0.12, 0.12, 0.20))
+  return stream_entry.Sizes(train, dev, validation, test, measured=False)

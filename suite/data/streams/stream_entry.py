@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import image_set
 
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
@@ -54,6 +55,7 @@ class Sizes:
   Attributes:
     train, dev, validation, test: of each split.
     measured: whether they were counted; else they are estimated, since the data is not prepared.
+    pixel_bytes: average height times width times channels of an image; None if unknown.
   """
 
   train: int
@@ -61,6 +63,15 @@ class Sizes:
   validation: int
   test: int
   measured: bool = True
+  pixel_bytes: Optional[int] = None
+
+  @property
+  def num_bytes(self) -> Optional[int]:
+    """Bytes of all splits in memory at most: a split that is larger stays on disk."""
+    if self.pixel_bytes is None:
+      return None
+    return sum(min(self.of(split) * self.pixel_bytes, image_set.DEFAULT_MEMORY_LIMIT_BYTES)
+               for split in SPLITS)
 
   def of(self, split: str) -> int:
     """The number of images of a split of `SPLITS`."""
@@ -104,7 +115,9 @@ class StreamEntry:
 
   def _counted(self) -> Sizes:
     splits = self.load()
-    return Sizes(*(getattr(splits, split).size for split in SPLITS))
+    read = getattr(splits.train, "num_pixel_bytes", lambda: None)()
+    return Sizes(splits.train.size, splits.dev.size, splits.validation.size, splits.test.size,
+                 pixel_bytes=None if read is None else read // splits.train.size)
 
   def __repr__(self) -> str:
     return f"StreamEntry({self.key!r}, {self.year}, {self.role})"

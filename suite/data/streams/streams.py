@@ -26,9 +26,12 @@ META_TRAIN, META_TEST = stream_entry.META_TRAIN, stream_entry.META_TEST
 VALIDATION, TEST = stream_entry.VALIDATION, stream_entry.TEST
 HELD_OUT, SPLITS = stream_entry.HELD_OUT, stream_entry.SPLITS
 OURS, PAPER = nevis_entries.OURS, nevis_entries.PAPER
-Missing, Splits, StreamEntry = stream_entry.Missing, stream_entry.Splits, stream_entry.StreamEntry
+Missing = stream_entry.Missing
+Splits = stream_entry.Splits
+StreamEntry = stream_entry.StreamEntry
 MissingDataError = stream_events.MissingDataError
-Stream, StreamEvent = stream_events.Stream, stream_events.StreamEvent
+Stream = stream_events.Stream
+StreamEvent = stream_events.StreamEvent
 
 
 def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,

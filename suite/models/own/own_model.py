@@ -40,6 +40,7 @@ class Backbone:
 
   Attributes:
     keeps_head: whether `own_head` makes the head.
+    given: see above.
   """
 
   def __init__(self, given: Given, head: str = "new", *, owner: str = "the model"):
@@ -48,7 +49,7 @@ class Backbone:
     if not callable(given):
       raise ValueError(f"{owner} is {given!r}; give a tf.keras.Model, or a function that makes "
                        "one.")
-    self._given, self._head, self._owner = given, head, owner
+    self.given, self._head, self._owner = given, head, owner
     self.keeps_head = head == "own"
     self._shape: tuple[int, ...] = ()
     self._checked: set[tuple[int, ...]] = set()
@@ -56,10 +57,10 @@ class Backbone:
   @property
   def image_shape(self) -> tuple[int, int, int] | None:
     """(H, W, C) that a model instance takes; None where that is open or a function is given."""
-    if not isinstance(self._given, tf.keras.Model) or not self._given.built:
+    if not isinstance(self.given, tf.keras.Model) or not self.given.built:
       return None
-    model_checks.check_ends(self._given, self._owner)
-    shape: Any = getattr(self._given, "input_shape", None) or ()
+    model_checks.check_ends(self.given, self._owner)
+    shape: Any = getattr(self.given, "input_shape", None) or ()
     return tuple(shape[1:]) if len(shape) == 4 and all(shape[1:]) else None
 
   def __call__(self, *, image_shape: Any = None, feature_size: int | None = None) -> tf.keras.Model:
@@ -90,14 +91,14 @@ class Backbone:
   def _made(self, num_classes: int) -> tf.keras.Model:
     """The whole model, functional, with an input of the shape asked for."""
     name = "feature_size" if len(self._shape) == 1 else "image_shape"
-    if isinstance(self._given, tf.keras.Model):
-      model = _copy(self._given, self._shape, self._owner)
+    if isinstance(self.given, tf.keras.Model):
+      model = _copy(self.given, self._shape, self._owner)
     else:
-      model = _called(self._given, name, self._shape, num_classes, self._owner)
+      model = _called(self.given, name, self._shape, num_classes, self._owner)
     if not isinstance(model, tf.keras.Model):
       raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
     model = _functional(model, self._shape, self._owner)
-    if self._shape not in self._checked and not _is_shipped(self._given):
+    if self._shape not in self._checked and not _is_shipped(self.given):
       model_checks.check_closed(model, self._shape, self._owner)
     self._checked.add(self._shape)
     return model

@@ -66,7 +66,7 @@ def test_heads():
   whole = own_model.Backbone(net(layers.Dense(7)), "own")
   body, head = whole(image_shape=SHAPE), whole.own_head(7)
   images = np.random.default_rng(0).normal(size=[2, *SHAPE]).astype(np.float32)
-  np.testing.assert_allclose(head(body(images)), whole._given(images), rtol=1e-5)
+  np.testing.assert_allclose(head(body(images)), whole.given(images), rtol=1e-5)
 
 
 def _two_inputs():

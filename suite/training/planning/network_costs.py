@@ -1,0 +1,144 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Counted costs of a network's steps for any task, before there is data."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.compute import ledger as ledger_lib
+from suite.compute import shape_costs
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
+from suite.data.images import image_set
+from suite.training.gradient import network as network_lib
+
+
+class NetworkCosts:
+  """Costs of training and applying the networks of one learner.
+
+  Args:
+    make: makes the network of a task.
+    transform: of the learner's images.
+  """
+
+  def __init__(self, make: Callable[[tasks.Task], network_lib.Network],
+               transform: transform_lib.Transform):
+    self._make, self._transform = make, transform
+    self._networks: dict[tuple[str, int], network_lib.Network] = {}
+    self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}
+    self._steps: dict[str, shape_costs.ShapeCosts] = {}
+    self._answers = shape_costs.ShapeCosts(self._count_answers)
+    self._features = {
+        name: shape_costs.ShapeCosts(functools.partial(self._count_features, name))
+        for name in network_lib.STATISTICS}
+
+  def step(self, task: tasks.Task, batch_size: int) -> flops.Cost:
+    """One training step on a batch of the task."""
+    if task.kind not in self._steps:
+      self._steps[task.kind] = shape_costs.ShapeCosts(
+          lambda rows, classes: self._network(task.kind, classes).step_cost(
+              self._spec(task.kind, classes, rows)))
+    return self._steps[task.kind](batch_size, task.num_classes)
+
+  def answers(self, task: tasks.Task, num: int, batch_size: int) -> flops.Cost:
+    """Logits of `num` images of the task in batches, the last one without padding."""
+    return _in_batches(lambda rows: self._answers(rows, task.num_classes), num, batch_size)
+
+  def features(self, num: int, batch_size: int, statistics: str) -> flops.Cost:
+    """The backbone's features of `num` images in batches; `statistics` as of `Network.extract`."""
+    return _in_batches(lambda rows: self._features[statistics](rows, 2), num, batch_size)
+
+  @property
+  def feature_size(self) -> int:
+    """D."""
+    return int(self._network(tasks.SINGLE_LABEL, 2).backbone.output_shape[-1])
+
+  def weight_bytes(self, num_classes: int) -> int:
+    """Size of the backbone and a head of C classes."""
+    two, three = (sum(v.dtype.size * int(np.prod(v.shape)) for v in network.model.weights)
+                  for network in (self._network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
+    return two + (num_classes - 2) * (three - two)
+
+  def step_probe(self, task: tasks.Task, batch_size: int) -> Callable[[], Any]:
+    """A function that takes one training step on random images."""
+    def run() -> Any:
+      network = self._network(task.kind, task.num_classes)
+      loss = network.loop.step(self._zeros(task, batch_size))
+      return float(tf.reduce_sum(loss))
+
+    return run
+
+  def answer_probe(self, task: tasks.Task, batch_size: int) -> Callable[[], Any]:
+    """A function that computes the logits of one batch of random images."""
+    def run() -> Any:
+      network = self._network(task.kind, task.num_classes)
+      return network.logits(self._zeros(task, batch_size)["image"]).numpy()
+
+    return run
+
+  def _zeros(self, task: tasks.Task, rows: int) -> dict[str, tf.Tensor]:
+    spec = self._spec(task.kind, task.num_classes, rows)
+    return {key: tf.fill(one.shape, "") if one.dtype == tf.string else tf.zeros(
+        one.shape, one.dtype) for key, one in spec.items()}
+
+  def _count_answers(self, rows: int, classes: int) -> flops.Cost:
+    logits = self._network(tasks.SINGLE_LABEL, classes).logits
+    return flops.count(logits.get_concrete_function(self._image_spec(rows)))
+
+  def _count_features(self, statistics: str, rows: int, classes: int) -> flops.Cost:
+    del classes
+    backbone = self._network(tasks.SINGLE_LABEL, 2).backbone
+    compiled = tf.function(lambda images: backbone(images, training=statistics == "batch"))
+    return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
+
+  def _network(self, kind: str, num_classes: int) -> network_lib.Network:
+    key = (kind, num_classes)
+    if key not in self._networks:
+      self._networks[key] = self._make(tasks.Task("planned", kind, num_classes))
+    return self._networks[key]
+
+  def _image_spec(self, rows: int) -> tf.TensorSpec:
+    return self._spec(tasks.SINGLE_LABEL, 2, rows)["image"]
+
+  def _spec(self, kind: str, classes: int, rows: int) -> dict[str, tf.TensorSpec]:
+    """The spec of a training batch, as an image set of such a task gives it."""
+    if (kind, classes) not in self._specs:
+      labels = [0] if kind == tasks.SINGLE_LABEL else np.zeros([1, classes], np.uint8)
+      channels = self._transform.shape[-1]
+      one = image_set.ImageSet.from_arrays(
+          "planned", np.zeros([1, 8, 8, channels], np.uint8), labels, kind=kind,
+          num_classes=classes)
+      self._specs[kind, classes] = one.train_batches(
+          1, seed=(0, 0), transform=self._transform).element_spec
+    return {key: tf.TensorSpec([rows, *spec.shape[1:]], spec.dtype)
+            for key, spec in self._specs[kind, classes].items()}
+
+
+def seconds_of(run: Callable[[], Any], *, at_least: float = 1.0, at_most: int = 20) -> float:
+  """The least time of one call, of calls that take `at_least` seconds together."""
+  run()  # Traced and warmed up.
+  best, spent, calls = float("inf"), 0.0, 0
+  while calls < at_most and (spent < at_least or calls < 2):
+    began = time.monotonic()
+    run()
+    took = time.monotonic() - began
+    best, spent, calls = min(best, took), spent + took, calls + 1
+  return best
+
+
+def charge(ledger: ledger_lib.Ledger, phase: str, cost: flops.Cost, *, examples: int = 0,
+           steps: int = 0) -> None:
+  """Charges a cost that is not paid yet: it has no seconds."""
+  ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps)
+
+
+def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) -> flops.Cost:
+  whole, rest = divmod(num, batch_size)
+  total = cost(batch_size) * whole if whole else flops.ZERO
+  return total + cost(rest) if rest else total

@@ -1,0 +1,77 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What is planned is what is spent, to the FLOP, by a run of the same learner."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from suite.compute import distribution
+from suite.contracts import planning
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.data.streams import streams
+from suite.learners import finetune
+from suite.learners import starts
+from suite.models import conv4
+from suite.protocols import clear
+from suite.protocols import nevis
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import run_writer
+from suite.training.gradient import search
+from suite.training.gradient import trainer
+
+_NEAREST = starts.Nearest(k=3, max_train=20, batch_size=16)
+
+
+def _learner(start=_NEAREST, static=True):
+  return finetune.Finetune(
+      functools.partial(conv4.conv4, filters=2, blocks=1), start=start, static=static,
+      search=search.Search("random", 2), transform=image_ops.Nevis(8),
+      trainer=trainer.Trainer(steps=5, validate_every=2, max_validation=50, eval_batch_size=32))
+
+
+def _plan(learner, stream):
+  plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(), shared={})
+  nevis.run(learner, state=plan, stream=stream)
+  return plan
+
+
+def test_a_run_spends_what_was_planned(tmp_path):
+  # One label and several, five and ten classes; the second task has a past model to look at.
+  entries = digits.nevis_stream(max_train_images=30).entries
+  stream = streams.Stream("two", [entries[0], entries[3]])
+  plan = _plan(_learner(), stream)
+  writer = run_writer.RunWriter(tmp_path, None, progress.Progress("x"))
+  try:
+    state = run_state.RunState(tmp_path, writer, name="x", seed=3,
+                               distribution=distribution.build())
+    nevis.run(_learner(), state=state, stream=stream)
+  finally:
+    writer.close()
+  spent, planned = state.ledger.totals(), plan.ledger.totals()
+  assert plan.num_events == state.done == 4
+  for name in spent:
+    if not name.startswith(("seconds", "peak")):
+      assert planned[name] == spent[name], name
+  assert {f"flops_{phase}" for phase in ("search", "select", "validate", "predict")} < set(planned)
+  store = state.context().store
+  assert plan.stored_bytes == sum(
+      array.nbytes for entry in store.entries() for array in store.load(entry))
+  for probe in plan.probes.values():
+    assert probe.flops > 0
+    probe.run()
+
+
+def test_what_cannot_be_planned_is_named():
+  stream = digits.nevis_stream(num_tasks=1)
+  with pytest.raises(planning.NoEstimateError, match="what start Strange spends is not known"):
+    _plan(_learner(start=type("Strange", (), {})(), static=False), stream)
+  with pytest.raises(planning.NoEstimateError, match="Templates does not say what its training"):
+    _plan(type("Templates", (), {"transform": image_ops.Nevis(8), "begin": None, "learn": None,
+                                 "predict": None, "variables": ()})(), stream)
+  plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(), shared={})
+  with pytest.raises(planning.NoEstimateError, match="this protocol does not say what its events"):
+    clear.run(_learner(), state=plan, buckets=digits.buckets(2))
