@@ -1,13 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Runs all tasks of NEVIS'22 with all learners on small generated archives of the real layouts.
 
-    python tools/nevis_smoke.py DIR [--run nevis/smoke] [--jobs 2] [--gin_param X=Y]
+    python tools/nevis_smoke.py DIR [--jobs 2] [--run nevis/table --only "* smoke/full"]
 
 Writes an archive of about 80 images for each of the 97 data sets (DIR/archives), builds them with
-the builders that read the published archives (DIR/data), and runs the run file (DIR/run). What is
-there already is kept, so that a command that was stopped goes on. The images are noise: errors mean
-nothing, but every archive layout, builder, task and learner is used. Archives of different data
-sets hold the same noise, so images shared by tasks are kept (streams.nevis.shared_images).
+the builders that read the published archives (DIR/data), and runs the cells of a table, or a run
+(DIR/run). What is there already is kept, so that a command that was stopped goes on. The images are
+noise: errors mean nothing, but every archive layout, builder, task and learner is used. Archives of
+different data sets hold the same noise, so images shared by tasks are kept
+(streams.nevis.shared_images).
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ import sys
 import time
 
 from absl import logging
+
+from suite.configs import gin_files
+from suite.tables import table
 
 NUM_EXAMPLES = 80
 
@@ -69,18 +73,20 @@ def build_all(names: list[str], folder: pathlib.Path, jobs: int) -> None:
 def main(argv: list[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
   parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
-  parser.add_argument("--run", default="nevis/smoke", help="a NEVIS'22 run (nevis/smoke)")
+  parser.add_argument("--run", default="nevis/table", help="a table or a run (nevis/table)")
+  parser.add_argument("--only", default="* smoke/full", help="cells of a table (* smoke/full)")
   parser.add_argument("--variant", default="full", help="the stream whose data is built (full)")
-  parser.add_argument("--jobs", type=int, default=2, help="processes that build (2)")
+  parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
   parser.add_argument("--gin_param", action="append", default=[], metavar="X=Y")
   args = parser.parse_args(argv)
   logging.set_verbosity(logging.INFO)
   began = time.monotonic()
   build_all(data_sets(args.variant), args.folder, args.jobs)
   command = [sys.executable, "-m", "suite", "run", args.run, "--data_dir",
-             str(args.folder / "data"), "--workdir", str(args.folder / "run"),
-             "--gin_param", "streams.nevis.shared_images='keep'"]
-  for param in args.gin_param:
+             str(args.folder / "data"), "--workdir", str(args.folder / "run")]
+  if table.is_table(gin_files.find(args.run)[1]):
+    command += ["--jobs", str(args.jobs), "--only", args.only]
+  for param in ("streams.nevis.shared_images='keep'", *args.gin_param):
     command += ["--gin_param", param]
   code = subprocess.run(command, check=False).returncode
   logging.info("%s: exit code %d after %.0f s, data included", args.run, code,

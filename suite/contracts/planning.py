@@ -43,12 +43,15 @@ class Probe:
     flops: of one call.
     run: makes the step and waits for its end.
     what: for the report.
+    smaller: a step of the same kind on fewer images, measured first: where it shows that this one
+      takes long, it stands for it.
   """
 
   phase: str
   flops: int
   run: Callable[[], Any]
   what: str
+  smaller: Probe | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +76,7 @@ class PlanContext:
   Attributes:
     past: the Train events before this one, oldest first.
     shared: what learners of one command may share, such as the counted costs of equal nets.
-    offer: offers a `Probe`; of each phase the one of most FLOPs is measured.
+    offer: offers a `Probe`, or None; of each phase the one of most FLOPs is measured.
   """
 
   event: int
@@ -82,7 +85,7 @@ class PlanContext:
   distribution: distribution_lib.Distribution
   past: Sequence[PlannedTask]
   shared: dict[Any, Any]
-  offer: Callable[[Probe], None]
+  offer: Callable[[Probe | None], None]
   phase: str = "train"
 
 
@@ -152,7 +155,9 @@ class PlannedRun:
         seeds=self._seeds.child("event", self.num_events), distribution=self.distribution,
         past=tuple(self._past), shared=self._shared, offer=self._offer)
 
-  def _offer(self, probe: Probe) -> None:
+  def _offer(self, probe: Probe | None) -> None:
+    if probe is None:
+      return
     known = self.probes.get(probe.phase)
     if known is None or probe.flops > known.flops:
       self.probes[probe.phase] = probe

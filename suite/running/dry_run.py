@@ -21,7 +21,8 @@ from suite.reporting import quantities
 from suite.reporting import text_table
 from suite.training.planning import network_costs
 
-_MAX_NAMED = 12
+_MAX_NAMED = 12  # Data sets that are missing.
+_MAX_SECONDS = 10
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -53,11 +54,21 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
 
 
 class Rate:
-  """A measured rate: FLOPs a second, and of what."""
+  """A measured rate: FLOPs a second, and of what.
+
+  Attributes:
+    flops_per_second: the rate.
+    probe: the step that was measured, or a smaller one if it would take more than `_MAX_SECONDS`.
+    seconds: of the step.
+  """
 
   def __init__(self, probe: planning.Probe):
+    if probe.smaller is not None:
+      smaller = Rate(probe.smaller)
+      if probe.flops / smaller.flops_per_second > _MAX_SECONDS:
+        probe = probe.smaller
     self.probe, self.seconds = probe, network_costs.seconds_of(probe.run)
-    self.flops_per_second = probe.flops / self.seconds
+    self.flops_per_second: float = probe.flops / self.seconds
 
 
 def measured_rates(plans: Any) -> dict[str, Rate]:
@@ -136,7 +147,7 @@ def _memory(plans: Mapping[str, planning.PlannedRun],
     peak, where = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "this process"
   data = [plan.data_bytes for plan in plans.values()]
   most = None if any(size is None for size in data) else max(size or 0 for size in data)
-  return [f"memory: {quantities.si(peak, 'B')} of {where} with the largest step (measured), and "
+  return [f"memory: {quantities.si(peak, 'B')} of {where} after these steps, and "
           f"images of two tasks, {quantities.si(most, 'B')} at most as pixels."]
 
 

@@ -13,10 +13,13 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.compute import shape_costs
+from suite.contracts import planning
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
 from suite.training.gradient import network as network_lib
+
+_FEW = 16  # Images of the step that is measured first.
 
 
 class NetworkCosts:
@@ -65,24 +68,25 @@ class NetworkCosts:
                   for network in (self._network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
     return two + (num_classes - 2) * (three - two)
 
-  def step_probe(self, task: tasks.Task, batch_size: int) -> Callable[[], Any]:
-    """A function that takes one training step on random images."""
-    def run() -> Any:
+  def step_probe(self, phase: str, task: tasks.Task, batch_size: int) -> planning.Probe | None:
+    """A training step on blank images; None if its cost is unknown."""
+    def run(rows: int) -> Any:
       network = self._network(task.kind, task.num_classes)
-      loss = network.loop.step(self._zeros(task, batch_size))
-      return float(tf.reduce_sum(loss))
+      return float(tf.reduce_sum(network.loop.step(self._blank(task, rows))))
 
-    return run
+    return _probe(phase, lambda rows: self.step(task, rows), run, batch_size,
+                  f"training steps of {{}} images, {task.num_classes} classes")
 
-  def answer_probe(self, task: tasks.Task, batch_size: int) -> Callable[[], Any]:
-    """A function that computes the logits of one batch of random images."""
-    def run() -> Any:
+  def answer_probe(self, task: tasks.Task, batch_size: int) -> planning.Probe | None:
+    """The logits of one batch of blank images; None if their cost is unknown."""
+    def run(rows: int) -> Any:
       network = self._network(task.kind, task.num_classes)
-      return network.logits(self._zeros(task, batch_size)["image"]).numpy()
+      return network.logits(self._blank(task, rows)["image"]).numpy()
 
-    return run
+    return _probe("predict", lambda rows: self.answers(task, rows, rows), run, batch_size,
+                  "predictions of {} images")
 
-  def _zeros(self, task: tasks.Task, rows: int) -> dict[str, tf.Tensor]:
+  def _blank(self, task: tasks.Task, rows: int) -> dict[str, tf.Tensor]:
     spec = self._spec(task.kind, task.num_classes, rows)
     return {key: tf.fill(one.shape, "") if one.dtype == tf.string else tf.zeros(
         one.shape, one.dtype) for key, one in spec.items()}
@@ -118,6 +122,17 @@ class NetworkCosts:
           1, seed=(0, 0), transform=self._transform).element_spec
     return {key: tf.TensorSpec([rows, *spec.shape[1:]], spec.dtype)
             for key, spec in self._specs[kind, classes].items()}
+
+
+def _probe(phase: str, cost: Callable[[int], flops.Cost], run: Callable[[int], Any],
+           batch_size: int, what: str) -> planning.Probe | None:
+  """A probe of a batch, and of a smaller one."""
+  smaller = _probe(phase, cost, run, _FEW, what) if batch_size > _FEW else None
+  amount = cost(batch_size).flops
+  if not amount:
+    return None
+  return planning.Probe(
+      phase, amount, functools.partial(run, batch_size), what.format(batch_size), smaller)
 
 
 def seconds_of(run: Callable[[], Any], *, at_least: float = 1.0, at_most: int = 20) -> float:

@@ -1,0 +1,90 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The report of a dry run, worked by hand on a protocol and a learner that know their costs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from suite.compute import distribution
+from suite.contracts import planning
+from suite.contracts import tasks
+from suite.running import dry_run
+
+_TASK = tasks.Task("a", "single_label", 3)
+
+
+class Known:
+  """A training costs 1 GFLOP an image, a prediction 1 MFLOP."""
+
+  def plan(self, planned, context):
+    context.ledger.charge("train", flops=10**9 * planned.train, macs=0, steps=planned.train)
+    for flops in (5, 7):
+      context.offer(planning.Probe("train", flops, lambda: time.sleep(0.02), f"steps of {flops}"))
+    return planning.Footprint(
+        stored_bytes=1000, scratch_bytes=100 * planned.train, memory_bytes=10 * planned.train)
+
+  def plan_predict(self, planned, num, batch_size, context):
+    assert context.past[-1] is planned
+    context.ledger.charge("predict", flops=10**6 * num, macs=0, examples=num)
+
+
+class Silent:
+  pass
+
+
+def protocol(learner, *, state):
+  for train in (2, 4):
+    planned = planning.PlannedTask(_TASK, train, 1)
+    state.learn(learner, planned)
+    state.predict(learner, planned, 30, 8)
+  return state.report(data_bytes=2048, stream="two", num_tasks=2, estimated=["a"], left_out=[],
+                      missing=[("data/a", "not there.", "build a")])
+
+
+def _report(**learners):
+  return dry_run.report(protocol, learners, 0, distribution.build())
+
+
+def test_the_report_names_costs_time_memory_and_missing_data():
+  text = _report(known=Known, silent=Silent)
+  row = next(line for line in text.splitlines() if line.startswith("known"))
+  # Twice 2 and 4 images; weights of two tasks and the largest scratch; the largest memory.
+  assert row.split()[:9] == ["known", "4", "6", "6.00", "GFLOP", "60.0", "MFLOP", "6.06", "GFLOP"]
+  assert row.endswith("2.40 kB     40 B")
+  assert "train: 3" in text and "FLOP/s in steps of 7 (2" in text  # 7 FLOPs in 20 ms.
+  assert "images of two tasks, 2.05 kB at most" in text
+  assert "1 tasks have sizes estimated from the paper's" in text
+  assert "data: 1 data sets are not prepared" in text and "data/a: not there. Run: build a" in text
+  assert "silent: no estimate, Silent does not say what its training will cost" in text
+
+
+def test_time_is_flops_by_the_rate_of_their_phase():
+  rate = dry_run.Rate(planning.Probe("train", 100, lambda: None, "steps"))
+  rate.flops_per_second = 50.0
+  slow = dry_run.Rate(planning.Probe("predict", 100, lambda: None, "predictions"))
+  slow.flops_per_second = 10.0
+  totals = {"flops_train": 3600 * 50, "flops_predict": 3600 * 20, "flops_select": 3600 * 10}
+  assert dry_run.hours(totals, {"train": rate, "predict": slow}) == pytest.approx(1 + 2 + 1)
+  assert dry_run.hours(totals, {"train": rate}) == pytest.approx(1 + 0.4 + 0.2)
+  assert dry_run.hours({"flops_train": None}, {"train": rate}) is None
+  assert dry_run.hours(totals, {}) is None
+
+
+def test_a_step_that_takes_long_is_measured_on_fewer_images():
+  calls = []
+  def step(flops, smaller=None):
+    return planning.Probe("train", flops, lambda: (calls.append(flops), time.sleep(0.002)), "steps",
+                          smaller)
+  assert dry_run.Rate(step(50, step(10))).probe.flops == 50 and set(calls) == {10, 50}
+  calls.clear()
+  assert dry_run.Rate(step(10**9, step(10))).probe.flops == 10 and set(calls) == {10}
+
+
+def test_without_any_estimate_all_reasons_are_said():
+  with pytest.raises(planning.NoEstimateError, match="There is no estimate: x: Silent does not"):
+    _report(x=Silent)
+  with pytest.raises(planning.NoEstimateError, match="x: this protocol does not say what its eve"):
+    dry_run.report(lambda learner, state: state.resume(learner), {"x": Known}, 0,
+                   distribution.build())
