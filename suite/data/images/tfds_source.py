@@ -7,7 +7,7 @@ TFDS and tfds_builders are slow to import, so they are imported when a function 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -29,6 +29,13 @@ class LabelFacts:
 def label_facts(name: str, *, data_dir: Optional[str] = None) -> LabelFacts:
   """The labels' kind and number, from the builder: the data need not be prepared."""
   return _label_facts(name, _builder(name, data_dir).info.features)
+
+
+def label_names(name: str, *, data_dir: Optional[str] = None) -> Sequence[str]:
+  """The names of the classes, from the builder."""
+  features = _builder(name, data_dir).info.features
+  found = features[_label_facts(name, features).key]
+  return list(getattr(found, "feature", found).names)
 
 
 def is_known(name: str) -> bool:

@@ -48,18 +48,42 @@ class ClassGroups:
              else np.random.default_rng(seed).permutation(self.num_classes))
     return [np.sort(group) for group in np.split(order, num_groups)]
 
-  def entry(self, classes: np.ndarray, number: int, role: str) -> stream_entry.StreamEntry:
-    """The task number 0, 1, ... of some classes, which it numbers from 0 in their order."""
-    name = f"{self.name.rpartition('/')[2].replace(' ', '_')}_{number:03d}"
-    task = tasks.Task(name, self._kind, len(classes))
+  def by_name(self) -> dict[str, np.ndarray]:
+    """The classes of a named data set by what their names begin with, up to the first "/"."""
+    groups: dict[str, list[int]] = {}
+    for number, name in enumerate(tfds_source.label_names(self.name, data_dir=self._data_dir)):
+      groups.setdefault(name.partition("/")[0], []).append(number)
+    return {name: np.array(groups[name]) for name in sorted(groups) if len(groups[name]) > 1}
+
+  def entry(self, classes: np.ndarray, number: int, role: str, *, name: Optional[str] = None,
+            year: Optional[int] = None) -> stream_entry.StreamEntry:
+    """The task of some classes, which it numbers from 0 in their order.
+
+    Args:
+      classes: those without an image are left out, which is seen when the data is read.
+      number: 0, 1, ...
+      role: of the task.
+      name: of the task; None: the data set's and the number.
+      year: None: number + 1.
+    """
+    key = name or f"{self.name.rpartition('/')[2].replace(' ', '_')}_{number:03d}"
+
+    def present() -> np.ndarray:
+      return classes if self._split is None else np.intersect1d(classes, self._classes)
 
     def load() -> stream_entry.Splits:
-      sets: dict[str, Any] = {part: getattr(self._splits, part).of_classes(classes)
+      sets: dict[str, Any] = {part: getattr(self._splits, part).of_classes(present())
                               for part in stream_entry.SPLITS}
       return stream_entry.Splits(**sets)
 
-    return stream_entry.StreamEntry(task, number + 1, role, load, self.name, missing=self._missing,
-                                    version=self._version)
+    return stream_entry.StreamEntry(
+        lambda: tasks.Task(key, self._kind, len(present())), number + 1 if year is None else year,
+        role, load, self.name, key=key, missing=self._missing, version=self._version)
+
+  @functools.cached_property
+  def _classes(self) -> np.ndarray:
+    """The classes that have an image to train on, ascending."""
+    return np.unique(self._splits.train.labels)
 
   @functools.cached_property
   def _splits(self) -> stream_entry.Splits:

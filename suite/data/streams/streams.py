@@ -4,6 +4,7 @@
   nevis       NEVIS'22: the stream, parts of it, other orders (figure 10), the variants of table 5
   of          image sets of a user, a task each
   of_classes  groups of classes of one data set, a task each (Split-ImageNet, section 5.14)
+  of_groups   groups of classes of several data sets, each with a year
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from suite.contracts import tasks
 from suite.data.streams import class_groups
+from suite.data.streams import dated_groups
 from suite.data.streams import nevis_entries
 from suite.data.streams import nevis_table
 from suite.data.streams import own_splits
@@ -164,3 +166,23 @@ def of_classes(data: Any, *, num_tasks: int = 100, seed: Optional[int] = 0,
   entries = [groups.entry(classes, number, META_TRAIN if number < num_meta_train else META_TEST)
              for number, classes in enumerate(groups.deal(num_tasks, seed))]
   return Stream(f"{groups.name} in {num_tasks} groups of classes", entries)
+
+
+def of_groups(groups: Sequence[dated_groups.DatedGroups], *, num_meta_test: int,
+              name: str = "groups", data_dir: Optional[str] = None) -> Stream:
+  """A stream whose tasks are groups of classes of several data sets, in order of their years.
+
+  Args:
+    groups: those of each data set; of two tasks of one year that of the earlier data set is first.
+    num_meta_test: the last tasks, which the headline score is a mean over.
+    name: of the stream.
+    data_dir: where the data sets are prepared.
+  """
+  entries = sorted((entry for part in groups for entry in part.entries(data_dir)),
+                   key=lambda entry: entry.year)
+  if not 1 <= num_meta_test <= len(entries):
+    raise ValueError(f"num_meta_test={num_meta_test} of {len(entries)} tasks; at least one is to "
+                     f"be scored: allowed are 1 to {len(entries)}.")
+  for entry in entries[-num_meta_test:]:
+    entry.role = META_TEST
+  return Stream(name, entries)

@@ -9,6 +9,8 @@ import pytest
 from suite.contracts import experience
 from suite.contracts import tasks
 from suite.data.images import image_set
+from suite.data.streams import class_groups
+from suite.data.streams import dated_groups
 from suite.data.streams import streams
 import tfds_builders
 from tfds_builders import catalog
@@ -281,3 +283,27 @@ def test_groups_of_a_named_data_set_know_what_is_missing(tmp_path):
   assert [m.dataset for m in stream.missing()] == ["nevis/tiny_imagenet"]
   with pytest.raises(ValueError, match="'nevis/voc2007' is multi_label; its images would belong"):
     streams.of_classes("nevis/voc2007", data_dir=str(tmp_path))
+
+
+def test_groups_of_several_data_sets_are_sorted_by_year_and_the_last_are_scored(monkeypatch):
+  names = ["A/1", "A/2", "alone/1", "B/1", "B/2", "B/3"]
+  monkeypatch.setattr(class_groups.tfds_source, "label_names", lambda *_, **__: names)
+  monkeypatch.setattr(class_groups.tfds_source, "label_facts", lambda *_, **__: (
+      class_groups.tfds_source.LabelFacts("label", "single_label", 6)))
+  held = _classes()
+  without = held.subset(np.flatnonzero(held.labels != 5))  # The class B/3 has no image.
+  monkeypatch.setattr(class_groups.prepared_sets, "read", lambda *_, **__: without)
+  groups = [dated_groups.DatedGroups("six/drawn", 2, first_year=1990, every=5, split="train"),
+            dated_groups.DatedGroups("nevis/six", 3, num_classes=2, first_year=1988, every=4)]
+  stream = streams.of_groups(groups, num_meta_test=2, name="mine")
+  assert [(e.year, e.key, e.role) for e in stream.entries] == [
+      (1988, "six_000", "meta_train"), (1990, "six_A", "meta_train"),
+      (1992, "six_001", "meta_train"), (1995, "six_B", "meta_test"),
+      (1996, "six_002", "meta_test")]
+  alphabet = stream.entries[3]
+  assert alphabet.task.num_classes == 2 and set(alphabet.load().train.labels) == {0, 1}
+  assert set(alphabet.load().train.pixels().ravel()) == {3, 4}
+  with pytest.raises(ValueError, match="num_tasks=4 .* has 3 such groups .* allowed are 1 to 3"):
+    streams.of_groups([dated_groups.DatedGroups("six", 4, num_classes=2)], num_meta_test=1)
+  with pytest.raises(ValueError, match="num_meta_test=0 of 5 tasks; .* allowed are 1 to 5"):
+    streams.of_groups(groups, num_meta_test=0)
