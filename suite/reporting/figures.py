@@ -178,8 +178,10 @@ def style() -> Iterator[None]:
     yield
 
 
-def new_axes(title: str, *, width: float, height: float):
-  figure = figure_lib.Figure(figsize=(width, height), layout="constrained")
+def new_axes(title: str, *, width: float, height: float, legend: int = 0):
+  """Makes a figure of one pair of axes, high enough for a legend of `legend` entries beside it."""
+  figure = figure_lib.Figure(
+      figsize=(width, max(height, 0.9 + 0.24 * legend)), layout="constrained")
   backend_agg.FigureCanvasAgg(figure)
   axes = figure.add_subplot()
   if title:

@@ -58,6 +58,13 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, ending):
     assert b"Matplotlib v" not in first and b"dc:date" not in first
 
 
+def test_a_figure_is_high_enough_for_its_legend():
+  figure, _ = figures.new_axes("", width=4, height=2, legend=20)
+  assert list(figure.get_size_inches()) == pytest.approx([4, 5.7])
+  figure, _ = figures.new_axes("", width=4, height=2, legend=3)
+  assert list(figure.get_size_inches()) == [4, 2]
+
+
 def test_another_ending_is_refused(tmp_path):
   with pytest.raises(ValueError, match=r"a\.pdf: allowed endings are \.png, \.svg"):
     figures.save(figure_lib.Figure(), tmp_path / "a.pdf")

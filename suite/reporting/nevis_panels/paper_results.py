@@ -99,7 +99,7 @@ def draw(results: stream_results.StreamResults, paper: stream_results.StreamResu
   """Draws our errors against the printed ones of the same method, a point a task."""
   found = pairs(results, paper)
   with figures.style():
-    figure, axes = figures.new_axes(title, width=6.6, height=4.8)
+    figure, axes = figures.new_axes(title, width=6.6, height=4.8, legend=len(found))
     for i, (label, ours, theirs) in enumerate(found):
       axes.plot(100 * theirs, 100 * ours, label=label, markersize=5, alpha=0.8,
                 **{**figures.look(i), "linestyle": "none"})

@@ -88,7 +88,8 @@ def draw(found: Sequence[LearnerPoint], title: str) -> Any:
   shown = [WITHOUT, WITH] if pretrained else [WITH]
   methods = list(dict.fromkeys(p.method for p in found))
   with figures.style():
-    figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2)
+    figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2,
+                                     legend=len(methods) + 1)
     first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
     both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
                      for i in range(1, len(shown)))]

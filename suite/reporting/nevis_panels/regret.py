@@ -93,7 +93,8 @@ def draw(results: stream_results.StreamResults, found: Sequence[Curve]) -> Any:
   if meta_test and len(meta_test) < len(results.tasks):
     shown.insert(0, ("Meta-test tasks", meta_test, [c.meta_test for c in found]))
   with figures.style():
-    figure, first = figures.new_axes("", width=8.6, height=3.0 * len(shown) + 0.4)
+    figure, first = figures.new_axes("", width=8.6, height=3.0 * len(shown) + 0.4,
+                                     legend=len(found))
     grid = figure.add_gridspec(len(shown), 1)
     first.set_subplotspec(grid[0])
     rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(shown)))]

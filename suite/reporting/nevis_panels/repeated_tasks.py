@@ -78,7 +78,8 @@ def draw(found: list[Transfer], title: str) -> Any:
   width = 0.8 / len(labels)
   with figures.style():
     figure, axes = figures.new_axes(
-        title, width=2.4 + 0.35 * len(names) * (1 + len(labels) / 2) + 2, height=3.8)
+        title, width=2.4 + 0.35 * len(names) * (1 + len(labels) / 2) + 2, height=3.8,
+        legend=len(labels))
     for i, label in enumerate(labels):
       own = {t.task: t.value for t in found if t.label == label}
       axes.bar(np.arange(len(names)) + (i - (len(labels) - 1) / 2) * width,

@@ -129,7 +129,8 @@ def draw(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str], title:
   step = 0.075 * max(map(len, places)) + 0.35
   with figures.style():
     figure, axes = figures.new_axes(title, width=max(6.0, step * (depth + 1) + 1.6),
-                                    height=max(2.4, 0.34 * (rows + 1) + 0.9))
+                                    height=max(2.4, 0.34 * (rows + 1) + 0.9),
+                                    legend=len(names) + 1)
     for edge in edges:
       if edge.source is not None:
         _draw_arrow(axes, places[edge.source], places[edge.task])

@@ -63,9 +63,7 @@ def of(tasks: Sequence[stream_results.TaskRow], given: Mapping[str, TaskFacts] |
 
 def _of_stream() -> dict[str, TaskFacts]:
   """The table's facts by key, and by name for keys of other streams."""
-  facts = {line: TaskFacts(getattr(line, "domain", "") or stream_groups.UNKNOWN,
-                           getattr(line, "size", 0) or None,
-                           _side(*getattr(line, "resolution", (0, 0))))
+  facts = {line: TaskFacts(line.domain, line.size, _side(*line.resolution))
            for line in nevis_table.full()}
   return {**{line.name: fact for line, fact in facts.items()},
           **{line.key: fact for line, fact in facts.items()}}

@@ -105,7 +105,8 @@ def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
   across = min(4, len(groups))
   down = -(-len(groups) // across)
   with figures.style():
-    figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5)
+    figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5,
+                                     legend=len(methods) + 1)
     grid = figure.add_gridspec(down, across)
     first.set_subplotspec(grid[0, 0])
     every = [first, *(figure.add_subplot(grid[divmod(i, across)]) for i in range(1, len(groups)))]
@@ -130,7 +131,8 @@ def draw(found: Sequence[GroupError], title: str) -> Any:
   labels = list(dict.fromkeys(e.label for e in found))
   counts = {e.group: e.num_tasks for e in found}
   with figures.style():
-    figure, axes = figures.new_axes(title, width=7.6, height=1.3 + 0.55 * len(groups))
+    figure, axes = figures.new_axes(title, width=7.6, height=1.3 + 0.55 * len(groups),
+                                    legend=len(labels))
     for i, label in enumerate(labels):
       own = {e.group: e.error for e in found if e.label == label}
       offset = 0.5 * ((i + 0.5) / len(labels) - 0.5)

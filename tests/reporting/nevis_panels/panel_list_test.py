@@ -180,5 +180,5 @@ def test_facts_are_those_given_then_those_of_the_records_then_the_tables():
   tasks = [stream_results.TaskRow(key, key.partition("@")[0], 2000, "meta_train", "error", images)
            for key, images in (("mnist", None), ("mnist@2", 60_000), ("mine", 10), ("b", None))]
   mnist, again, mine, unknown = task_facts.of(tasks, {"mine": task_facts.TaskFacts("ocr")})
-  assert again == mnist._replace(size=60_000)
+  assert mnist == ("ocr", 51_000, 28.0) and again == ("ocr", 60_000, 28.0)
   assert mine == ("ocr", 10, None) and unknown == ("unknown", None, None)
