@@ -75,6 +75,7 @@ class PlanContext:
 
   Attributes:
     past: the Train events before this one, oldest first.
+    planned_before: names of the learners of the same run that are planned already.
     shared: what learners of one command may share, such as the counted costs of equal nets.
     offer: offers a `Probe`, or None; of each phase the one of most FLOPs is measured.
   """
@@ -84,6 +85,7 @@ class PlanContext:
   seeds: seeds_lib.Seeds
   distribution: distribution_lib.Distribution
   past: Sequence[PlannedTask]
+  planned_before: Sequence[str]
   shared: dict[Any, Any]
   offer: Callable[[Probe | None], None]
   phase: str = "train"
@@ -107,7 +109,7 @@ class PlannedRun:
   Args:
     name: of the learner.
     seed, distribution: as of the run.
-    shared: see `PlanContext`.
+    shared, planned_before: see `PlanContext`.
 
   Attributes:
     ledger: the planned costs.
@@ -119,7 +121,7 @@ class PlannedRun:
   """
 
   def __init__(self, name: str, *, seed: int, distribution: distribution_lib.Distribution,
-               shared: dict[Any, Any]):
+               shared: dict[Any, Any], planned_before: Sequence[str] = ()):
     self.name, self.distribution = name, distribution
     self.ledger = ledger_lib.Ledger()
     self.num_events = self.stored_bytes = self.scratch_bytes = self.memory_bytes = 0
@@ -128,6 +130,7 @@ class PlannedRun:
     self.facts: dict[str, Any] = {}
     self._seeds, self._shared = seeds_lib.Seeds(seed), shared
     self._past: list[PlannedTask] = []
+    self._planned_before = tuple(planned_before)
 
   def learn(self, learner: Any, planned: PlannedTask) -> None:
     """Plans a Train event."""
@@ -153,7 +156,8 @@ class PlannedRun:
     return PlanContext(
         event=self.num_events, ledger=self.ledger,
         seeds=self._seeds.child("event", self.num_events), distribution=self.distribution,
-        past=tuple(self._past), shared=self._shared, offer=self._offer)
+        past=tuple(self._past), planned_before=self._planned_before, shared=self._shared,
+        offer=self._offer)
 
   def _offer(self, probe: Probe | None) -> None:
     if probe is None:

@@ -158,10 +158,11 @@ def _choose(start: starts.Start, costs: network_costs.NetworkCosts, planned: pla
     found = pretrained.load(network.backbone, lambda seed: network.initial_weights(seed)[
         :network.num_backbone_weights])
     context.ledger.charge("pretrain", **found.cost)
-  times = (len(context.past) + start.include_random + (pretrained is not None)
-           if isinstance(start, starts.Nearest) else 0)
-  if not times or (pretrained is None and not context.past):
+  if not isinstance(start, starts.Nearest):
     return
+  if not context.past and (pretrained is None or not start.include_random):
+    return  # There is nothing to choose from.
+  times = len(context.past) + start.include_random + (pretrained is not None)
   train, dev = min(start.max_train, planned.train), min(start.max_validation, planned.dev)
   for num in (train, dev):
     cost = costs.features(num, start.batch_size, start.statistics)

@@ -36,7 +36,8 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   refused: dict[str, str] = {}
   shared: dict[Any, Any] = {}
   for name, make in learners.items():
-    plan = planning.PlannedRun(name, seed=seed, distribution=distribution, shared=shared)
+    plan = planning.PlannedRun(name, seed=seed, distribution=distribution, shared=shared,
+                                planned_before=list(plans))
     try:
       logging.info("%s: counting the costs of its steps", name)
       protocol(make(), state=plan)

@@ -18,6 +18,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
 from suite.training.gradient import network as network_lib
+from suite.training.multitask import auxiliary as auxiliary_lib
 
 _FEW = 16  # Images of the step that is measured first.
 
@@ -36,6 +37,7 @@ class NetworkCosts:
     self._networks: dict[tuple[str, int], network_lib.Network] = {}
     self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}
     self._steps: dict[str, shape_costs.ShapeCosts] = {}
+    self._auxiliary: dict[tuple[str, int], shape_costs.ShapeCosts] = {}
     self._answers = shape_costs.ShapeCosts(self._count_answers)
     self._features = {
         name: shape_costs.ShapeCosts(functools.partial(self._count_features, name))
@@ -45,9 +47,28 @@ class NetworkCosts:
     """One training step on a batch of the task."""
     if task.kind not in self._steps:
       self._steps[task.kind] = shape_costs.ShapeCosts(
-          lambda rows, classes: self._network(task.kind, classes).step_cost(
+          lambda rows, classes: self.network(task.kind, classes).step_cost(
               self._spec(task.kind, classes, rows)))
     return self._steps[task.kind](batch_size, task.num_classes)
+
+  def auxiliary(self, kind: str, shape: auxiliary_lib.Shape) -> flops.Cost:
+    """What auxiliary batches add to a training step."""
+    key = (kind, shape.batch_size)
+    if key not in self._auxiliary:
+      self._auxiliary[key] = shape_costs.ShapeCosts(
+          lambda groups, classes: self._count_auxiliary(kind, auxiliary_lib.Shape(
+              classes, groups, shape.batch_size)))
+    return self._auxiliary[key](shape.groups, shape.num_classes)
+
+  def _count_auxiliary(self, kind: str, shape: auxiliary_lib.Shape) -> flops.Cost:
+    spec = self._spec(kind, 2, 2)
+    rows = [shape.groups, shape.batch_size]
+    image = spec["image"]
+    further = {"image": tf.TensorSpec([*rows, *image.shape[1:]], image.dtype),
+               "label": tf.TensorSpec([*rows, shape.num_classes], tf.uint8),
+               "mask": tf.TensorSpec(rows, tf.bool)}
+    network = self.network(kind, 2)
+    return _less(network.step_cost({**spec, "auxiliary": further}), network.step_cost(spec))
 
   def answers(self, task: tasks.Task, num: int, batch_size: int) -> flops.Cost:
     """Logits of `num` images of the task in batches, the last one without padding."""
@@ -60,18 +81,18 @@ class NetworkCosts:
   @property
   def feature_size(self) -> int:
     """D."""
-    return int(self._network(tasks.SINGLE_LABEL, 2).backbone.output_shape[-1])
+    return int(self.network(tasks.SINGLE_LABEL, 2).backbone.output_shape[-1])
 
   def weight_bytes(self, num_classes: int) -> int:
     """Size of the backbone and a head of C classes."""
     two, three = (sum(v.dtype.size * int(np.prod(v.shape)) for v in network.model.weights)
-                  for network in (self._network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
+                  for network in (self.network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
     return two + (num_classes - 2) * (three - two)
 
   def step_probe(self, phase: str, task: tasks.Task, batch_size: int) -> planning.Probe | None:
     """A training step on blank images; None if its cost is unknown."""
     def run(rows: int) -> Any:
-      network = self._network(task.kind, task.num_classes)
+      network = self.network(task.kind, task.num_classes)
       return float(tf.reduce_sum(network.loop.step(self._blank(task, rows))))
 
     return _probe(phase, lambda rows: self.step(task, rows), run, batch_size,
@@ -80,7 +101,7 @@ class NetworkCosts:
   def answer_probe(self, task: tasks.Task, batch_size: int) -> planning.Probe | None:
     """The logits of one batch of blank images; None if their cost is unknown."""
     def run(rows: int) -> Any:
-      network = self._network(task.kind, task.num_classes)
+      network = self.network(task.kind, task.num_classes)
       return network.logits(self._blank(task, rows)["image"]).numpy()
 
     return _probe("predict", lambda rows: self.answers(task, rows, rows), run, batch_size,
@@ -92,16 +113,17 @@ class NetworkCosts:
         one.shape, one.dtype) for key, one in spec.items()}
 
   def _count_answers(self, rows: int, classes: int) -> flops.Cost:
-    logits = self._network(tasks.SINGLE_LABEL, classes).logits
+    logits = self.network(tasks.SINGLE_LABEL, classes).logits
     return flops.count(logits.get_concrete_function(self._image_spec(rows)))
 
   def _count_features(self, statistics: str, rows: int, classes: int) -> flops.Cost:
     del classes
-    backbone = self._network(tasks.SINGLE_LABEL, 2).backbone
+    backbone = self.network(tasks.SINGLE_LABEL, 2).backbone
     compiled = tf.function(lambda images: backbone(images, training=statistics == "batch"))
     return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
 
-  def _network(self, kind: str, num_classes: int) -> network_lib.Network:
+  def network(self, kind: str, num_classes: int) -> network_lib.Network:
+    """The network of such a task, for counting: its weights are scratch."""
     key = (kind, num_classes)
     if key not in self._networks:
       self._networks[key] = self._make(tasks.Task("planned", kind, num_classes))
@@ -151,6 +173,12 @@ def charge(ledger: ledger_lib.Ledger, phase: str, cost: flops.Cost, *, examples:
            steps: int = 0) -> None:
   """Charges a cost that is not paid yet: it has no seconds."""
   ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps)
+
+
+def _less(total: flops.Cost, part: flops.Cost) -> flops.Cost:
+  def less(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a - b
+  return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs), total.uncounted)
 
 
 def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) -> flops.Cost:
