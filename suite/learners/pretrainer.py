@@ -141,7 +141,8 @@ class Pretrainer(tf.Module):
   def _batches_of(self, portion: portions.Portion, context: context_lib.Context) -> _Batches:
     pretext, images = self.pretext, portion.images
     if pretext.several_tasks and not isinstance(images, task_mixture.TaskMixture):
-      images = task_mixture.TaskMixture({images.name: images}, name=images.name)
+      one = cast(examples.ExampleSet, images)  # An unlabeled set was refused.
+      images = task_mixture.TaskMixture({images.name: one}, name=images.name)
     transforms = ([self.transform] if pretext.num_views == 1 else
                   [_two_views(self.transform, pretext).view(n) for n in range(pretext.num_views)])
     seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")

@@ -7,7 +7,8 @@ A training pass is an endless sequence of groups g = 0, 1, 2, ...; a batch has K
   drawn       the task of each group is drawn, from a hash of (seed, g)
 
 The n-th group of a task holds the n-th batch of its own endless training pass. Batches are a pure
-function of (seed, step), so that a training can be resumed at any step.
+function of (seed, step), so that a training can be resumed at any step. Each task has an input
+pipeline, which takes a tenth of a second or more to make.
 
   image  uint8 [K, B / K, S, S, 3]
   label  uint8 [K, B / K, C], the classes of all tasks; see `class_codes`
@@ -31,6 +32,7 @@ from suite.data.images import sampling
 
 _TASK = 6  # A purpose of the seed, beside those of sampling.py and streamed_set.py.
 _COUNTED_AT_ONCE = 1 << 16
+_BUFFER_BYTES = 2**29  # Of prepared batches: every task's pipeline keeps some.
 
 
 class TaskMixture:
@@ -112,7 +114,9 @@ class TaskMixture:
       groups = tf.data.Dataset.choose_from_datasets(
           parts, tf.data.Dataset.counter().map(task_of), stop_on_empty_dataset=False)
     batches = groups.batch(self.num_groups, drop_remainder=True)
-    return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    options = tf.data.Options()
+    options.autotune.ram_budget = _BUFFER_BYTES
+    return image_set.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
 
   def train_batches(self, batch_size: int, **arguments: Any) -> tf.data.Dataset:
     """As `group_batches`, the groups one after the other: "image" [B, S, S, 3], "label" [B, C]."""
