@@ -12,11 +12,11 @@ memory, but for those that are streamed from disk.
 from __future__ import annotations
 
 from suite.contracts import examples
-from suite.data.streams import streams
+from suite.data.streams import stream_events
 from suite.data.streams import task_mixture
 
 
-def one_task(stream: streams.Stream, task: str) -> examples.ExampleSet:
+def one_task(stream: stream_events.Stream, task: str) -> examples.ExampleSet:
   """The training images of one meta-train task, by its key."""
   part = _meta_train(stream)
   found = {entry.key: entry for entry in part.entries}
@@ -26,7 +26,7 @@ def one_task(stream: streams.Stream, task: str) -> examples.ExampleSet:
   return found[task].load().train
 
 
-def all_tasks(stream: streams.Stream, groups: int = 8, exponent: float = 1.0
+def all_tasks(stream: stream_events.Stream, groups: int = 8, exponent: float = 1.0
               ) -> task_mixture.TaskMixture:
   """The training images of all meta-train tasks; a task that is repeated takes part once.
 
@@ -41,7 +41,7 @@ def all_tasks(stream: streams.Stream, groups: int = 8, exponent: float = 1.0
   return task_mixture.TaskMixture(sets, name=part.name, groups=groups, exponent=exponent)
 
 
-def _meta_train(stream: streams.Stream) -> streams.Stream:
+def _meta_train(stream: stream_events.Stream) -> stream_events.Stream:
   part = stream.meta_train()
   part.events()  # Names all data that is missing.
   return part
