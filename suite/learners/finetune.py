@@ -81,7 +81,9 @@ class Finetune(tf.Module):
     self._multitask, self._held = multitask, _Held()
     named = trial_models.backbones(backbone, "Finetune.backbone")
     _check_search(search, trainer, multitask)
-    _check_space(search, named, start, transform)
+    named = _check_space(search, named, transform)
+    if len(named) > 1:
+      _check_architectures(list(named), start, self._static, multitask)
     if multitask is not None:
       _check_multitask(multitask, start, self._static)
       self.deliveries = (deliveries.TASKS,)
@@ -213,7 +215,7 @@ class Finetune(tf.Module):
              num_members: int = 1, auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
     """Searches and trains; the best trials' weights are kept under `name`."""
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
-    chooses = bool(self._search.values(trial_models.BACKBONE))
+    chooses = len(self._models.names) > 1
 
     def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
       network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
@@ -314,9 +316,9 @@ def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,
                      "search. Set Search.learning_rate to one number, which is only recorded.")
 
 
-def _check_space(search: search_lib.Search, named: Mapping[str, Any], start: starts.Start,
-                 transform: transform_lib.Transform) -> None:
-  """Refuses values of further dimensions that are not known."""
+def _check_space(search: search_lib.Search, named: Mapping[str, own_model.Backbone],
+                 transform: transform_lib.Transform) -> Dict[str, own_model.Backbone]:
+  """Refuses values of further dimensions that are not known; returns the backbones to try."""
   chosen = search.values(trial_models.BACKBONE)
   unknown = [name for name in chosen if name not in named or not name]
   if unknown or (len(named) > 1 and not chosen):
@@ -324,11 +326,6 @@ def _check_space(search: search_lib.Search, named: Mapping[str, Any], start: sta
         f"Search.space has the backbones {chosen}, and Finetune.backbone has "
         f"{list(filter(None, named)) or 'one without a name'}. Give Finetune.backbone a dictionary "
         "of backbones by name, and let Search.space['backbone'] list those to try.")
-  if len(chosen) > 1 and not isinstance(start, starts.Random):
-    raise ValueError(
-        f"Finetune.start is {type(start).__name__}, and Search.space tries the backbones "
-        f"{', '.join(chosen)}: a past model of one does not fit the others. Set the start to "
-        "Random(), or Search.space['backbone'] to one name.")
   schedules.check_warmed_up(search.values("schedule"))
   for name, allowed in (("batch_size", int), ("crop", bool), ("flip", bool)):
     wrong = [v for v in search.values(name) if type(v) is not allowed or (allowed is int and v < 1)]
@@ -337,3 +334,17 @@ def _check_space(search: search_lib.Search, named: Mapping[str, Any], start: sta
           f"Search.space has {wrong} for {name}; allowed are "
           f"{'True and False' if allowed is bool else 'whole numbers from 1'}.")
   _varied(transform, {name: True for name in ("crop", "flip") if name in search.space})
+  return {name: made for name, made in named.items() if not chosen or name in chosen}
+
+
+def _check_architectures(names: List[str], start: starts.Start, static: starts.Independent,
+                         multitask: Optional[auxiliary_lib.Multitask]) -> None:
+  """Refuses weights of past tasks for a search that chooses between architectures."""
+  for is_used, what in ((not isinstance(start, starts.Random), f"start is {type(start).__name__}"),
+                        (static.is_used, f"static is {static.given!r}"),
+                        (multitask is not None, "multitask is given")):
+    if is_used:
+      raise ValueError(
+          f"Finetune.{what}, and Search.space tries the backbones {', '.join(names)}: weights of "
+          "past tasks are those of one, and do not fit the others. Use starts.Random() alone, or "
+          "set Search.space['backbone'] to one name.")

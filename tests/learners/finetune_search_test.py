@@ -121,6 +121,15 @@ def test_an_ensemble_predicts_in_a_new_process_as_its_members_do_one_by_one(lear
   assert spent["macs_predict"] == macs  # One forward pass of each member.
 
 
+def test_one_backbone_of_several_starts_from_past_models(stream, tmp_path):
+  learner = _learner(1, trials=1, space={"backbone": "wide"}, start=starts.Previous())
+  first = _learn(learner, stream, _context(tmp_path))
+  second = _learn(learner, stream, _context(tmp_path, event=1))
+  assert second["start"]["from"] == "digits_0_4"
+  # The same task again: its curve begins with the error of the weights that were kept.
+  assert second["trials"][0]["curve"][0][2] == first["validation_error"]
+
+
 def test_a_multi_label_task_averages_sigmoids_of_members(stream, tmp_path):
   learner = _learner(2, trials=2, backbone=BACKBONES["narrow"], space={})
   record = _learn(learner, stream, _context(tmp_path), place=MULTI_LABEL)
@@ -186,7 +195,8 @@ def test_a_gp_search_stopped_between_and_inside_trials_ends_the_same(learned, st
     (dict(space={**SPACE, "batch_size": [0, 16]}), "has .0. for batch_size; allowed are whole num"),
     (dict(space={**SPACE, "crop": ["yes", "no"]}), "for crop; allowed are True and False"),
     (dict(start=starts.Previous()), "Finetune.start is Previous, and Search.space tries the "
-     "backbones narrow, wide: a past model of one does not fit"),
+     "backbones narrow, wide: weights of past tasks are those of one"),
+    (dict(static=True), "Finetune.static is True, and Search.space tries the backbones narrow, wi"),
     (dict(ensemble=0), "Finetune.ensemble is 0; it must be at least 1"),
 ])
 def test_a_search_that_cannot_be_is_refused(arguments, message):
