@@ -33,6 +33,7 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import network
 from suite.training.gradient import sgd
 from suite.training.gradient import train_step
+from suite.training.multitask import auxiliary
 from suite.training.objectives import er_ace
 from suite.training.objectives import objective as objective_lib
 
@@ -46,14 +47,21 @@ def _backbone():
   return conv4.conv4(image_shape=(SIZE, SIZE, 3), filters=2, blocks=1)
 
 
-def test_a_step_of_nevis():
+@pytest.mark.parametrize("groups", [0, 1, 2])
+def test_a_step_of_nevis_with_groups_of_auxiliary_images(groups):
   made = network.Network(
       lambda image_shape: conv4.conv4(image_shape=image_shape, filters=2, blocks=1),
       image_size=SIZE, kind=tasks.SINGLE_LABEL, num_classes=3, momentum=0.9, weight_decay=1e-4,
       distribution=distribution.build())
   spec = {"image": tf.TensorSpec([BATCH, SIZE, SIZE, 3], tf.uint8),
           "label": tf.TensorSpec([BATCH], tf.int64), "mask": tf.TensorSpec([BATCH], tf.bool)}
-  assert host_ops.find(made.loop.step.get_concrete_function(spec)) == {}
+  loop = made.loop
+  if groups:
+    loop = made.loop_of(auxiliary.Shape(num_classes=5, groups=groups, batch_size=2))
+    spec["auxiliary"] = {"image": tf.TensorSpec([groups, 2, SIZE, SIZE, 3], tf.uint8),
+                         "label": tf.TensorSpec([groups, 2, 5], tf.uint8),
+                         "mask": tf.TensorSpec([groups, 2], tf.bool)}
+  assert host_ops.find(loop.step.get_concrete_function(spec)) == {}
 
 
 @pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])

@@ -24,8 +24,8 @@ def cross_entropy(codes: tf.Tensor, logits: tf.Tensor, smoothing: losses.Smoothi
   logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
   own = codes != class_codes.FOREIGN
   is_multi = tf.reduce_any(codes > class_codes.PRESENT, axis=-1)
-  shift = tf.where(is_multi, class_codes.MULTI, 0)[:, None]
-  present = tf.cast(tf.cast(codes, tf.int32) - shift == class_codes.PRESENT, tf.float32)
+  present = tf.cast((codes == class_codes.PRESENT)  # A GPU would leave int32 to the host.
+                    | (codes == class_codes.PRESENT + class_codes.MULTI), tf.float32)
   member = tf.cast(own, tf.float32)
   count = tf.reduce_sum(member, axis=-1, keepdims=True)
   log_shares = tf.nn.log_softmax(losses.among(own, logits))
