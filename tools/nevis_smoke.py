@@ -1,19 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Runs all tasks of NEVIS'22 with all learners on small generated archives of the real layouts.
 
-    python tools/nevis_smoke.py DIR [--jobs 2] [--run nevis/table --only "* smoke/full"]
+    python tools/nevis_smoke.py DIR [--jobs 2]
 
 Writes an archive of about 80 images for each of the 97 data sets (DIR/archives), builds them with
-the builders that read the published archives (DIR/data), and runs the cells of a table, or a run
-(DIR/run). What is there already is kept, so that a command that was stopped goes on. The images are
-noise: errors mean nothing, but every archive layout, builder, task and learner is used. Archives of
-different data sets hold the same noise, so images shared by tasks are kept
-(streams.nevis.shared_images).
+the builders that read the published archives (DIR/data), and runs nevis/smoke_table, then
+nevis/pretrain_smoke and nevis/smoke_pt (DIR/run). What is there already is kept, so that a command
+that was stopped goes on. The images are noise: errors mean nothing, but every archive layout,
+builder, task and learner is used. Archives of different data sets hold the same noise, so images
+shared by tasks are kept (streams.nevis.shared_images).
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 import concurrent.futures
 import multiprocessing
 import pathlib
@@ -22,9 +23,6 @@ import sys
 import time
 
 from absl import logging
-
-from suite.configs import gin_files
-from suite.tables import table
 
 NUM_EXAMPLES = 80
 
@@ -70,28 +68,35 @@ def build_all(names: list[str], folder: pathlib.Path, jobs: int) -> None:
   logging.info("%d data sets are built after %.0f s", len(names), time.monotonic() - began)
 
 
+def runs(folder: pathlib.Path, jobs: int, params: list[str]) -> Iterator[list[str]]:
+  """The commands that run all learners, in order; `params` are for each."""
+  suite = [sys.executable, "-m", "suite", "run"]
+  where = ["--data_dir", str(folder / "data")]
+  for param in ("streams.nevis.shared_images='keep'", *params):
+    where += ["--gin_param", param]
+  encoder = folder / "run" / "pretrain"
+  yield [*suite, "nevis/smoke_table", *where, "--workdir", str(folder / "run" / "table"), "--jobs",
+         str(jobs)]
+  yield [*suite, "nevis/pretrain_smoke", *where, "--workdir", str(encoder)]
+  yield [*suite, "nevis/smoke_pt", *where, "--workdir", str(folder / "run" / "pt"),
+         "--gin_param", f"ENCODER={str(encoder / 'encoder')!r}"]
+
+
 def main(argv: list[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
   parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
-  parser.add_argument("--run", default="nevis/table", help="a table or a run (nevis/table)")
-  parser.add_argument("--only", default="* smoke/full", help="cells of a table (* smoke/full)")
-  parser.add_argument("--variant", default="full", help="the stream whose data is built (full)")
   parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
   parser.add_argument("--gin_param", action="append", default=[], metavar="X=Y")
   args = parser.parse_args(argv)
   logging.set_verbosity(logging.INFO)
   began = time.monotonic()
-  build_all(data_sets(args.variant), args.folder, args.jobs)
-  command = [sys.executable, "-m", "suite", "run", args.run, "--data_dir",
-             str(args.folder / "data"), "--workdir", str(args.folder / "run")]
-  if table.is_table(gin_files.find(args.run)[1]):
-    command += ["--jobs", str(args.jobs), "--only", args.only]
-  for param in ("streams.nevis.shared_images='keep'", *args.gin_param):
-    command += ["--gin_param", param]
-  code = subprocess.run(command, check=False).returncode
-  logging.info("%s: exit code %d after %.0f s, data included", args.run, code,
-               time.monotonic() - began)
-  return code
+  build_all(data_sets(), args.folder, args.jobs)
+  codes = []
+  for command in runs(args.folder, args.jobs, args.gin_param):
+    codes.append(subprocess.run(command, check=False).returncode)
+    logging.info("%s: exit code %d, %.0f s after the start", command[4], codes[-1],
+                 time.monotonic() - began)
+  return max(codes)
 
 
 if __name__ == "__main__":
