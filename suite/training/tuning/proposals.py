@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import tempfile
 from typing import Any
+import warnings
 
 import numpy as np
 import threadpoolctl
@@ -84,8 +85,12 @@ def bayesian(dimensions: Mapping[str, Any], num_trials: int, seed: int, *,
       deviation worse than expected.
     num_initial: trials drawn at random before the process is fitted.
   """
+  from sklearn import exceptions  # As keras-tuner.
+
   # Thousands of products of small matrices, for which threads would only wait for each other.
-  with threadpoolctl.threadpool_limits(1):
+  with threadpoolctl.threadpool_limits(1), warnings.catch_warnings():
+    # A dimension that does not matter has a length scale without bound.
+    warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
     return _bayesian(dimensions, num_trials, seed, tried, pending, num_initial)
 
 
