@@ -167,7 +167,16 @@ def test_a_name_that_only_an_included_file_imports_is_explained(folder, capsys):
   assert "add: from suite.protocols import nevis" in error
 
 
+def test_trials_cannot_be_shared_over_replicas(capsys):
+  assert _run("--share", "--strategy", "mirrored") == 2
+  assert "--share trains a trial on one device, and --strategy is mirrored" in (
+      capsys.readouterr().err)
+  assert _run("--share", run="nevis/table") == 2
+  assert "--share is a flag of one run, and nevis/table is a table" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("binding, message", [
+    ("search.Search.space={'droput': 0.5}", "Unknown parameters in Search.space: 'droput'. This"),
     ("STEPS=0", "Trainer.steps is 0; it must be at least 1"),
     ("search.Search.num_trials=0", "num_trials is 0; a search needs at least one trial"),
     ("LEARNING_RATE=(0.1, 0.01)",

@@ -56,3 +56,15 @@ def test_a_restored_ledger_goes_on_exactly():
   other.charge("search", flops=1, macs=1)
   ledger.charge("search", flops=1, macs=1)
   assert other.totals() == ledger.totals() and other.totals()["flops"] == 2**60 + 1
+
+
+def test_the_costs_of_another_ledger_are_added():
+  one, other = ledger_lib.Ledger(), ledger_lib.Ledger()
+  one.charge("train", flops=3, macs=1, steps=2, seconds=0.5, peak_bytes=10)
+  other.charge("train", flops=4, macs=None, examples=5, seconds=0.25, peak_bytes=7)
+  other.charge("validate", flops=1, macs=1)
+  one.add(other.snapshot())
+  totals = one.totals()
+  assert (totals["flops_train"], totals["macs_train"], totals["flops"]) == (7, None, 8)
+  assert (totals["steps"], totals["examples"], totals["seconds"]) == (2, 5, 0.75)
+  assert totals["peak_bytes"] == 10 and "flops_search" not in totals

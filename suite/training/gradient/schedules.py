@@ -148,6 +148,10 @@ class Selected(tf.keras.optimizers.schedules.LearningRateSchedule):
     return {"schedules": [tf.keras.optimizers.schedules.serialize(s) for s in self.schedules],
             "place": chosen}
 
+  @classmethod
+  def from_config(cls, config: Dict[str, Any]) -> Selected:
+    return cls([_deserialized(schedule) for schedule in config["schedules"]], config["place"])
+
 
 class StepDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
   """The peak times factor^k after k boundaries; a boundary's own step counts."""
@@ -180,9 +184,13 @@ class Scaled(tf.keras.optimizers.schedules.LearningRateSchedule):
 
   @classmethod
   def from_config(cls, config: Dict[str, Any]) -> Scaled:
-    ours = {c.__name__: c for c in (Constant, WarmupCosine, StepDecay)}
-    schedule = tf.keras.optimizers.schedules.deserialize(config["schedule"], custom_objects=ours)
-    return cls(schedule, config["factor"])
+    return cls(_deserialized(config["schedule"]), config["factor"])
+
+
+def _deserialized(config: Dict[str, Any]) -> tf.keras.optimizers.schedules.LearningRateSchedule:
+  ours = (Constant, WarmupCosine, WarmupPiecewise, Selected, StepDecay)
+  return tf.keras.optimizers.schedules.deserialize(
+      config, custom_objects={c.__name__: c for c in ours})
 
 
 def _float(value: Any) -> tf.Tensor:

@@ -265,3 +265,17 @@ def test_stored_images_are_left_alone():
   assert image_ops.AsStored(4).train(images, None) is images
   with pytest.raises(ValueError, match="4 x 4 pixels; AsStored.size is 5"):
     image_ops.AsStored(5).evaluate(images)
+
+
+def test_a_transform_without_crop_and_flip_trains_on_what_it_evaluates():
+  images = tf.random.stateless_uniform([4, 12, 16, 3], [1, 2], 0, 256, tf.int32)
+  images, seeds = tf.cast(images, tf.uint8), tf.constant([1, 2, 3, 4], tf.uint64)
+  base = image_ops.Nevis(8)
+  for transform in (base, image_ops.Augmented(base)):
+    whole = transform.varied(crop=False, flip=False)
+    np.testing.assert_array_equal(whole.train(images, seeds), base.evaluate(images))
+    flipped = transform.varied(crop=False, flip=True).train(images, seeds).numpy()
+    mirrored = [not np.array_equal(a, b) for a, b in zip(flipped, base.evaluate(images))]
+    assert any(mirrored) and not all(mirrored)
+    np.testing.assert_array_equal(
+        transform.varied(crop=True, flip=True).train(images, seeds), base.train(images, seeds))

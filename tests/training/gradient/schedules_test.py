@@ -38,6 +38,27 @@ def test_tensor_and_plain_twin_agree_at_every_step(warmup, total):
       [schedules.warmup_cosine(s, 0.3, warmup, total) for s in steps], atol=1e-7)
 
 
+@pytest.mark.parametrize("step, expected", [
+    (0, 0.0), (2, 0.2), (10, 1.0), (49, 1.0), (50, 0.1), (74, 0.1), (75, 0.01), (100, 0.01)])
+def test_piecewise_decay_by_hand(step, expected):
+  assert schedules.warmup_piecewise(step, 1.0, 10, 100) == pytest.approx(expected)
+  found = schedules.WarmupPiecewise(1.0, 10, 100)(tf.constant(step))
+  assert found.numpy() == pytest.approx(expected)
+
+
+def test_a_variable_selects_the_schedule_without_a_new_graph():
+  place = tf.Variable(0)
+  schedule = schedules.Selected(
+      [made(1.0, 0, 100) for made in schedules.WARMED_UP.values()], place)
+  traced = tf.function(schedule)
+  step = tf.constant(60)
+  assert traced(step).numpy() == pytest.approx(schedules.warmup_cosine(60, 1.0, 0, 100))
+  place.assign(1)
+  assert traced(step).numpy() == pytest.approx(0.1)
+  assert traced.experimental_get_tracing_count() == 1
+  assert schedule.get_config()["place"] == 1
+
+
 def test_step_decay_by_hand():
   expected = {0: 0.5, 9: 0.5, 10: 0.05, 19: 0.05, 20: 0.005, 99: 0.005}
   for step, rate in expected.items():
@@ -84,6 +105,8 @@ def test_next_trial_needs_no_new_graph():
     schedules.Constant(tf.Variable(0.25)),
     schedules.WarmupCosine(tf.Variable(0.5), 4, tf.Variable(12)),
     schedules.StepDecay(0.5, tf.Variable([2, 4])),
+    schedules.Selected([schedules.WarmupCosine(0.5, 4, 12), schedules.WarmupPiecewise(0.5, 4, 6)],
+                       tf.Variable(1)),
     schedules.Scaled(schedules.WarmupCosine(0.5, 4, 12), 0.5)])
 def test_config_holds_plain_numbers_and_gives_the_schedule_back(schedule):
   copy = type(schedule).from_config(schedule.get_config())
