@@ -9,6 +9,7 @@ until the search is over; nothing else of the run is computed twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+import gc
 import pathlib
 import time
 from typing import Any, Protocol
@@ -62,6 +63,7 @@ def help_until_free(
           protocol(make(), state=make_state(folder, name=name, trials=queue))
 
         _help(queue, run)
+        gc.collect()  # The learner's graphs: the next search makes a new one.
     time.sleep(_POLL_SECONDS)
 
 
