@@ -6,24 +6,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from importlib import metadata
 import json
 import os
 import pathlib
-import platform
-import subprocess
-import sys
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from absl import logging
 import tensorflow as tf
 
-import suite
 from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import graph_rewrites
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import provenance
 from suite.configs import unchanged
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
@@ -41,8 +37,6 @@ from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import folders
 
-_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
-             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 _LOCK = ".lock"
 
 
@@ -124,7 +118,7 @@ def run(
         functools.partial(_check_alike, folder, config_text, own))
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
-      environment = _environment(seed, distribution, command, own)
+      environment = provenance.environment(seed, distribution, command, own)
       _claim(folder, config_text, own, {**environment, "learners": list(learners)})
     _compute_as_the_chief(distribution, own)
     for name, make_learner in learners.items():
@@ -376,29 +370,3 @@ def _compute_as_the_chief(distribution: distribution_lib.Distribution,
   except ValueError as error:
     raise gin_files.ConfigError(
         f"This process computes otherwise than the chief: {error}") from error
-
-
-def _environment(seed: int, distribution: distribution_lib.Distribution, command: str,
-                 own: arithmetic.Arithmetic) -> Dict[str, Any]:
-  """Versions, device and revision, on which numbers depend besides the configuration."""
-  packages: Dict[str, Optional[str]] = {}
-  for name in _PACKAGES:
-    try:
-      packages[name] = metadata.version(name)
-    except metadata.PackageNotFoundError:
-      packages[name] = None
-  return {
-      "command": command, "seed": seed, "suite": suite.__version__,
-      "python": sys.version.split()[0], "platform": platform.platform(),
-      "device": distribution.describe(),
-      "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": _git_revision()}
-
-
-def _git_revision() -> Optional[str]:
-  root = pathlib.Path(suite.__file__).resolve().parent.parent
-  if not (root / ".git").exists():
-    return None
-  result = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
-                          capture_output=True, text=True, check=False)
-  return result.stdout.strip() or None
