@@ -24,18 +24,24 @@ ImageShape = tuple[int, int, int]
 
 
 def resnet18(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
-             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet18"
-             ) -> tf.keras.Model:
-  """Builds ResNet-18: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
-  return resnet(image_shape, blocks=(2, 2, 2, 2), stem=stem, width=width, norm=norm,
+             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet18",
+             blocks: Sequence[int] = (2, 2, 2, 2)) -> tf.keras.Model:
+  """Builds ResNet-18: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width].
+
+  Other `blocks` than its own, fewer for debugging, make another net; see `resnet`.
+  """
+  return resnet(image_shape, blocks=blocks, stem=stem, width=width, norm=norm,
                 pixels=pixels, name=name)
 
 
 def resnet34(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", width: float = 1.0,
-             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet34"
-             ) -> tf.keras.Model:
-  """Builds ResNet-34: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width]."""
-  return resnet(image_shape, blocks=(3, 4, 6, 3), stem=stem, width=width, norm=norm,
+             norm: str = "batch", pixels: str = "symmetric", name: str = "resnet34",
+             blocks: Sequence[int] = (3, 4, 6, 3)) -> tf.keras.Model:
+  """Builds ResNet-34: pixels 0..255 [B, H, W, 3] -> features [B, 512 * width].
+
+  Other `blocks` than its own, fewer for debugging, make another net; see `resnet`.
+  """
+  return resnet(image_shape, blocks=blocks, stem=stem, width=width, norm=norm,
                 pixels=pixels, name=name)
 
 

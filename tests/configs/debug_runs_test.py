@@ -60,6 +60,8 @@ def _run(paths: list[pathlib.Path], params: list[str], workdir: pathlib.Path) ->
   pretrains = workdir.name.startswith("pretrain")
   if workdir.name not in ("quickstart", "cheap") and "nevis" in workdir.parts and not pretrains:
     params = [*params, "digits.nevis_stream.num_tasks=1"]  # Building ResNet-34 and ViT is slow.
+  elif workdir.name == "nevis_mt":
+    params = [*params, "digits.nevis_stream.num_tasks=2"]  # Six learners.
   found = gin_parse.parse([*paths, DEBUG], params)
   gin_parse.configured(experiment.run, dict(
       workdir=str(workdir), find_unused=functools.partial(gin_parse.unused_bindings, found)))()
