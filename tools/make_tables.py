@@ -36,9 +36,8 @@ _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision
 
 def main(arguments: Sequence[str] | None = None) -> int:
   args = _parser().parse_args(arguments)
-  whole = [d for d in args.dirs if table_dir.is_table(d)]
-  single = [d for d in args.dirs if d not in whole]
   try:
+    whole, single = table_dir.split(args.dirs)
     panels, runs = _panels(args.dirs, args.panel) if args.panel else ([], [])
     if not panels:
       runs = runs_lib.load(single) if single else []

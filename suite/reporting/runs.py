@@ -11,6 +11,7 @@ import os
 import pathlib
 from typing import Any
 
+import suite
 from suite.reporting import record_chain
 from suite.reporting import records as records_lib
 
@@ -61,17 +62,19 @@ class Run:
 
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
-  """Loads every run in directories that are runs or contain runs, each once, in the order given.
+  """Loads every run in directories, at any depth, each once, in the order of the directories.
 
   Within a work directory runs are in the order of the configured learners, otherwise by name.
+
+  Raises:
+    FileNotFoundError: a directory holds no run.
+    ValueError: a file is damaged, or another version of the suite wrote it.
   """
-  folders: list[pathlib.Path] = []
-  for directory in dirs:
-    folders.extend(f for f in _find(pathlib.Path(directory)) if f not in folders)
+  folders = list(dict.fromkeys(f for directory in dirs for f in find(directory)))
   return [
       Run(label=label, folder=folder, records=_records(folder),
           summary=read_json(folder / SUMMARY),
-          environment=read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT))
+          environment=_environment(folder))
       for folder, label in zip(folders, _labels(folders))]
 
 
@@ -83,17 +86,35 @@ def _records(folder: pathlib.Path) -> list[dict[str, Any]]:
   return found
 
 
-def _find(directory: pathlib.Path) -> list[pathlib.Path]:
-  directory = directory.resolve()
-  if (directory / RECORDS).exists():
-    return [directory]
-  found = sorted(path.parent for path in directory.glob(f"*/{RECORDS}"))
-  learners = read_json(directory / ENVIRONMENT).get("learners", [])  # As configured.
-  found.sort(key=lambda f: learners.index(f.name) if f.name in learners else len(learners))
+def find(directory: str | os.PathLike) -> list[pathlib.Path]:
+  """Folders of the runs in a directory at any depth, work directory by work directory."""
+  directory = pathlib.Path(directory).resolve()
+  found = [path.parent for path in directory.rglob(RECORDS)]
   if not found:
     raise FileNotFoundError(
         f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "
         "--workdir of a run, or start one with `suite run`.")
+  learners = {parent: read_json(parent / ENVIRONMENT).get("learners", [])  # As configured.
+              for parent in {folder.parent for folder in found}}
+
+  def place(folder: pathlib.Path) -> tuple[pathlib.Path, int, str]:
+    names = learners[folder.parent]
+    return (folder.parent, names.index(folder.name) if folder.name in names else len(names),
+            folder.name)
+
+  return sorted(found, key=place)
+
+
+def _environment(folder: pathlib.Path) -> dict[str, Any]:
+  """Of the run; an error if another version of the suite, whose records may differ, wrote it."""
+  found = read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT)
+  theirs, ours = (str(version).split(".")[:2]
+                  for version in (found.get("suite") or suite.__version__, suite.__version__))
+  if theirs != ours:
+    raise ValueError(
+        f"{folder / RECORDS} was written by suite {found['suite']}, and this is suite "
+        f"{suite.__version__}: values of one name may differ. Report it with that version, or run "
+        f"its command again in a new work directory: {found.get('command') or 'not stored'}")
   return found
 
 

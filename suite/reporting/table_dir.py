@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import json
 import os
@@ -21,6 +21,22 @@ Seed = Union[int, str]
 
 def is_table(directory: str | os.PathLike) -> bool:
   return (pathlib.Path(directory) / FILE).is_file()
+
+
+def split(dirs: Iterable[str | os.PathLike]) -> tuple[list[pathlib.Path], list[pathlib.Path]]:
+  """Finds (whole tables, folders of the runs outside of them) in directories, at any depth.
+
+  A directory without a run is an error, unless it is a table of which nothing has begun.
+  """
+  tables: list[pathlib.Path] = []
+  single: list[pathlib.Path] = []
+  for directory in map(pathlib.Path, dirs):
+    own = [directory] if is_table(directory) else sorted(p.parent for p in directory.rglob(FILE))
+    roots = [table.resolve() for table in own]
+    folders = [] if is_table(directory) else runs_lib.find(directory)
+    tables += [table for table in own if table not in tables]
+    single += [f for f in folders if f not in single and not any(r in f.parents for r in roots)]
+  return tables, single
 
 
 def folder_name(label: str) -> str:

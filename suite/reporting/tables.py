@@ -32,9 +32,7 @@ def markdown(dirs: Iterable[str | os.PathLike]) -> str:
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.TextTable]:
   """Builds the tables of directories: tables of a paper first, then those of single runs."""
-  dirs = list(dirs)
-  whole = [d for d in dirs if table_dir.is_table(d)]
-  single = [d for d in dirs if d not in whole]
+  whole, single = table_dir.split(dirs)
   found = [table for d in whole for table in paper_table.build(d)]
   return found + (build(runs_lib.load(single)) if single else [])
 

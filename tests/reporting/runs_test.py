@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+import suite
 from suite.reporting import runs
 
 
@@ -77,3 +78,16 @@ def test_a_finished_run_that_has_lost_records_is_no_result(tmp_path):
   (tmp_path / "ft" / "summary.json").write_text(runs.sealed({"protocol": "clear"}, num_records=3))
   (run,) = runs.load([tmp_path])
   assert run.summary == {"protocol": "clear"}
+
+
+def test_runs_lie_at_any_depth_and_those_of_another_version_are_refused(tmp_path):
+  _make(tmp_path / "a" / "b" / "c" / "ft")
+  (tmp_path / "a" / "b" / "c" / "environment.json").write_text(
+      json.dumps({"suite": suite.__version__, "command": "suite run quickstart"}))
+  _make(tmp_path / "a" / "indep")
+  assert [run.label for run in runs.load([tmp_path])] == ["indep", "ft"]
+  (tmp_path / "a" / "environment.json").write_text(
+      '{"suite": "7.2.0", "command": "suite run digits/nevis"}')
+  with pytest.raises(ValueError, match="indep/records.jsonl was written by suite 7.2.0, and this is"
+                     ".* run its command again in a new work directory: suite run digits/nevis"):
+    runs.load([tmp_path])

@@ -7,13 +7,11 @@ differ in the seed only are seeds of one learner.
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterable, Sequence
 import dataclasses
 import math
 import os
 import pathlib
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +19,9 @@ import numpy as np
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import runs as runs_lib
-from suite.reporting import table_dir
+from suite.reporting import seed_groups
 
 INDEPENDENT = "indep"
-_SEED = re.compile(r"^\s*experiment\.run\.seed\s*=.*$", re.MULTILINE)
 
 
 class TaskRow(NamedTuple):
@@ -105,23 +102,7 @@ class StreamResults:
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
   """Reads all runs of NEVIS'22 in the directories, at any depth; [] if there is none."""
-  folders: list[pathlib.Path] = []
-  for directory in map(pathlib.Path, dirs):
-    found = sorted(path.parent.resolve() for path in directory.rglob(runs_lib.RECORDS))
-    if not found:
-      raise FileNotFoundError(f"There is no run in {directory}: no folder in it has "
-                              f"{runs_lib.RECORDS}. Give the --workdir of a run or of a table.")
-    folders += [folder for folder in _in_order(found) if folder not in folders]
-  return build(runs_lib.load(folders))
-
-
-def _in_order(folders: Sequence[pathlib.Path]) -> list[pathlib.Path]:
-  """Learners of one work directory in the order of its configuration."""
-  def place(folder: pathlib.Path) -> tuple[pathlib.Path, int, str]:
-    names = runs_lib.read_json(folder.parent / runs_lib.ENVIRONMENT).get("learners", [])
-    return (folder.parent, names.index(folder.name) if folder.name in names else len(names),
-            folder.name)
-  return sorted(folders, key=place)
+  return build(runs_lib.load(dirs))
 
 
 def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
@@ -166,15 +147,9 @@ def _split(run: runs_lib.Run) -> str:
 def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
   tasks = _tasks(longest)
-  members: dict[tuple[str, str, int], list[runs_lib.Run]] = {}
-  seen = collections.Counter[tuple[str, str, str]]()
-  for run in runs:
-    settings, seed = _settings(run)
-    copy = seen[run.folder.name, settings, seed]  # A seed that was run twice is no further seed.
-    seen[run.folder.name, settings, seed] += 1
-    members.setdefault((run.folder.name, settings, copy), []).append(run)
-  labels = _labels(list(members.values()))
-  learners = [_learner(label, group, tasks) for label, group in zip(labels, members.values())]
+  groups = seed_groups.of(runs)
+  learners = [_learner(label, group, tasks)
+              for label, group in zip(seed_groups.labels(groups), groups)]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
 
 
@@ -201,50 +176,11 @@ def _learner(label: str, runs: Sequence[runs_lib.Run], tasks: Sequence[TaskRow])
       [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in runs],
       [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished else None
        for run in runs],
-      runs, _home(runs))
+      runs, seed_groups.home(runs))
 
 
 def _number(value: float | None) -> float:
   return float("nan") if value is None else float(value)
-
-
-def _settings(run: runs_lib.Run) -> tuple[str, str]:
-  """The configuration without its seed, and the line of the seed.
-
-  A run without a configuration, made from Python, has its folder in place of one: only the same
-  text tells that two runs have the same settings.
-  """
-  path = run.folder.parent / "config.gin"
-  text = path.read_text(encoding="utf-8") if path.exists() else ""
-  seed = _SEED.search(text)
-  return _SEED.sub("", text) if text.strip() else str(run.folder), seed[0].strip() if seed else ""
-
-
-def _home(runs: Sequence[runs_lib.Run]) -> pathlib.Path:
-  """The folder of the seeds' folders; for one run its work directory, or the column of a table."""
-  parents = [run.folder.parent for run in runs]
-  if len(set(parents)) > 1:
-    return pathlib.Path(os.path.commonpath([str(parent) for parent in parents]))
-  parent = parents[0]
-  in_table = len(parent.parts) > 3 and table_dir.is_table(parent.parents[2])
-  return parent.parent if in_table else parent
-
-
-def _labels(groups: Sequence[Sequence[runs_lib.Run]]) -> list[str]:
-  """The shortest unique ending of the path of each group of seeds.
-
-  Seeds of several settings may lie in one folder: then a group has the path of its first run.
-  """
-  paths = [_home(group) / group[0].folder.name for group in groups]
-  paths = [path if paths.count(path) == 1 else group[0].folder
-           for path, group in zip(paths, groups)]
-  labels = []
-  for i, path in enumerate(paths):
-    tails = ["/".join(path.parts[-n:]) for n in range(1, len(path.parts))]
-    others = [f"/{other.as_posix()}" for j, other in enumerate(paths) if j != i]
-    labels.append(next((t for t in tails if not any(o.endswith(f"/{t}") for o in others)),
-                       path.as_posix()))
-  return labels
 
 
 def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:

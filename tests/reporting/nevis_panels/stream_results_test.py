@@ -133,5 +133,5 @@ def test_a_headline_that_is_missing_has_its_reason(tmp_path):
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):
-  with pytest.raises(FileNotFoundError, match="There is no run in .*: no folder in it has records"):
+  with pytest.raises(FileNotFoundError, match="There is no run in .*: neither it nor"):
     stream_results.load([tmp_path])
