@@ -13,7 +13,8 @@ from suite.reporting.nevis_panels import task_facts
 if TYPE_CHECKING:
   from suite.reporting import panel as panel_lib
 
-_FORMATS = (".png", ".svg")  # figures.FORMATS
+FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
+_FIGURES = (".png", ".svg")  # figures.FORMATS
 
 
 def add(commands, parents) -> None:
@@ -21,12 +22,17 @@ def add(commands, parents) -> None:
   report = commands.add_parser("report", parents=parents,
                                help="print the tables of runs, and NEVIS'22's analyses")
   report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
+  report.add_argument("--format", choices=FORMATS, metavar="FORMAT",
+                      help=f"render every panel of every protocol: {', '.join(FORMATS)}; html is a "
+                      "page with interactive figures (docs/reports.md)")
+  report.add_argument("--out", type=pathlib.Path, metavar="FILE",
+                      help="write the report there; text where no --format is given")
   report.add_argument("--panel", action="append", default=[], metavar="NAME",
                       help="print an analysis of NEVIS'22 in place of the tables, or all: "
                       "docs/nevis.md lists them; may be repeated")
   report.add_argument("--figures", type=pathlib.Path, metavar="DIR",
                       help="with --panel: folder for the figures")
-  report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FORMATS],
+  report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FIGURES],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
                       help="with --panel: domain, size, height and width of tasks that are not "
@@ -39,12 +45,34 @@ def _report(args) -> int:
   if missing:
     raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
                                 "Give the --workdir of a run (./runs/RUN when none was given).")
+  if args.panel and (args.format or args.out):
+    raise gin_files.ConfigError("--panel prints some analyses, --format and --out write all of "
+                                "them: leave one out.")
   if args.panel:
     return _report_panels(args)
   if args.figures or args.task_facts:
     raise gin_files.ConfigError("--figures and --task_facts belong to --panel: add --panel all, or "
                                 "leave them out.")
-  print(tables.report(args.dirs))
+  if not args.format and not args.out:
+    print(tables.report(args.dirs))
+    return 0
+  return _report_all(args)
+
+
+def _report_all(args) -> int:
+  from suite.reporting.formats import renderers
+  from suite.reporting.run_panels import report_sections
+
+  form = args.format or "text"
+  if form == "html" and not args.out:
+    raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
+  text = renderers.render(report_sections.load(args.dirs), form, args.out)
+  if not args.out:
+    print(text, end="")
+    return 0
+  args.out.parent.mkdir(parents=True, exist_ok=True)
+  args.out.write_text(text, encoding="utf-8")
+  print(f"Report: {args.out}")
   return 0
 
 

@@ -8,17 +8,20 @@ import dataclasses
 import math
 from typing import Any, NamedTuple
 
+from suite.reporting import charts
 from suite.reporting import quantities
 from suite.reporting import text_table
 
 TEXT, COUNT, PERCENT, FLOPS, NUMBER = "text", "count", "percent", "flops", "number"
-KINDS = (TEXT, COUNT, PERCENT, FLOPS, NUMBER)
+SECONDS, LINK, SHOWN = "seconds", "link", "shown"
+KINDS = (TEXT, COUNT, PERCENT, FLOPS, NUMBER, SECONDS, LINK, SHOWN)
 
 
 class Column(NamedTuple):
   """A column of plain values; `kind`, one of `KINDS`, says how they are printed.
 
-  Values of kind "percent" are shares: 0.25 is printed as 25.00.
+  Values of kind "percent" are shares: 0.25 is printed as 25.00. Those of kind "link" are paths, and
+  those of kind "shown" numbers that are texts already.
   """
 
   name: str
@@ -37,6 +40,7 @@ class Panel:
     notes: lines below the table: what is left out, and why.
     arrays: further plain values that the figure shows, such as matrices.
     figure: draws a new `matplotlib.figure.Figure`; None if there is nothing to draw.
+    chart: what an interactive figure shows; None for none.
   """
 
   name: str
@@ -46,6 +50,7 @@ class Panel:
   notes: Sequence[str] = ()
   arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   figure: Callable[[], Any] | None = None
+  chart: charts.Chart | None = None
 
   def __post_init__(self):
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))
@@ -59,12 +64,19 @@ class Panel:
 
   def text_table(self) -> text_table.TextTable:
     """The table as text."""
-    num_left = next((i for i, column in enumerate(self.columns) if column.kind != TEXT),
+    num_left = next((i for i, column in enumerate(self.columns) if column.kind not in (TEXT, LINK)),
                     len(self.columns))
     return text_table.TextTable(
-        title=self.title, header=[_heading(column) for column in self.columns],
-        rows=[[_cell(value, column.kind) for value, column in zip(row, self.columns)]
+        title=self.title, header=[heading(column) for column in self.columns],
+        rows=[[cell(value, column.kind) for value, column in zip(row, self.columns)]
               for row in self.rows], num_left=num_left, notes=list(self.notes))
+
+
+class Section(NamedTuple):
+  """The panels of one stream; `title` names protocol and stream."""
+
+  title: str
+  panels: Sequence[Panel]
 
 
 def plain(value: float | None) -> float | None:
@@ -77,15 +89,19 @@ def plain_list(values: Any) -> Any:
   return [plain_list(v) for v in values] if hasattr(values, "__len__") else plain(values)
 
 
-def _heading(column: Column) -> str:
+def heading(column: Column) -> str:
+  """The name of a column with its unit."""
   return f"{column.name}, %" if column.kind == PERCENT else column.name
 
 
-def _cell(value: Any, kind: str) -> str:
+def cell(value: Any, kind: str) -> str:
+  """A value as text."""
   if kind == FLOPS:  # Never a dash: a cost that is not known was spent all the same.
     return quantities.si(value, "FLOP")
   if value is None or (isinstance(value, float) and not math.isfinite(value)):
     return quantities.NOTHING
+  if kind == SECONDS:
+    return quantities.duration(value)
   if kind == PERCENT:
     return f"{round(100 * value, 2) + 0.0:.2f}"  # Without the sign of a zero.
   if kind == COUNT:

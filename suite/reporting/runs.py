@@ -19,6 +19,7 @@ RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
 _NUM_RECORDS = "num_records"
 ENVIRONMENT = "environment.json"
+UNKNOWN = "unknown protocol"
 OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
 
@@ -47,7 +48,7 @@ class Run:
   @property
   def protocol(self) -> str:
     first = self.records[0] if self.records else {}
-    return str(self.summary.get("protocol") or first.get("protocol") or "unknown protocol")
+    return str(self.summary.get("protocol") or first.get("protocol") or UNKNOWN)
 
   @property
   def totals(self) -> Mapping[str, Any]:
@@ -75,7 +76,7 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
       Run(label=label, folder=folder, records=_records(folder),
           summary=read_json(folder / SUMMARY),
           environment=_environment(folder))
-      for folder, label in zip(folders, _labels(folders))]
+      for folder, label in zip(folders, labels(folders))]
 
 
 def _records(folder: pathlib.Path) -> list[dict[str, Any]]:
@@ -118,16 +119,16 @@ def _environment(folder: pathlib.Path) -> dict[str, Any]:
   return found
 
 
-def _labels(folders: list[pathlib.Path]) -> list[str]:
+def labels(folders: list[pathlib.Path]) -> list[str]:
   """Shortest unique suffix of each path."""
-  labels = []
+  found = []
   for folder in folders:
     parts = folder.parts
     tails = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
     others = [f"/{f.as_posix()}" for f in folders if f != folder]
-    labels.append(next(
+    found.append(next(
         (t for t in tails if not any(o.endswith(f"/{t}") for o in others)), folder.as_posix()))
-  return labels
+  return found
 
 
 def sealed(values: Mapping[str, Any], *, num_records: int | None = None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
+from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting.nevis_panels import stream_results
@@ -65,7 +66,21 @@ def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
   return [panel_lib.Panel(
       "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
       columns, rows, notes,
-      figure=(lambda: draw(found, results.title)) if any(is_front.values()) else None)]
+      figure=(lambda: draw(found, results.title)) if any(is_front.values()) else None,
+      chart=_chart(found))]
+
+
+def _chart(found: Sequence[LearnerPoint]) -> charts.Plot | None:
+  """Errors against FLOPs with pretraining; None if no FLOPs are known."""
+  front = _front(found, WITH)
+  line = charts.Series("Pareto front", [found[i].flops for i in front],
+                       [100 * found[i].error.mean for i in front], shape=charts.STEP,
+                       is_front=True)
+  series = [charts.Series(
+      p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
+      [panel_lib.plain(100 * p.error.deviation)], charts.POINTS) for p in found if p.flops]
+  return charts.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
+                     [line, *series], log_x=True, y_unit="%") if front else None
 
 
 def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:

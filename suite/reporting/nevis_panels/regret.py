@@ -10,6 +10,7 @@ import numpy as np
 
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
+from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting.nevis_panels import stream_results
@@ -67,7 +68,18 @@ def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
       [*_notes(results, found), *results.notes],
       {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
        "curves": {c.label: panel_lib.plain_list(c.every) for c in found}},
-      lambda: draw(results, found))]
+      lambda: draw(results, found), _chart(results, found))]
+
+
+def _chart(results: stream_results.StreamResults, found: Sequence[Curve]) -> charts.Plot:
+  series = []
+  for curve in found:
+    spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
+    series.append(charts.Series(
+        curve.label, [task.key for task in results.tasks],
+        [panel_lib.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
+        [panel_lib.plain(s.deviation) for s in spreads]))
+  return charts.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
 
 
 def _end(seed: np.ndarray) -> float | None:

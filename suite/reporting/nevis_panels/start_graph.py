@@ -10,6 +10,7 @@ from matplotlib import patches
 
 from suite.metrics import stream_groups
 from suite.metrics import task_transfer
+from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting.nevis_panels import stream_results
@@ -69,7 +70,12 @@ def _panel(results: stream_results.StreamResults, facts: Sequence[task_facts.Tas
        panel_lib.Column("models before", panel_lib.COUNT),
        panel_lib.Column("tasks started from it", panel_lib.COUNT)],
       rows, _notes(edges, graphs, lengths, counts, domains, learner),
-      {"edges": [list(edge) for edge in edges]}, lambda: draw(edges, domains, title))
+      {"edges": [list(edge) for edge in edges]}, lambda: draw(edges, domains, title),
+      charts.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
+                                   for task in layout(edges)},
+                   [(source, task) for source, task in edges if source is not None],
+                   {task: f"started from {source or task_transfer.RANDOM}"
+                    for source, task in edges}))
 
 
 def _notes(edges: Sequence[task_transfer.Edge],

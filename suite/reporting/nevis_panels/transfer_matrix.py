@@ -15,10 +15,13 @@ import numpy as np
 
 from suite.metrics import stream_groups
 from suite.metrics import task_transfer
+from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting.nevis_panels import stream_results
 from suite.state import weight_store
+
+_ADVANTAGE, _SAVED = "Advantage over the mean candidate, %", "Error saved, %"
 
 
 def build(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
@@ -65,7 +68,8 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
       rows, ["Validation errors of kNN; the whole matrix is in the figure, where blue is a source "
              "with a lower error than the mean of the task's candidates."],
       {"names": names, "knn_error": panel_lib.plain_list(errors)},
-      lambda: draw(gains, names, names, title, "Advantage over the mean candidate, %"))
+      lambda: draw(gains, names, names, title, _ADVANTAGE),
+      _chart(gains, names, names, _ADVANTAGE))
 
 
 def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.TrainedPair]:
@@ -109,7 +113,14 @@ def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
        panel_lib.Column("gain", panel_lib.PERCENT),
        panel_lib.Column("deviation", panel_lib.PERCENT)], rows, notes,
       {"sources": names[0], "tasks": names[1], "gain": panel_lib.plain_list(shown)},
-      (lambda: draw(shown, *names, title, "Error saved, %")) if sources else None)]
+      (lambda: draw(shown, *names, title, _SAVED)) if sources else None,
+      _chart(shown, *names, _SAVED) if sources else None)]
+
+
+def _chart(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], label: str
+           ) -> charts.Matrices:
+  return charts.Matrices({label: panel_lib.plain_list(100 * gains)}, {label: later},
+                         {label: sources}, "Later task", "Source", label, is_diverging=True)
 
 
 def draw(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], title: str, label: str

@@ -1,0 +1,173 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Runs of one stream, learner by learner with their seeds; different streams are never averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import json
+from typing import Any
+
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import panel as panel_lib
+from suite.reporting import runs as runs_lib
+from suite.reporting import seed_groups
+from suite.reporting import table_dir
+
+NOT_FINISHED = "not finished"
+# What tells streams apart in the first record of a run, where a summary does not name the stream.
+_IDENTITY = ("task", "mode", "num_classes", "base_classes", "data", "split", "task_type", "way",
+             "shot", "targets", "num_support_sets", "class_change_interval", "overwrite",
+             "convention")
+_SHOWN = ("data", "split", "task_type", "way", "shot", "num_support_sets")
+
+
+@dataclasses.dataclass(frozen=True)
+class LearnerRuns:
+  """The seeds of one learner.
+
+  Attributes:
+    label: unique within the stream.
+    runs: one a seed.
+  """
+
+  label: str
+  runs: Sequence[runs_lib.Run]
+
+  @property
+  def finished(self) -> list[runs_lib.Run]:
+    return [run for run in self.runs if run.is_finished]
+
+  @property
+  def state(self) -> str:
+    """"finished", or "partial" with what there is."""
+    done = len(self.finished)
+    if done == len(self.runs):
+      return "finished"
+    if len(self.runs) == 1:
+      return f"partial, {len(self.runs[0].records):,} events so far"
+    return f"partial, {done} of {len(self.runs)} seeds"
+
+  @property
+  def shown_label(self) -> str:
+    """The label, marked while a run is going on."""
+    return self.label if self.state == "finished" else f"{self.label} (partial)"
+
+  def score(self, name: str) -> stream_groups.Spread:
+    """Mean and deviation of a value of the summaries, "a.b" if nested, over the finished seeds."""
+    values = [table_dir.value(run.summary, name) for run in self.finished]
+    return stream_groups.spread([v if _is_number(v) else None for v in values])
+
+  def total(self, name: str) -> float | None:
+    """The mean of a total over finished seeds, or over all while none is; None is unknown."""
+    values = [run.last(name) for run in self.finished or self.runs]
+    return _mean(values)
+
+  def learning_flops(self) -> float | None:
+    """The mean of cumulative FLOPs without answers over the finished seeds."""
+    return _mean([task_stream.cumulative_cost(run.summary) for run in self.finished])
+
+
+@dataclasses.dataclass(frozen=True)
+class Stream:
+  """All learners on one stream."""
+
+  protocol: str
+  title: str
+  learners: Sequence[LearnerRuns]
+
+  @property
+  def runs(self) -> list[runs_lib.Run]:
+    return [run for learner in self.learners for run in learner.runs]
+
+  @property
+  def notes(self) -> list[str]:
+    """What is partial, and headline scores that are missing."""
+    going = [f"{run.label}: partial, {len(run.records):,} events so far; its values are not final."
+             for run in self.runs if not run.is_finished]
+    return going + [f"{run.label}: {run.summary['headline']}." for run in self.runs
+                    if run.summary.get("headline", "ok") != "ok"]
+
+
+def build(runs: Sequence[runs_lib.Run]) -> list[Stream]:
+  """Groups runs by stream, in the order of their first runs.
+
+  A run without a summary belongs to the stream of a finished run of its work directory, else to the
+  only stream that began as it did.
+
+  Raises:
+    ValueError: a run has records without a protocol.
+  """
+  groups: dict[tuple[str, str, str], list[runs_lib.Run]] = {}
+  for run in sorted(runs, key=lambda run: not run.is_finished):
+    _check(run)
+    groups.setdefault(_key(run, groups), []).append(run)
+  order = {id(run): i for i, run in enumerate(runs)}
+  found = {key: sorted(group, key=lambda run: order[id(run)]) for key, group in groups.items()}
+  return [_stream(key, group)
+          for key, group in sorted(found.items(), key=lambda item: order[id(item[1][0])])]
+
+
+def _check(run: runs_lib.Run) -> None:
+  if run.records and run.protocol == runs_lib.UNKNOWN:
+    raise ValueError(
+        f"{run.folder / runs_lib.RECORDS} names no protocol: another version or another program "
+        "wrote it. Leave the folder out, or report it with what wrote it.")
+
+
+def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run]]
+         ) -> tuple[str, str, str]:
+  """(protocol, stream, first record's facts)."""
+  identity = _identity(run)
+  if run.is_finished:
+    return run.protocol, str(run.summary.get("stream") or ""), identity
+  beside = [key for key, group in groups.items()
+            if any(other.folder.parent == run.folder.parent for other in group)
+            and (not run.records or key[0] == run.protocol)]
+  alike = [key for key in groups if run.records and key[0] == run.protocol
+           and _begins(key[2], identity, run.protocol)]
+  for found in (beside, alike):
+    if len(found) == 1:
+      return found[0]
+  return run.protocol, NOT_FINISHED, identity
+
+
+def _identity(run: runs_lib.Run) -> str:
+  first = run.records[0] if run.records else {}
+  if run.protocol == "nevis":
+    tested = [r for r in run.records if r.get("kind") == "predict"]
+    return json.dumps([*dict.fromkeys(r.get("split", "") for r in tested),
+                       *(r.get("task_key") for r in tested)])
+  return json.dumps({name: first[name] for name in _IDENTITY if name in first})
+
+
+def _begins(known: str, other: str, protocol: str) -> bool:
+  """Whether a run that is not finished may be of the stream of a finished one."""
+  if protocol != "nevis":
+    return known == other
+  first = json.loads(other)
+  return json.loads(known)[:len(first)] == first
+
+
+def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
+  protocol, name, identity = key
+  groups = seed_groups.of(runs)
+  known = json.loads(identity)
+  facts = {k: known[k] for k in _SHOWN if k in known} if isinstance(known, dict) else {}
+  if not name or name == NOT_FINISHED:
+    described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
+    name = ", ".join(filter(None, (name, described)))
+  learners = [LearnerRuns(label, group) for label, group in zip(seed_groups.labels(groups), groups)]
+  return Stream(protocol, f"{protocol} ({name})" if name else protocol, learners)
+
+
+def _mean(values: Sequence[Any]) -> float | None:
+  """The mean; None if a value is unknown: the mean of the others would be of other seeds."""
+  if not values or not all(map(_is_number, values)):
+    return None
+  return panel_lib.plain(stream_groups.spread(values).mean)
+
+
+def _is_number(value: Any) -> bool:
+  return isinstance(value, (int, float)) and not isinstance(value, bool)
