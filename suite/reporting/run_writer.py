@@ -53,6 +53,10 @@ class RunWriter:
     self._progress.point(values)
     self._show(lambda view: view.point(values))
 
+  def finish(self, summary: Mapping[str, Any]) -> None:
+    """Shows the summary of the finished run."""
+    self._show(lambda view: view.finish(summary))
+
   def close(self) -> None:
     self._records.close()
     self._progress.close()
@@ -93,6 +97,9 @@ class Follower:
 
   def report(self, **values: Any) -> None:
     del values
+
+  def finish(self, summary: Mapping[str, Any]) -> None:
+    del summary
 
   def close(self) -> None:
     pass

@@ -1,12 +1,17 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """TensorBoard event files, made from the records.
 
-    LOG_DIR/                                  every number of an event, at step = event:
-                                              train/validation_error, predict/error, ...
-                                              error_against_megaflops, at step = cumulative MFLOPs
-                                              config, the gin config as text
+    LOG_DIR/            at step = event:
+                        headline/...      the score so far, e.g. the mean error; regret; FLOPs
+                        running_mean/...  mean over the events so far
+                        cost/...          totals of the ledger so far; FLOPs of a gradient step
+                        each_event/...    numbers of the event alone
+                        accuracy_matrix   an image, for buckets
+                        error_against_megaflops, at step = cumulative MFLOPs
+                        config, environment: text
+    LOG_DIR/final/      the headline of a finished run, one row of the HParams tab
     LOG_DIR/trials/0004_digits@2/trial_03/    one run per trial of event 4: its learning curves,
-                                              final scores and hyper-parameters (HParams tab)
+                        final scores and hyper-parameters, one row of the HParams tab
 
 All content comes from records, so it can be deleted and built again. Points of a curve may be
 written during training; the record of the event completes them.
@@ -14,8 +19,7 @@ written during training; the record of the event completes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import pathlib
 import re
 from typing import Any
@@ -23,13 +27,21 @@ from typing import Any
 from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf
 
+from suite.compute import ledger
 from suite.metrics import task_stream
+from suite.reporting.board import board_images
+from suite.reporting.board import board_text
+from suite.reporting.board import running_scores
 
 CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see records.
 
 _LIVE_NAMES = {"loss": "train_loss"}
+_FINAL = "final"
+_SECONDS_BETWEEN_IMAGES = 30.0  # Of a run's own work; drawing one takes up to half a second.
 _TRIAL_KEY = re.compile(r"(?P<task_key>.+)/trial(?P<trial>\d+)$")
 
+# Totals of the ledger, one curve over events of all kinds.
+_COST = re.compile(rf"(flops|macs|examples|steps|seconds|peak_bytes)(_({'|'.join(ledger.PHASES)}))?")
 # Numbers of a record that identify the event; they are not results.
 _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
 # Keys of a trial that are not hyper-parameters, and those of them that are scores.
@@ -38,11 +50,24 @@ _SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "ex
 
 
 class TensorBoardView:
-  """Writer of event files below one directory; call `rebuild` first, with [] in a new run."""
+  """Writer of event files below one directory; call `rebuild` first, with [] in a new run.
 
-  def __init__(self, log_dir: str | pathlib.Path, *, config_text: str = ""):
+  Args:
+    log_dir: the directory, named after the learner.
+    config_text: the configuration, shown as text.
+    environment: of environment.json, shown as text.
+    run: name of the run that the learner belongs to; the name of the directory's parent if empty.
+    reference: reads the errors of Independent by task key, at each `rebuild`.
+  """
+
+  def __init__(self, log_dir: str | pathlib.Path, *, config_text: str = "",
+               environment: Mapping[str, Any] | None = None, run: str = "",
+               reference: Callable[[], Mapping[str, float | None]] = dict):
     self.log_dir = pathlib.Path(log_dir)
-    self._config_text = config_text
+    self._config_text, self._environment = config_text, dict(environment or {})
+    self._run, self._reference = run or self.log_dir.resolve().parent.name, reference
+    self._scores = running_scores.RunningScores()
+    self._drawn_at = 0.0  # Seconds of the run at the last image.
     self._writer: tf.summary.SummaryWriter | None = None  # Of LOG_DIR.
     self._trial_writer: tf.summary.SummaryWriter | None = None  # Only one, of the last trial.
     self._trial_run = ""  # The run of `_trial_writer`.
@@ -54,11 +79,15 @@ class TensorBoardView:
     self.close()
     self._live_steps.clear()
     self._next_event = 0
+    self._scores, self._drawn_at = running_scores.RunningScores(self._reference()), 0.0
     _delete_event_files(self.log_dir)
-    if self._config_text:
+    texts = {"config": board_text.code(self._config_text),
+             "environment": board_text.environment(self._environment) if self._environment else ""}
+    if any(texts.values()):
       with self._main().as_default():
-        indented = "\n".join(f"    {line}" for line in self._config_text.splitlines())
-        tf.summary.text("config", indented, step=0)
+        for name, text in texts.items():
+          if text:
+            tf.summary.text(name, text, step=0)
     for record in records:
       self._write(record)
     self.flush()
@@ -67,6 +96,19 @@ class TensorBoardView:
     """Appends one record; does not change it."""
     self._write(record)
     self.flush()
+
+  def finish(self, summary: Mapping[str, Any]) -> None:
+    """Writes the headline of the finished run as a row of the HParams tab.
+
+    A run without a summary has no row: what it has so far is no result.
+    """
+    with self._trial(_FINAL).as_default():
+      for tag, value in self._scores.final(summary).items():
+        tf.summary.scalar(tag, value, step=max(self._next_event - 1, 0))
+      about = {"protocol": summary.get("protocol"), "stream": summary.get("stream"),
+               "seed": self._environment.get("seed")}
+      self._session("learner", _FINAL, {k: v for k, v in about.items() if v is not None})
+    self._close_trial()
 
   def point(self, values: Mapping[str, Any]) -> None:
     """Writes a point of a learning curve during its event, the one after the last record.
@@ -109,15 +151,35 @@ class TensorBoardView:
     self._next_event = event + 1
     with self._main().as_default():
       for name, value in record.items():
-        if _is_number(value) and name not in _NAMES_OF_AN_EVENT:
-          tf.summary.scalar(f"{kind}/{name}", value, step=event)
+        if running_scores.is_number(value) and name not in _NAMES_OF_AN_EVENT:
+          group = "cost" if _COST.fullmatch(name) else f"each_event/{kind}"
+          tf.summary.scalar(f"{group}/{name}", value, step=event)
+      for tag, value in self._scores.update(record).items():
+        tf.summary.scalar(tag, value, step=event)
       cost = task_stream.cumulative_cost(record)
-      if kind == "predict" and _is_number(record.get("error")) and cost is not None:
+      if kind == "predict" and running_scores.is_number(record.get("error")) and cost is not None:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
         megaflops = round(cost / 1e6)
         tf.summary.scalar("error_against_megaflops", record["error"], step=megaflops)
+      if self._draws_matrix(record):
+        tf.summary.image("accuracy_matrix", board_images.accuracy_matrix(
+            self._scores.matrix(), self.log_dir.name), step=event)
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
+
+  def _draws_matrix(self, record: Mapping[str, Any]) -> bool:
+    """Whether the record ends a row of buckets, and is the last one or enough time has passed."""
+    if record.get("protocol") != "clear" or record.get("kind") != "predict":
+      return False
+    last = len(record["row"]) - 1
+    if record["bucket"] != last:
+      return False
+    spent = record.get("seconds") or 0.0
+    is_end = record["trained_bucket"] == (last - 1 if record.get("mode") == "streaming" else last)
+    if not is_end and spent - self._drawn_at < _SECONDS_BETWEEN_IMAGES:
+      return False
+    self._drawn_at = spent
+    return True
 
   def _write_trial(self, record: Mapping[str, Any], trial: Mapping[str, Any]) -> None:
     run = _run_name(record["event"], record.get("task_key"), trial["trial"])
@@ -132,18 +194,28 @@ class TensorBoardView:
       self._write_point(run, step, dict(zip(CURVE_COLUMNS, columns)))
     with self._trial(run).as_default():
       for name in _SCORES_OF_A_TRIAL:
-        if _is_number(trial.get(name)):
+        if running_scores.is_number(trial.get(name)):
           tf.summary.scalar(name, trial[name], step=_last_step(curve))
-      # The HParams tab shows trials of one id as one, with their mean: `tensorboard --logdir` of a
-      # common parent reads several learners, and several work directories.
-      hparams_api.hparams({"learner": self.log_dir.name, **_hyper_parameters(record, trial)},
-                          trial_id=(self.log_dir.resolve() / run).as_posix())
+      search = _run_name(record["event"], record.get("task_key"), None).partition("/")[2]
+      self._session("trial", run, {"search": search, **_hyper_parameters(record, trial)})
     self._close_trial()
+
+  def _session(self, shown: str, run: str, values: Mapping[str, Any]) -> None:
+    """Writes a row of the HParams tab to the writer in use.
+
+    TensorBoard shows all sessions of one id as one row: the values of the first of them, beside the
+    mean of their scores. Each id is therefore of one session, whatever is read with it from a
+    common parent: learners, trials of one search, several work directories. The trials of a search
+    have its name in column "search".
+    """
+    hparams_api.hparams(
+        {"row": shown, "learner": self.log_dir.name, "run": self._run, **values},
+        trial_id=(self.log_dir.resolve() / run).as_posix())
 
   def _write_point(self, run: str, step: int, values: Mapping[str, float | None]) -> None:
     with self._trial(run).as_default():
       for name, value in values.items():
-        if _is_number(value):
+        if running_scores.is_number(value):
           tf.summary.scalar(f"curve/{name}", value, step=step)
 
   def _main(self) -> tf.summary.SummaryWriter:
@@ -180,11 +252,6 @@ def _hyper_parameters(record: Mapping[str, Any], trial: Mapping[str, Any]) -> di
 
 def _last_step(curve: Sequence[Sequence[float]]) -> int:
   return int(curve[-1][0]) if curve else 0
-
-
-def _is_number(value: Any) -> bool:
-  return (isinstance(value, (int, float)) and not isinstance(value, bool)
-          and math.isfinite(value))
 
 
 def _delete_event_files(directory: pathlib.Path) -> None:

@@ -63,14 +63,16 @@ def test_numbers_of_an_event_stand_at_the_event(tmp_path):
   _written(tmp_path, TRAIN, PREDICT)
   found = _scalars(tmp_path)
   assert found == {
-      "train/validation_error": [(4, 0.125)], "train/flops": [(4, 2e9)],
-      "predict/error": [(5, 0.25)], "predict/flops": [(5, 3e9)],
+      "each_event/train/validation_error": [(4, 0.125)], "each_event/predict/error": [(5, 0.25)],
+      "running_mean/train/validation_error": [(4, 0.125)], "running_mean/predict/error": [(5, 0.25)],
+      "cost/flops": [(4, 2e9), (5, 3e9)],
+      "headline/cumulative_flops": [(4, 2e9), (5, 3e9)],
       "error_against_megaflops": [(3000, 0.25)]}
 
 
 def test_unknown_flops_give_no_point(tmp_path):
   _written(tmp_path, {**PREDICT, "flops": None})
-  assert set(_scalars(tmp_path)) == {"predict/error"}
+  assert set(_scalars(tmp_path)) == {"each_event/predict/error", "running_mean/predict/error"}
 
 
 def test_flops_of_the_longest_stream_fit_a_step(tmp_path):
@@ -90,7 +92,8 @@ def test_curves_of_trials(tmp_path):
 def test_hyper_parameters_of_trials(tmp_path):
   _written(tmp_path, TRAIN)
   assert _hparams(tmp_path / TRIAL_0) == {
-      "learner": tmp_path.name, "task": "digits@2", "learning_rate": 0.5, "nesterov": True,
+      "row": "trial", "learner": tmp_path.name, "run": tmp_path.parent.name,
+      "search": "0004_digits@2", "task": "digits@2", "learning_rate": 0.5, "nesterov": True,
       "status": "done"}
   assert _hparams(tmp_path / TRIAL_1)["status"] == "failed"
 
@@ -158,7 +161,8 @@ def test_rebuilding_throws_away_and_writes_all_again(tmp_path):
     view.rebuild([TRAIN, PREDICT])
   view.write({**PREDICT, "event": 7, "error": 0.5})
   view.close()
-  assert _scalars(tmp_path)["predict/error"] == [(5, 0.25), (7, 0.5)]
+  assert _scalars(tmp_path)["each_event/predict/error"] == [(5, 0.25), (7, 0.5)]
+  assert _scalars(tmp_path)["running_mean/predict/error"] == [(5, 0.25), (7, 0.375)]
   assert _scalars(tmp_path / TRIAL_0)["curve/train_loss"] == [(10, 2.0), (20, 1.0), (30, 0.5)]
   assert sorted(p.name for p in (tmp_path / "trials").iterdir()) == ["0004_digits@2"]
   assert (tmp_path / "notes.txt").read_text() == "kept"
@@ -195,4 +199,4 @@ def test_files_stay_few(tmp_path):
 def test_a_protocol_without_tasks_or_trials(tmp_path):
   _written(tmp_path, {"event": 3, "kind": "evaluate", "protocol": "clear", "next_domain": 0.75,
                       "row": [0.5, 0.75], "note": "x", "done": True})
-  assert _scalars(tmp_path) == {"evaluate/next_domain": [(3, 0.75)]}
+  assert _scalars(tmp_path) == {"each_event/evaluate/next_domain": [(3, 0.75)]}

@@ -1,0 +1,115 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""TensorBoard's directory of a work directory: a view for each learner, and what compares them.
+
+    WORKDIR/tensorboard/           the figures of finished learners, as images
+                        LEARNER/   see `suite.reporting.tensorboard`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import pathlib
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from suite.reporting import records as records_lib
+from suite.reporting import run_figures
+from suite.reporting import runs as runs_lib
+from suite.reporting import tables
+from suite.reporting import tensorboard
+from suite.reporting.board import board_images
+
+_EVENT_FILES = "events.out.tfevents.*"
+
+
+class BoardDirectory:
+  """Views of the learners of one work directory.
+
+  Args:
+    workdir: the work directory.
+    config_text: its configuration.
+    environment: of its environment.json.
+  """
+
+  def __init__(self, workdir: pathlib.Path, config_text: str = "",
+               environment: Mapping[str, Any] | None = None):
+    self._workdir = pathlib.Path(workdir)
+    self._config_text, self._environment = config_text, environment
+    self._begun: set[str] = set()  # Learners that run in this process.
+    self._without_reference = self._finished() if not self._has_reference() else set()
+
+  def log_dir(self, name: str = "") -> pathlib.Path:
+    """The directory of a learner's event files, or of those that compare learners."""
+    return self._workdir / "tensorboard" / name
+
+  def view(self, name: str) -> tensorboard.TensorBoardView:
+    """The view of a learner; its regret is against an Independent run that is there by then."""
+    self._begun.add(name)
+    if not self._has_reference():
+      self._without_reference.add(name)
+    return self._view(name)
+
+  def complete(self) -> None:
+    """Draws the figures that compare learners, when a learner has finished in this process.
+
+    Views of finished learners are made again if their files are gone, or if Independent finished
+    after them, so that they have a regret.
+    """
+    finished = self._finished()
+    late = self._without_reference - {tables.INDEPENDENT} if self._has_reference() else set()
+    again = {name for name in finished
+             if name in late or not any(self.log_dir(name).glob(_EVENT_FILES))}
+    for name in sorted(again):
+      self._show(lambda name=name: self._make_again(name))
+    if finished & self._begun or again:
+      self._show(self._draw)
+
+  def _view(self, name: str) -> tensorboard.TensorBoardView:
+    return tensorboard.TensorBoardView(
+        self.log_dir(name), config_text=self._config_text, environment=self._environment,
+        run=self._workdir.as_posix(), reference=lambda: self._reference_errors(name))
+
+  def _make_again(self, name: str) -> None:
+    run, = runs_lib.load([self._workdir / name])
+    view = self._view(name)
+    view.rebuild(run.records)
+    view.finish(run.summary)
+    view.close()
+
+  def _draw(self) -> None:
+    for path in self.log_dir().glob(_EVENT_FILES):
+      path.unlink()
+    runs = [run for run in runs_lib.load([self._workdir])
+            if run.is_finished and run.protocol == "nevis"]
+    if not runs:
+      return
+    drawn = run_figures.draw(runs, stem="pareto")
+    if drawn:
+      with tf.summary.create_file_writer(str(self.log_dir())).as_default() as writer:
+        for name, figure in drawn.items():
+          tf.summary.image(name, board_images.pixels(figure), step=0)
+        writer.close()
+
+  def _finished(self) -> set[str]:
+    return {path.parent.name for path in self._workdir.glob(f"*/{runs_lib.SUMMARY}")}
+
+  def _has_reference(self) -> bool:
+    return (self._workdir / tables.INDEPENDENT / runs_lib.SUMMARY).exists()
+
+  def _reference_errors(self, name: str) -> dict[str, float | None]:
+    """Errors of the Independent run beside a learner, by task; {} if it has not finished."""
+    if name == tables.INDEPENDENT or not self._has_reference():
+      return {}
+    records = records_lib.read(self._workdir / tables.INDEPENDENT / runs_lib.RECORDS)
+    return {r["task_key"]: r.get("error") for r in records
+            if r.get("protocol") == "nevis" and r.get("kind") == "predict"}
+
+  def _show(self, do: Any) -> None:
+    """Does something with event files; a run is not given up for a view that cannot be written."""
+    try:
+      do()
+    except (OSError, ValueError, tf.errors.OpError) as error:
+      logging.warning("%s cannot be written (%s) and is left as it is.", self.log_dir(),
+                      (str(error).splitlines() or [""])[0])
