@@ -30,7 +30,7 @@ from suite.reporting import records as records_lib
 from suite.reporting import run_writer
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
-from suite.reporting import tensorboard
+from suite.reporting.board import board_directory
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.system import atomic_files
@@ -121,13 +121,17 @@ def run(
       environment = provenance.environment(seed, distribution, command, own)
       _claim(folder, config_text, own, {**environment, "learners": list(learners)})
     _compute_as_the_chief(distribution, own)
+    board = board_directory.BoardDirectory(
+        folder, config_text, _stored_environment(folder) if distribution.is_chief else {})
     for name, make_learner in learners.items():
       trials: Any = (trial_queue.TrialQueue(trial_helper.queue_folder(folder / name)) if share
                      else trial_queue.InTurn())
-      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, config_text,
-               further, trials)
+      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, board, further,
+               trials)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
+    if distribution.is_chief:
+      board.complete()
   if not distribution.is_chief:
     return ""
   if find_unused is not None:
@@ -203,14 +207,14 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
-             profile: bool, config_text: str, metrics: own_metrics.OwnMetrics,
-             trials: Any) -> None:
+             profile: bool, board: board_directory.BoardDirectory,
+             metrics: own_metrics.OwnMetrics, trials: Any) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
     return
-  trace = _Trace(workdir / "tensorboard" / name if profile else None)
-  writer = _writer(name, workdir, distribution, config_text, trace.stop)
+  trace = _Trace(board.log_dir(name) if profile else None)
+  writer = _writer(name, workdir, distribution, board, trace.stop)
   try:
     state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
                                metrics=metrics, trials=trials)
@@ -218,6 +222,7 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
     if metrics.names:
       summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
     state.flush()
+    writer.finish(summary)
   finally:
     writer.close()
     trace.stop()
@@ -261,12 +266,12 @@ class _Trace:
 
 
 def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution,
-            config_text: str, after_event: Callable[[], None]
+            board: board_directory.BoardDirectory, after_event: Callable[[], None]
             ) -> Union[run_writer.RunWriter, run_writer.Follower]:
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
-  view = tensorboard.TensorBoardView(workdir / "tensorboard" / name, config_text=config_text)
-  return run_writer.RunWriter(workdir / name, view, progress_lib.of_process(name), after_event)
+  return run_writer.RunWriter(
+      workdir / name, board.view(name), progress_lib.of_process(name), after_event)
 
 
 def _check_share(distribution: distribution_lib.Distribution) -> None:

@@ -161,15 +161,16 @@ class TensorBoardView:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
         megaflops = round(cost / 1e6)
         tf.summary.scalar("error_against_megaflops", record["error"], step=megaflops)
-      if self._draws_matrix(record):
+      acc = self._scores.matrix()
+      if acc is not None and self._draws_matrix(record):
         tf.summary.image("accuracy_matrix", board_images.accuracy_matrix(
-            self._scores.matrix(), self.log_dir.name), step=event)
+            acc, self.log_dir.name), step=event)
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
 
   def _draws_matrix(self, record: Mapping[str, Any]) -> bool:
     """Whether the record ends a row of buckets, and is the last one or enough time has passed."""
-    if record.get("protocol") != "clear" or record.get("kind") != "predict":
+    if record.get("kind") != "predict":
       return False
     last = len(record["row"]) - 1
     if record["bucket"] != last:

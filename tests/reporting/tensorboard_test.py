@@ -64,7 +64,8 @@ def test_numbers_of_an_event_stand_at_the_event(tmp_path):
   found = _scalars(tmp_path)
   assert found == {
       "each_event/train/validation_error": [(4, 0.125)], "each_event/predict/error": [(5, 0.25)],
-      "running_mean/train/validation_error": [(4, 0.125)], "running_mean/predict/error": [(5, 0.25)],
+      "running_mean/train/validation_error": [(4, 0.125)],
+      "running_mean/predict/error": [(5, 0.25)],
       "cost/flops": [(4, 2e9), (5, 3e9)],
       "headline/cumulative_flops": [(4, 2e9), (5, 3e9)],
       "error_against_megaflops": [(3000, 0.25)]}
@@ -200,3 +201,18 @@ def test_a_protocol_without_tasks_or_trials(tmp_path):
   _written(tmp_path, {"event": 3, "kind": "evaluate", "protocol": "clear", "next_domain": 0.75,
                       "row": [0.5, 0.75], "note": "x", "done": True})
   assert _scalars(tmp_path) == {"each_event/evaluate/next_domain": [(3, 0.75)]}
+
+
+def _bucket(event, trained, bucket, seconds):
+  return {"event": event, "kind": "predict", "protocol": "clear", "mode": "iid", "accuracy": 0.5,
+          "trained_bucket": trained, "bucket": bucket, "row": [0.5, 0.5 if bucket else None],
+          "seconds": seconds}
+
+
+def test_the_matrix_of_buckets_is_drawn_at_the_end_and_after_long_rows(tmp_path):
+  def steps(seconds):
+    folder = tmp_path / str(seconds)
+    _written(folder, *(_bucket(e, e // 2, e % 2, seconds * (e + 1)) for e in range(4)))
+    found = event_accumulator.EventAccumulator(str(folder)).Reload()
+    return [event.step for event in found.Tensors("accuracy_matrix")]
+  assert (steps(1), steps(20)) == ([3], [1, 3])

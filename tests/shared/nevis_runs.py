@@ -44,7 +44,7 @@ def write(folder: pathlib.Path, errors: Sequence[float | None], *,
     curve = [[0, None, 0.8], [10, 0.5, 0.4 if occurrence == 1 else 0.1]]
     records += [
         {"event": 2 * i, "kind": "train", **about, "train_size": 400 * 10 ** i, "dev_size": 100,
-         "start": start, "trials": [{"curve": curve}], "best_trial": 0, **costs},
+         "start": start, "trials": [{"trial": 0, "curve": curve}], "best_trial": 0, **costs},
         {"event": 2 * i + 1, "kind": "predict", "split": "test", "metric": "error",
          "error": error, **about, **costs}]
   (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))

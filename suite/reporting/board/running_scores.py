@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
 from suite.compute import ledger
 from suite.metrics import task_stream
 
-_LEARNING = tuple(phase for phase in ledger.PHASES if phase not in ("select", "validate", "predict"))
+_LEARNING = tuple(p for p in ledger.PHASES if p not in ("select", "validate", "predict"))
 _AVERAGED = ("error", "accuracy", "validation_error", "train_loss", "loss", "seconds_event")
 # Their predict events are parts of a score that has its own rule, below.
 _PARTS_OF_A_SCORE = ("clear", "fluid")
@@ -34,13 +34,13 @@ class RunningScores:
     reference: errors of Independent by task key, against which regret is measured; {}: no regret.
   """
 
-  def __init__(self, reference: Mapping[str, Optional[float]] | None = None):
+  def __init__(self, reference: Mapping[str, float | None] | None = None):
     self._reference = dict(reference or {})
-    self._regret: Optional[float] = 0.0 if reference else None
+    self._regret: float | None = 0.0 if reference else None
     self._tested: list[tuple[float, str]] = []  # (error, role) of tasks.
     self._repeats: list[Mapping[str, Any]] = []  # Train records with learning curves.
     self._sums: dict[str, tuple[float, int]] = {}
-    self._acc: Optional[np.ndarray] = None  # [T, T], rows so far.
+    self._acc: np.ndarray | None = None  # [T, T], rows so far.
     self._spent: dict[str, Any] = {}
 
   def update(self, record: Mapping[str, Any]) -> dict[str, float]:
@@ -63,7 +63,7 @@ class RunningScores:
 
   def final(self, summary: Mapping[str, Any]) -> dict[str, float]:
     """The headline of a finished run; a score that the summary does not have is left out."""
-    found = {f"headline/{shown}": summary.get(name) for name, shown in _FINAL.items()
+    found: dict[str, Any] = {f"headline/{shown}": summary.get(name) for name, shown in _FINAL.items()
              if name in summary}
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
     if summary.get("protocol") == "nevis":
@@ -115,7 +115,7 @@ class RunningScores:
     return {f"headline/{name}": float(np.mean(self._acc[part & done]))
             for name, part in parts.items() if np.any(part & done)}
 
-  def matrix(self) -> Optional[np.ndarray]:
+  def matrix(self) -> np.ndarray | None:
     """Accuracies [T, T] so far, NaN where not evaluated; None without buckets."""
     return self._acc
 

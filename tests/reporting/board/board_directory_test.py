@@ -1,0 +1,133 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""TensorBoard's directory of a work directory, read by TensorBoard's own code."""
+
+from __future__ import annotations
+
+import shutil
+
+import nevis_runs
+import pytest
+from tensorboard import context
+from tensorboard.backend.event_processing import data_provider
+from tensorboard.backend.event_processing import event_accumulator
+from tensorboard.backend.event_processing import plugin_event_multiplexer
+from tensorboard.plugins import base_plugin
+from tensorboard.plugins.hparams import api_pb2
+from tensorboard.plugins.hparams import backend_context
+from tensorboard.plugins.hparams import list_session_groups
+import tensorflow as tf
+
+from suite.reporting import records as records_lib
+from suite.reporting.board import board_directory
+
+ENVIRONMENT = {"command": "suite run x", "seed": 3, "packages": {"tensorflow": "2|15"}}
+
+
+@pytest.fixture(name="workdir", scope="module")
+def _workdir(tmp_path_factory):
+  """A work directory of two finished learners and one that is not, and its event files."""
+  workdir = tmp_path_factory.mktemp("runs") / "two"
+  nevis_runs.write(workdir / "ft", [0.5, 0.25, 0.125, 0.375])
+  board_directory.BoardDirectory(workdir).complete()  # Independent is not there yet.
+  nevis_runs.write(workdir / "indep", [0.5, 0.5, 0.5, 0.25])
+  nevis_runs.write(workdir / "going", [0.5, 0.25], is_finished=False)
+  board = board_directory.BoardDirectory(workdir, "A = 1", ENVIRONMENT)
+  view = board.view("going")
+  view.rebuild(records_lib.read(workdir / "going" / "records.jsonl"))
+  view.close()
+  shutil.rmtree(workdir / "tensorboard" / "ft")  # Deleted, so made again.
+  board.complete()
+  return workdir
+
+
+def _rows(log_dir):
+  """Rows of the HParams tab, as TensorBoard's server sends them: (values, scores) of each."""
+  multiplexer = plugin_event_multiplexer.EventMultiplexer(
+      size_guidance={event_accumulator.TENSORS: 0}, tensor_size_guidance={"scalars": 0})
+  multiplexer.AddRunsFromDirectory(str(log_dir))
+  multiplexer.Reload()
+  provider = data_provider.MultiplexerDataProvider(multiplexer, str(log_dir))
+  hparams = backend_context.Context(base_plugin.TBContext(data_provider=provider))
+  request = api_pb2.ListSessionGroupsRequest(
+      allowed_statuses=list(api_pb2.Status.values()), slice_size=100)
+  request.start_index = 0
+  experiment = hparams.experiment_from_metadata(
+      context.RequestContext(), "", True, hparams.hparams_metadata(context.RequestContext(), ""),
+      hparams.hparams_from_data_provider(context.RequestContext(), "", 100))
+  for info in experiment.hparam_infos:
+    request.col_params.add(hparam=info.name)
+  for info in experiment.metric_infos:
+    request.col_params.add(metric=info.name)
+  groups = list_session_groups.Handler(context.RequestContext(), hparams, "", request).run()
+  assert all(len(group.sessions) == 1 for group in groups.session_groups)
+  return [({name: getattr(value, value.WhichOneof("kind")) for name, value in g.hparams.items()},
+           {m.name.tag: m.value for m in g.metric_values}) for g in groups.session_groups]
+
+
+def test_learners_are_rows_of_the_hparams_tab_with_their_own_headline(workdir):
+  rows = _rows(workdir / "tensorboard")
+  learners = {values["learner"]: (values, scores) for values, scores in rows
+              if values["row"] == "learner"}
+  assert set(learners) == {"ft", "indep"}  # What is going has no result yet.
+  values, scores = learners["ft"]
+  assert values == {"row": "learner", "learner": "ft", "run": workdir.as_posix(), "seed": 3.0,
+                    "protocol": "nevis", "stream": "toy"}
+  assert scores == pytest.approx({"headline/mean_error": 0.25, "headline/regret": -0.5,
+                                  "headline/cumulative_flops": 100})
+  assert learners["indep"][1] == pytest.approx({
+      "headline/mean_error": 0.375, "headline/cumulative_flops": 100})
+
+
+def test_trials_are_rows_that_name_their_search(workdir):
+  rows = [values for values, _ in _rows(workdir / "tensorboard") if values["row"] == "trial"]
+  assert sorted((values["learner"], values["search"]) for values in rows) == sorted(
+      [(name, search) for name in ("ft", "indep")
+       for search in ("0000_a", "0002_b", "0004_a@2", "0006_c")]
+      + [("going", "0000_a"), ("going", "0002_b")])
+
+
+def _read(folder):
+  return event_accumulator.EventAccumulator(
+      str(folder), size_guidance={event_accumulator.TENSORS: 0}).Reload()
+
+
+def _points(folder, tag):
+  return [(e.step, float(tf.make_ndarray(e.tensor_proto))) for e in _read(folder).Tensors(tag)]
+
+
+def test_curves_of_the_headline(workdir):
+  ft = workdir / "tensorboard" / "ft"
+  assert _points(ft, "headline/mean_error") == [(5, 0.125), (7, 0.25)]
+  assert _points(ft, "headline/regret") == [(1, 0.0), (3, -0.25), (5, -0.625), (7, -0.5)]
+  assert _points(ft / "final", "headline/mean_error") == [(7, 0.25)]
+
+
+def test_config_and_environment_are_text(workdir):
+  found = _read(workdir / "tensorboard" / "ft")
+  texts = {name: tf.make_ndarray(found.Tensors(name)[0].tensor_proto).item().decode()
+           for name in ("config", "environment")}
+  assert texts["config"] == "    A = 1"
+  assert texts["environment"].splitlines()[2:] == [
+      "| command | `suite run x` |", "| seed | `3` |", r"| packages: tensorflow | `2\|15` |"]
+
+
+def test_the_front_is_an_image_and_is_drawn_once(workdir):
+  found = _read(workdir / "tensorboard")
+  assert found.SummaryMetadata("pareto").plugin_data.plugin_name == "images"
+  width, height, image = tf.make_ndarray(found.Tensors("pareto")[0].tensor_proto)
+  assert tf.io.decode_png(image).shape == [int(height), int(width), 3]
+  before = {path: path.stat().st_mtime_ns for path in workdir.rglob("events*")}
+  board_directory.BoardDirectory(workdir).complete()
+  assert {path: path.stat().st_mtime_ns for path in workdir.rglob("events*")} == before
+
+
+def test_a_regret_is_added_to_what_finished_before_independent(tmp_path):
+  nevis_runs.write(tmp_path / "ft", [0.5, 0.25, 0.125, 0.375])
+  board_directory.BoardDirectory(tmp_path).complete()
+  ft = tmp_path / "tensorboard" / "ft"
+  assert "headline/regret" not in _read(ft).Tags()["tensors"]
+  board = board_directory.BoardDirectory(tmp_path)  # Of the process that runs Independent.
+  nevis_runs.write(tmp_path / "indep", [0.5, 0.5, 0.5, 0.25])
+  board.complete()
+  assert [value for _, value in _points(ft, "headline/regret")] == [0, -0.25, -0.625, -0.5]
+  assert len(list(ft.glob("events*"))) == 1
