@@ -3,9 +3,9 @@
 
     LOG_DIR/            at step = event:
                         headline/...      the score so far, e.g. the mean error; regret; FLOPs
+                        one_event/...     numbers of the event alone; FLOPs of a gradient step
                         running_mean/...  mean over the events so far
-                        cost/...          totals of the ledger so far; FLOPs of a gradient step
-                        each_event/...    numbers of the event alone
+                        total/...         of the ledger so far
                         accuracy_matrix   an image, for buckets
                         error_against_megaflops, at step = cumulative MFLOPs
                         config, environment: text
@@ -41,7 +41,8 @@ _SECONDS_BETWEEN_IMAGES = 30.0  # Of a run's own work; drawing one takes up to h
 _TRIAL_KEY = re.compile(r"(?P<task_key>.+)/trial(?P<trial>\d+)$")
 
 # Totals of the ledger, one curve over events of all kinds.
-_COST = re.compile(rf"(flops|macs|examples|steps|seconds|peak_bytes)(_({'|'.join(ledger.PHASES)}))?")
+_COST = re.compile("(flops|macs|examples|steps|seconds|peak_bytes)"
+                   rf"(_({'|'.join(ledger.PHASES)}))?")
 # Numbers of a record that identify the event; they are not results.
 _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
 # Keys of a trial that are not hyper-parameters, and those of them that are scores.
@@ -152,15 +153,15 @@ class TensorBoardView:
     with self._main().as_default():
       for name, value in record.items():
         if running_scores.is_number(value) and name not in _NAMES_OF_AN_EVENT:
-          group = "cost" if _COST.fullmatch(name) else f"each_event/{kind}"
+          group = "total" if _COST.fullmatch(name) else f"one_event/{kind}"
           tf.summary.scalar(f"{group}/{name}", value, step=event)
-      for tag, value in self._scores.update(record).items():
+      scores = self._scores.update(record)
+      for tag, value in scores.items():
         tf.summary.scalar(tag, value, step=event)
-      cost = task_stream.cumulative_cost(record)
-      if kind == "predict" and running_scores.is_number(record.get("error")) and cost is not None:
+      error, cost = _error_so_far(scores), task_stream.cumulative_cost(record)
+      if kind == "predict" and error is not None and cost is not None:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
-        megaflops = round(cost / 1e6)
-        tf.summary.scalar("error_against_megaflops", record["error"], step=megaflops)
+        tf.summary.scalar("error_against_megaflops", error, step=round(cost / 1e6))
       acc = self._scores.matrix()
       if acc is not None and self._draws_matrix(record):
         tf.summary.image("accuracy_matrix", board_images.accuracy_matrix(
@@ -211,7 +212,7 @@ class TensorBoardView:
     """
     hparams_api.hparams(
         {"row": shown, "learner": self.log_dir.name, "run": self._run, **values},
-        trial_id=(self.log_dir.resolve() / run).as_posix())
+        trial_id=f"{self.log_dir.name}/{run} of {self.log_dir.resolve().parent.as_posix()}")
 
   def _write_point(self, run: str, step: int, values: Mapping[str, float | None]) -> None:
     with self._trial(run).as_default():
@@ -235,6 +236,12 @@ class TensorBoardView:
     if self._trial_writer is not None:
       self._trial_writer.close()
     self._trial_writer = None
+
+
+def _error_so_far(scores: Mapping[str, float]) -> float | None:
+  if "headline/accuracy" in scores:
+    return 1.0 - scores["headline/accuracy"]
+  return scores.get("running_mean/predict/error")
 
 
 def _run_name(event: int, task_key: str | None, trial: int | None) -> str:

@@ -63,17 +63,17 @@ def test_numbers_of_an_event_stand_at_the_event(tmp_path):
   _written(tmp_path, TRAIN, PREDICT)
   found = _scalars(tmp_path)
   assert found == {
-      "each_event/train/validation_error": [(4, 0.125)], "each_event/predict/error": [(5, 0.25)],
+      "one_event/train/validation_error": [(4, 0.125)], "one_event/predict/error": [(5, 0.25)],
       "running_mean/train/validation_error": [(4, 0.125)],
       "running_mean/predict/error": [(5, 0.25)],
-      "cost/flops": [(4, 2e9), (5, 3e9)],
+      "total/flops": [(4, 2e9), (5, 3e9)],
       "headline/cumulative_flops": [(4, 2e9), (5, 3e9)],
       "error_against_megaflops": [(3000, 0.25)]}
 
 
 def test_unknown_flops_give_no_point(tmp_path):
   _written(tmp_path, {**PREDICT, "flops": None})
-  assert set(_scalars(tmp_path)) == {"each_event/predict/error", "running_mean/predict/error"}
+  assert set(_scalars(tmp_path)) == {"one_event/predict/error", "running_mean/predict/error"}
 
 
 def test_flops_of_the_longest_stream_fit_a_step(tmp_path):
@@ -162,7 +162,7 @@ def test_rebuilding_throws_away_and_writes_all_again(tmp_path):
     view.rebuild([TRAIN, PREDICT])
   view.write({**PREDICT, "event": 7, "error": 0.5})
   view.close()
-  assert _scalars(tmp_path)["each_event/predict/error"] == [(5, 0.25), (7, 0.5)]
+  assert _scalars(tmp_path)["one_event/predict/error"] == [(5, 0.25), (7, 0.5)]
   assert _scalars(tmp_path)["running_mean/predict/error"] == [(5, 0.25), (7, 0.375)]
   assert _scalars(tmp_path / TRIAL_0)["curve/train_loss"] == [(10, 2.0), (20, 1.0), (30, 0.5)]
   assert sorted(p.name for p in (tmp_path / "trials").iterdir()) == ["0004_digits@2"]
@@ -200,7 +200,7 @@ def test_files_stay_few(tmp_path):
 def test_a_protocol_without_tasks_or_trials(tmp_path):
   _written(tmp_path, {"event": 3, "kind": "evaluate", "protocol": "clear", "next_domain": 0.75,
                       "row": [0.5, 0.75], "note": "x", "done": True})
-  assert _scalars(tmp_path) == {"each_event/evaluate/next_domain": [(3, 0.75)]}
+  assert _scalars(tmp_path) == {"one_event/evaluate/next_domain": [(3, 0.75)]}
 
 
 def _bucket(event, trained, bucket, seconds):

@@ -63,8 +63,8 @@ class RunningScores:
 
   def final(self, summary: Mapping[str, Any]) -> dict[str, float]:
     """The headline of a finished run; a score that the summary does not have is left out."""
-    found: dict[str, Any] = {f"headline/{shown}": summary.get(name) for name, shown in _FINAL.items()
-             if name in summary}
+    found: dict[str, Any] = {
+        f"headline/{shown}": summary[name] for name, shown in _FINAL.items() if name in summary}
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
     if summary.get("protocol") == "nevis":
       found["headline/regret"] = self._regret
@@ -126,7 +126,7 @@ class RunningScores:
       spent, before = [[values.get(f"{name}_{phase}", 0) for name in ("flops", "steps")]
                        for values in (record, self._spent)]
       if None not in (*spent, *before) and spent[1] > before[1]:
-        found[f"cost/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
+        found[f"one_event/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
     self._spent = {name: record[name] for name in record if name.startswith(("flops_", "steps_"))}
     return found
 

@@ -72,8 +72,8 @@ def test_flops_of_a_step_are_those_of_the_event():
   found, _ = _folded([record, {**record, "kind": "predict"},
                       {**record, "flops_train": 500, "steps_train": 30, "flops_search": None,
                        "steps_search": 5}])
-  assert found["cost/flops_per_step_train"] == [10.0, 20.0]
-  assert "cost/flops_per_step_search" not in found
+  assert found["one_event/flops_per_step_train"] == [10.0, 20.0]
+  assert "one_event/flops_per_step_search" not in found
   assert found["headline/cumulative_flops"] == [107, 107]  # Unknown from the third on.
 
 
