@@ -18,9 +18,12 @@ from matplotlib import ticker
 from matplotlib.backends import backend_agg
 import numpy as np
 
+from suite.reporting import label_places
+
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINE_STYLES = ("-", "--", ":", "-.")
 FORMATS = (".png", ".svg")
 
 _STYLE: dict[Any, Any] = {
@@ -32,9 +35,9 @@ _STYLE: dict[Any, Any] = {
 
 
 def look(i: int) -> dict[str, Any]:
-  """Color, marker and line style of the i-th of several lines; 84 differ."""
+  """Color, marker and line style of the i-th of several lines; 168 differ."""
   return {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)],
-          "linestyle": ("-", "--")[i // len(COLORS) % 2]}
+          "linestyle": LINE_STYLES[i // len(COLORS) % len(LINE_STYLES)]}
 
 
 def diverging() -> Any:
@@ -68,7 +71,7 @@ def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -
         i, j = names.index(line.name), types.index(line.task_type)
         axes.plot(*(zip(*known) if known else ([], [])), color=COLORS[i % len(COLORS)],
                   marker=MARKERS[j % len(MARKERS)], markersize=5, linewidth=1.2,
-                  linestyle=("-", "--", ":", "-.")[j % 4], label=f"{line.name}, {line.task_type}")
+                  linestyle=LINE_STYLES[j % len(LINE_STYLES)], label=f"{line.name}, {line.task_type}")
       axes.set_xscale("log")
       axes.set_yscale("log")
       ticks = sorted({p[0] for line in lines for p in line.points})
@@ -103,15 +106,14 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
   learners = list(dict.fromkeys(p.learner for p in points))
   with style():
     figure, axes = new_axes(title, width=7.6, height=4.6)
+    labels: list[tuple[str, float, float, str]] = []
     for i, learner in enumerate(learners):
       colour, own = COLORS[i % len(COLORS)], [p for p in points if p.learner == learner]
       spent = [p for p in own if p.macs]
       axes.plot([p.macs for p in spent], [100 * p.accuracy for p in spent], linestyle="none",
                 marker=MARKERS[i % len(MARKERS)], markersize=7, color=colour,
                 markeredgecolor="white", label=learner, zorder=3)
-      for p in spent:
-        axes.annotate(p.strategy, (p.macs, 100 * p.accuracy), xytext=(5, 4), fontsize=7,
-                      textcoords="offset points", color=colour)
+      labels += [(p.strategy, p.macs, 100 * p.accuracy, colour) for p in spent]
       for p in own:
         if not p.macs:
           axes.axhline(100 * p.accuracy, color=colour, linestyle=":", linewidth=1.2, zorder=2,
@@ -123,6 +125,35 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
     axes.set_ylabel("Accuracy, %")
     axes.grid(True, which="major")
     if points:
+      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    label_places.annotate(axes, labels)
+  return figure
+
+
+class RateLine(NamedTuple):
+  """Accuracy of one learner by learning rate: (rate, accuracy), rates rising."""
+
+  name: str
+  points: Sequence[tuple[float, float]]
+
+
+def accuracy_against_rates(lines: Iterable[RateLine], *, title: str = "",
+                           accuracy_label: str = "Accuracy, %") -> figure_lib.Figure:
+  """Plots accuracies of a sweep over learning rates, one line a learner."""
+  lines = list(lines)
+  with style():
+    figure, axes = new_axes(title, width=7.0, height=4.4)
+    for i, line in enumerate(lines):
+      axes.plot([rate for rate, _ in line.points], [100 * value for _, value in line.points],
+                label=line.name, markersize=5, linewidth=1.4, **look(i))
+    axes.set_xscale("log")
+    rates = sorted({rate for line in lines for rate, _ in line.points})
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.set_xlabel("Learning rate")
+    axes.set_ylabel(accuracy_label)
+    axes.grid(True, which="major")
+    if lines:
       axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
   return figure
 

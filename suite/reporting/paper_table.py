@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 import os
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from suite.reporting import text_table
 _INTERVAL = "_interval_95"
 _MATRIX = "matrix"
 _FSL = "FSL"
+_RATE = re.compile(r"rate ([0-9.]+(?:e-?[0-9]+)?)")
 
 
 class TableLine(NamedTuple):
@@ -82,6 +84,39 @@ def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
                       float(np.mean([s["overall"] for s in known]))))
   several = len({(row, learner) for row, learner, *_ in found}) > len({f[1] for f in found})
   return found if several else []
+
+
+def rates(directory: str | os.PathLike) -> list[tuple[str, list[tuple[float, float]]]]:
+  """Reads the values of `figures.RateLine`, means over seeds; [] unless a table sweeps rates.
+
+  Its rows or its columns have names such as "rate 0.01"; the other names, if there are several,
+  tell the lines apart. The accuracy is the table's first measure.
+  """
+  table = table_dir.read(directory)
+  if not table.measures:
+    return []
+  measure = next(iter(table.measures))
+  by_row, by_column = ([_rate(name) for name in names] for names in (table.rows, table.columns))
+  swept = by_column if None not in by_column else by_row
+  if None in swept or len(set(swept)) < 2 or len(set(swept)) < len(swept):
+    return []
+  found: dict[str, dict[float, float]] = {}
+  for row, row_rate in zip(table.rows, by_row):
+    for learner in table.learners(row):
+      for column, column_rate in zip(table.columns, by_column):
+        rate, other = (column_rate, row) if swept is by_column else (row_rate, column)
+        known = [value for value in (table_dir.value(s, measure) for s in table.summaries(
+            row, column, learner).values()) if value is not None]
+        others = table.rows if swept is by_column else table.columns
+        name = learner if len(others) == 1 or other == learner else f"{other} {learner}"
+        if known and rate is not None:
+          found.setdefault(name, {})[rate] = float(np.mean(known))
+  return [(name, sorted(by_rate.items())) for name, by_rate in found.items()]
+
+
+def _rate(name: str) -> float | None:
+  match = _RATE.fullmatch(name)
+  return float(match[1]) if match else None
 
 
 def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:

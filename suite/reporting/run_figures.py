@@ -12,13 +12,14 @@ import numpy as np
 from suite.reporting import figures
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
 from suite.reporting.nevis_panels import pareto
 from suite.reporting.nevis_panels import stream_results
 
 
 def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
          stem: str = "figure") -> dict[str, Any]:
-  """Draws costs or updates of tables, error against FLOPs of runs, and accuracy matrices.
+  """Draws costs, rates or updates of tables, error against FLOPs of runs, and accuracy matrices.
 
   Args:
     runs: single runs.
@@ -38,14 +39,25 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
     if points:
       add(pareto.draw(points, results.title))
   for directory in tables:
-    costs = [figures.TaskCosts(*line) for line in paper_table.costs(directory)]
-    spent = [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]
-    if costs or spent:
-      add(figures.costs_against_support_sets(costs) if costs
-          else figures.accuracy_against_updates(spent))
+    if (figure := _of_table(directory)) is not None:
+      add(figure)
   for run in runs:
     if run.protocol == "clear" and "matrix" in run.summary:
       acc = np.array(run.summary["matrix"], dtype=float)  # None becomes NaN.
       name = f"{stem}_{run.label.replace('/', '_')}_matrix"
-      drawn[name] = figures.accuracy_matrix(acc, title=run.label)
+      drawn[name] = figures.accuracy_matrix(
+          acc, title=f"Accuracy by bucket, {run.label}")
   return drawn
+
+
+def _of_table(directory: str | os.PathLike) -> Any:
+  """The figure of a whole table: costs, a sweep over rates, or update strategies; None if none."""
+  name = table_dir.read(directory).title
+  if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
+    return figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
+  if swept := [figures.RateLine(*line) for line in paper_table.rates(directory)]:
+    return figures.accuracy_against_rates(swept, title=f"Accuracy by learning rate, {name}")
+  if spent := [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]:
+    return figures.accuracy_against_updates(
+        spent, title=f"Accuracy by update strategy, {name}")
+  return None

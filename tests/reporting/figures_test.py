@@ -114,3 +114,29 @@ def test_updates_that_cost_nothing_are_lines_and_the_others_points(tmp_path):
       figure) and "odd" not in _texts(figure)
   figures.save(figure, tmp_path / "a.svg")
   figures.save(figures.accuracy_against_updates([]), tmp_path / "b.svg")
+
+
+def test_names_of_points_cover_neither_each_other_nor_a_point():
+  names = [figures.UpdateCosts(f"strategy {i}", "ft", 1e9 * (1 + i % 3 / 50), 0.5 + i / 300)
+           for i in range(9)]
+  figure = figures.accuracy_against_updates(names)
+  figure.canvas.draw()
+  boxes = [text.get_tightbbox(figure.canvas.get_renderer()) for text in figure.axes[0].texts]
+  assert len(boxes) == 9
+  for i, box in enumerate(boxes):
+    assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_rates_are_on_the_axis_of_a_sweep():
+  figure = figures.accuracy_against_rates(
+      [figures.RateLine("er", [(0.003, 0.5), (0.1, 0.25)]), figures.RateLine("ft", [(0.01, 0.5)])])
+  axes, = figure.axes
+  assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.003", "0.01", "0.1"]
+  assert [list(line.get_ydata()) for line in axes.get_lines()] == [[50, 25], [50]]
+  assert {"Learning rate", "Accuracy, %", "er", "ft"} <= _texts(figure)
+
+
+def test_at_most_eight_colors_before_line_styles_differ():
+  looks = [figures.look(i) for i in range(24)]
+  assert len({look["color"] for look in looks if look["linestyle"] == "-"}) <= 8
+  assert len({(look["color"], look["linestyle"]) for look in looks}) == 24

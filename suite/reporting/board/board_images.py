@@ -20,6 +20,6 @@ def pixels(figure: Any) -> np.ndarray:
     return np.asarray(figure.canvas.buffer_rgba())[None, ..., :3].copy()
 
 
-def accuracy_matrix(acc: np.ndarray, title: str) -> np.ndarray:
-  """Pixels of the heat map of accuracies [T, T]."""
-  return pixels(figures.accuracy_matrix(acc, title=title))
+def accuracy_matrix(acc: np.ndarray, learner: str) -> np.ndarray:
+  """Pixels of the heat map of accuracies [T, T] of a learner."""
+  return pixels(figures.accuracy_matrix(acc, title=f"Accuracy by bucket, {learner}"))
