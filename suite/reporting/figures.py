@@ -71,7 +71,8 @@ def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -
         i, j = names.index(line.name), types.index(line.task_type)
         axes.plot(*(zip(*known) if known else ([], [])), color=COLORS[i % len(COLORS)],
                   marker=MARKERS[j % len(MARKERS)], markersize=5, linewidth=1.2,
-                  linestyle=LINE_STYLES[j % len(LINE_STYLES)], label=f"{line.name}, {line.task_type}")
+                  linestyle=LINE_STYLES[j % len(LINE_STYLES)],
+                  label=f"{line.name}, {line.task_type}")
       axes.set_xscale("log")
       axes.set_yscale("log")
       ticks = sorted({p[0] for line in lines for p in line.points})
@@ -113,7 +114,7 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
       axes.plot([p.macs for p in spent], [100 * p.accuracy for p in spent], linestyle="none",
                 marker=MARKERS[i % len(MARKERS)], markersize=7, color=colour,
                 markeredgecolor="white", label=learner, zorder=3)
-      labels += [(p.strategy, p.macs, 100 * p.accuracy, colour) for p in spent]
+      labels += [(p.strategy, p.macs, 100 * p.accuracy, colour) for p in spent if p.macs]
       for p in own:
         if not p.macs:
           axes.axhline(100 * p.accuracy, color=colour, linestyle=":", linewidth=1.2, zorder=2,

@@ -52,11 +52,15 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
 
 def _of_table(directory: str | os.PathLike) -> Any:
   """The figure of a whole table: costs, a sweep over rates, or update strategies; None if none."""
-  name = table_dir.read(directory).title
+  table = table_dir.read(directory)
+  name = table.title
   if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
     return figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
   if swept := [figures.RateLine(*line) for line in paper_table.rates(directory)]:
-    return figures.accuracy_against_rates(swept, title=f"Accuracy by learning rate, {name}")
+    measure = next(iter(table.measures.values()))
+    return figures.accuracy_against_rates(
+        swept, title=f"Accuracy by learning rate, {name}",
+        accuracy_label=f"{measure[:1].upper()}{measure[1:]}, %")
   if spent := [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]:
     return figures.accuracy_against_updates(
         spent, title=f"Accuracy by update strategy, {name}")
