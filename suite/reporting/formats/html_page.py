@@ -55,7 +55,8 @@ def _panel(name: str, panel: panel_lib.Panel, stream: str, out: pathlib.Path | N
       "id": name, "name": panel.name, "title": title[:1].upper() + title[1:] or stream,
       "header": [{"text": name, "is_number": any(row[i].is_number for row in table.rows)}
                  for i, name in enumerate(table.header)],
-      "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes), "chart": _plain(chart),
+      "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes),
+      "chart": _plain(chart),
       "is_closed": panel.name in _CLOSED,
       "rows": [[{"text": cell.text, "is_number": cell.is_number, "link": _href(cell.link, out),
                  "value": "" if cell.value is None else cell.value,

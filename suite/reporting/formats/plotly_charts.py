@@ -16,6 +16,7 @@ _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v
             "P": "cross", "X": "x", "*": "star", "<": "triangle-left", ">": "triangle-right",
             "h": "hexagon", "p": "pentagon"}
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_PATTERNS = ("", "/", "x", "-", ".", "\\", "+", "|")
 _FRONT = "#000000"
 _GRID = "#dddddd"
 _HEIGHT = 440
@@ -77,7 +78,8 @@ def _flops_axis(chart: charts.Plot) -> dict[str, Any]:
   low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
   steps = (1, 2, 5) if high - low < 3 else (1,)
   ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
-  return {"type": "log", "tickvals": ticks, "ticktext": [quantities.si(t, "") for t in ticks]}
+  return {"type": "log", "tickvals": ticks,
+          "ticktext": [quantities.si(t, "").replace(".00", "") for t in ticks]}
 
 
 def _deviation(series: charts.Series) -> dict[str, Any] | None:
@@ -134,7 +136,7 @@ def _bars(figure: Any, chart: charts.Bars) -> None:
     # Patterns tell parts apart without colors.
     figure.add_bar(y=[_safe(name) for name in chart.names], x=list(values), name=_safe(part),
                    orientation="h", marker={"color": look(i)["color"], "pattern": {
-                       "shape": ("", "/", "x", "-", ".", "\\", "+", "|")[i % 8], "fillmode": "overlay"}},
+                       "shape": _PATTERNS[i % len(_PATTERNS)], "fillmode": "overlay"}},
                    hoverinfo="text", hovertext=texts)
   figure.update_layout(barmode="stack", height=max(280, 140 + 26 * len(chart.names)))
   figure.update_xaxes(title=chart.label, gridcolor=_GRID, exponentformat="SI")

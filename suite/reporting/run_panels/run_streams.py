@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
 import dataclasses
 import json
@@ -105,8 +106,14 @@ def build(runs: Sequence[runs_lib.Run]) -> list[Stream]:
     groups.setdefault(_key(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
   found = {key: sorted(group, key=lambda run: order[id(run)]) for key, group in groups.items()}
-  return [_stream(key, group)
-          for key, group in sorted(found.items(), key=lambda item: order[id(item[1][0])])]
+  streams = [_stream(key, group)
+             for key, group in sorted(found.items(), key=lambda item: order[id(item[1][0])])]
+  seen = collections.Counter[str]()
+  for i, stream in enumerate(streams):
+    seen[stream.title] += 1
+    if seen[stream.title] > 1:
+      streams[i] = dataclasses.replace(stream, title=f"{stream.title}, stream {seen[stream.title]}")
+  return streams
 
 
 def _check(run: runs_lib.Run) -> None:

@@ -1,0 +1,74 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Each format has every panel and every value."""
+
+import csv
+import io
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from suite.commands import report_commands
+from suite.reporting import charts
+from suite.reporting import panel as panel_lib
+from suite.reporting.formats import renderers
+
+COLUMNS = [panel_lib.Column("learner"), panel_lib.Column("error", panel_lib.PERCENT),
+           panel_lib.Column("cost", panel_lib.FLOPS), panel_lib.Column("records", panel_lib.LINK)]
+
+
+def section(*rows, chart=None):
+  return panel_lib.Section("nevis (toy)", [panel_lib.Panel(
+      "scores", "nevis (toy): scores", COLUMNS, rows, ["a note"], chart=chart)])
+
+
+SECTION = section(["a_b & c|d", 1 / 3, 2 * 10**9, "/r/w/a/records.jsonl"], ["e", None, None, "/x"])
+
+
+def test_text_and_markdown():
+  text = renderers.render([SECTION], "text")
+  assert "a_b & c|d     33.33  2.00 GFLOP" in text and "unknown" in text and "a note" in text
+  page = renderers.render([SECTION], "markdown")
+  assert page.startswith("## nevis (toy)\n") and "| a_b & c\\|d | 33.33 | 2.00 GFLOP |" in page
+
+
+def test_csv_has_a_line_for_each_cell_with_whole_numbers():
+  rows = list(csv.DictReader(io.StringIO(renderers.render([SECTION], "csv"))))
+  assert len(rows) == 8 and rows[1] == {
+      "section": "nevis (toy)", "panel": "scores", "row": "0", "name": "a_b & c|d",
+      "column": "error", "value": str(1 / 3), "text": "33.33"}
+  assert rows[2]["value"] == "2000000000" and rows[6]["value"] == ""
+
+
+def test_latex(tmp_path):
+  pytest.importorskip("jinja2")
+  text = renderers.render([SECTION], "latex")
+  assert r"a\_b \& c|d & 33.33 & 2.00 GFLOP" in text and r"error, \%" in text
+  assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
+  compiler = shutil.which("pdflatex")
+  if compiler:
+    (tmp_path / "x.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\n"
+                                    f"\\begin{{document}}\n{text}\\end{{document}}\n")
+    done = subprocess.run([compiler, "-interaction=nonstopmode", "x.tex"], cwd=tmp_path,
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_page_is_whole_and_escaped():
+  pytest.importorskip("jinja2")
+  pytest.importorskip("plotly")
+  evil = "</script><script>alert(1)</script>"
+  plot = charts.Plot("FLOPs", "Error", [charts.Series(evil, [1e9, 1e10], [40.0, None])],
+                     log_x=True, y_unit="%")
+  page = renderers.render([section([evil, 0.25, 1, "/r/w/a b/records.jsonl"], chart=plot)],
+                          "html", pathlib.Path("/r/page.html"))
+  assert evil not in page and "&lt;script&gt;alert(1)" in page
+  assert 'href="w/a%20b/records.jsonl"' in page and 'data-value="0.25"' in page
+  assert "default-src 'none'" in page and "<script src" not in page and "<link" not in page
+
+
+def test_formats_are_those_of_the_command():
+  assert report_commands.FORMATS == renderers.FORMATS
+  with pytest.raises(ValueError, match="Unknown format 'pdf'; allowed are text, html"):
+    renderers.render([], "pdf")

@@ -1,0 +1,117 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Sections of a report: streams apart, seeds together, partial runs never final."""
+
+from __future__ import annotations
+
+import json
+
+import nevis_runs
+import pytest
+
+from suite.reporting.run_panels import config_differences
+from suite.reporting.run_panels import report_sections
+
+
+def clear_run(folder, accuracy, *, seed=0, mode="iid", buckets=2, is_finished=True, flops=100):
+  """Writes a run of CLEAR with a matrix of one accuracy."""
+  folder.mkdir(parents=True)
+  (folder.parent / "config.gin").write_text(
+      f"RATE = 0.1\nclear.run.mode = '{mode}'\nexperiment.run.seed = {seed}\n")
+  records = [{"event": b, "protocol": "clear", "mode": mode, "task": "toy", "kind": "predict",
+              "num_classes": 3, "trained_bucket": b, "bucket": b, "accuracy": accuracy,
+              "flops": flops, "flops_train": flops, "seconds": 2.0, "seconds_train": 2.0}
+             for b in range(buckets)]
+  (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+  if is_finished:
+    (folder / "summary.json").write_text(json.dumps({
+        "protocol": "clear", "stream": f"toy, {buckets} buckets, {mode}", "accuracy": accuracy,
+        "matrix": [[accuracy] * buckets] * buckets, "flops": flops, "flops_train": flops}))
+  return folder
+
+
+def _panel(section, name):
+  return next(panel for panel in section.panels if panel.name == name)
+
+
+def _row(panel, label):
+  return dict(zip([c.name for c in panel.columns], next(r for r in panel.rows if r[0] == label)))
+
+
+def test_seeds_are_averaged_and_streams_are_not(tmp_path):
+  clear_run(tmp_path / "x" / "deep" / "s0" / "er", 0.5, seed=0)
+  clear_run(tmp_path / "x" / "deep" / "s1" / "er", 0.7, seed=1)
+  clear_run(tmp_path / "y" / "stream" / "er", 0.9, mode="streaming")
+  clear_run(tmp_path / "z" / "longer" / "er", 0.1, buckets=3)
+  sections = report_sections.load([tmp_path / "x", tmp_path])
+  assert [s.title for s in sections] == [
+      "clear (toy, 2 buckets, iid)", "clear (toy, 2 buckets, streaming)",
+      "clear (toy, 3 buckets, iid)"]
+  row = _row(_panel(sections[0], "scores"), "er")
+  assert (row["seeds"], row["state"], row["FLOPs without answers"]) == (2, "finished", 100)
+  assert row["accuracy"] == pytest.approx(0.6)
+  assert row["± accuracy"] == pytest.approx(0.02 ** 0.5)  # of 0.5 and 0.7, by n - 1
+  assert len(_panel(sections[0], "runs").rows) == 2 and len(_panel(sections[2], "runs").rows) == 1
+  matrices = _panel(sections[0], "matrix").chart
+  assert matrices.choices["er"] == [[pytest.approx(60)] * 2] * 2
+
+
+def test_a_run_that_goes_on_is_partial_and_has_no_score(tmp_path):
+  clear_run(tmp_path / "w" / "er", 0.5)
+  clear_run(tmp_path / "w" / "lwf", 0.6, is_finished=False)
+  clear_run(tmp_path / "w" / "si", 0.6, is_finished=False)
+  (tmp_path / "w" / "si" / "records.jsonl").write_text("")
+  section, = report_sections.load([tmp_path])
+  scores = _panel(section, "scores")
+  assert _row(scores, "lwf")["state"] == "partial, 2 events so far"
+  assert _row(scores, "lwf")["accuracy"] is None is _row(scores, "lwf")["FLOPs without answers"]
+  assert _row(scores, "si")["state"] == "partial, 0 events so far"
+  assert "lwf: partial, 2 events so far; its values are not final." in scores.notes
+  assert [s.name for s in _panel(section, "pareto").chart.series] == ["Pareto front", "er"]
+  assert [s.name for s in _panel(section, "curves").chart.series] == ["er", "lwf (partial)"]
+  assert list(_panel(section, "matrix").chart.choices) == ["er"]
+
+
+def test_a_mean_over_seeds_of_which_one_goes_on_says_so(tmp_path):
+  clear_run(tmp_path / "s0" / "er", 0.5, seed=0)
+  clear_run(tmp_path / "s1" / "er", 0.9, seed=1, is_finished=False)
+  section, = report_sections.load([tmp_path])
+  row = _row(_panel(section, "scores"), "er")
+  assert (row["state"], row["seeds"], row["accuracy"]) == ("partial, 1 of 2 seeds", 1, 0.5)
+
+
+def test_nevis_has_its_analyses_in_the_report(tmp_path):
+  nevis_runs.write(tmp_path / "w" / "indep", (0.4, 0.5, 0.4, 0.6))
+  nevis_runs.write(tmp_path / "w" / "ft_d", (0.4, 0.5, 0.3, 0.4), starts=("random", "a", "a", "b"))
+  nevis_runs.write(tmp_path / "v" / "ft_s", (0.4, 0.5), is_finished=False)
+  nevis_runs.write(tmp_path / "u" / "other", (0.4, 0.5), tasks=nevis_runs.TASKS[:2])
+  sections = report_sections.load([tmp_path])
+  # An unfinished run joins the only stream that begins as it did; here two do, so it stays apart.
+  assert [s.title for s in sections] == [
+      "nevis (toy)", "nevis (not finished)", "nevis (toy), stream 2"]
+  names = [panel.name for panel in sections[2].panels]
+  assert {"scores", "tasks", "pareto", "regret", "compute", "runs"} <= set(names)
+  regret = _panel(sections[2], "regret").chart
+  assert [s.name for s in regret.series] == ["ft_d", "indep"]
+  assert regret.series[0].y == pytest.approx([0, 0, -10, -30])  # percent, cumulative
+
+
+def test_configurations_differ_in_what_is_listed(tmp_path):
+  for name, rate in (("a", 0.1), ("b", 0.2)):
+    clear_run(tmp_path / name / "er", 0.5)
+    (tmp_path / name / "operative_config.gin").write_text(
+        f"# Parameters for x:\n# ====\nRATE = {rate}\nSTREAM = \\\n    ['a',\n     'b']\n")
+  section, = report_sections.load([tmp_path])
+  panel = _panel(section, "configuration")
+  assert [c.name for c in panel.columns] == ["binding", "a", "b"]
+  assert panel.rows == [["RATE", "0.1", "0.2"]]
+  assert config_differences.bindings("A = \\\n    ['a',\n     'b']\nB = 2\n") == {
+      "A": "['a', 'b']", "B": "2"}
+
+
+def test_records_of_another_program_are_refused(tmp_path):
+  (tmp_path / "w").mkdir()
+  (tmp_path / "w" / "records.jsonl").write_text('{"step": 1}\n')
+  with pytest.raises(ValueError, match="names no protocol: another version or another program"):
+    report_sections.load([tmp_path])
+  with pytest.raises(FileNotFoundError, match="There is no run in"):
+    report_sections.load([tmp_path / "w", tmp_path.parent / "no"])
