@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _plot(figure: Any, chart: charts.Plot) -> None:
         marker={"symbol": style["symbol"], "size": 10 if series.shape == charts.POINTS else 6,
                 "color": style["color"]},
         error_y=_deviation(series), hoverinfo="text", text=_tooltips(chart, series))
-  figure.update_layout(height=_HEIGHT)
+  figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
   figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True,
                       **(_flops_axis(chart) if chart.log_x else {}))
   figure.update_yaxes(title=_safe(chart.y_label) + (f", {chart.y_unit}" if chart.y_unit else ""),
@@ -78,8 +79,10 @@ def _flops_axis(chart: charts.Plot) -> dict[str, Any]:
   low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
   steps = (1, 2, 5) if high - low < 3 else (1,)
   ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
-  return {"type": "log", "tickvals": ticks,
-          "ticktext": [quantities.si(t, "").replace(".00", "") for t in ticks]}
+  if max(known) < 4 * min(known):  # Round numbers would be too few.
+    ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
+  return {"type": "log", "tickvals": ticks, "ticktext": [
+      re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
 
 
 def _deviation(series: charts.Series) -> dict[str, Any] | None:

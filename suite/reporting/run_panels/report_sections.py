@@ -48,9 +48,13 @@ def of_text(name: str, table: text_table.TextTable) -> panel_lib.Panel:
   """A table whose cells are texts as a panel."""
   kinds = [panel_lib.TEXT if i < table.num_left else panel_lib.SHOWN
            for i in range(len(table.header))]
+  rows, label = [], ""
+  for first, *others in table.rows:  # A paper's indented line names its learner: rows get sorted.
+    label = label if first.startswith(" ") else first
+    rows.append([f"{label}, {first.strip()}" if first.startswith(" ") else first, *others])
   return panel_lib.Panel(name, table.title, [
       panel_lib.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
-      table.rows, table.notes)
+      rows, table.notes)
 
 
 def _of_stream(stream: run_streams.Stream) -> panel_lib.Section:

@@ -8,6 +8,7 @@ import json
 import nevis_runs
 import pytest
 
+from suite.reporting import text_table
 from suite.reporting.run_panels import config_differences
 from suite.reporting.run_panels import report_sections
 
@@ -93,6 +94,12 @@ def test_nevis_has_its_analyses_in_the_report(tmp_path):
   regret = _panel(sections[2], "regret").chart
   assert [s.name for s in regret.series] == ["ft_d", "indep"]
   assert regret.series[0].y == pytest.approx([0, 0, -10, -30])  # percent, cumulative
+
+
+def test_a_paper_s_line_names_its_learner():
+  panel = report_sections.of_text("t", text_table.TextTable(
+      "title", ["", "FSL"], [["maml", "86.12 ±0.31"], ["  paper", "85.00"], ["sca", "-"]]))
+  assert [row[0] for row in panel.rows] == ["maml", "maml, paper", "sca"]
 
 
 def test_configurations_differ_in_what_is_listed(tmp_path):
