@@ -29,3 +29,17 @@ def test_bad_requests_say_what_is_allowed(tmp_path, capsys, flags, message):
   nevis_runs.write(tmp_path / "indep", (0.4, 0.5))
   assert cli.main(["report", str(tmp_path), *flags]) == 2
   assert re.search(message, capsys.readouterr().err)
+
+
+def test_every_format_is_written_or_printed(tmp_path, capsys):
+  nevis_runs.write(tmp_path / "w" / "indep", (0.4, 0.5, 0.4, 0.6))
+  out = tmp_path / "new" / "report.csv"
+  assert cli.main(["report", str(tmp_path), "--format", "csv", "--out", str(out)]) == 0
+  assert capsys.readouterr().out == f"Report: {out}\n"
+  assert out.read_text().startswith("section,panel,row,name,column,value,text\n")
+  assert cli.main(["report", str(tmp_path), "--format", "markdown"]) == 0
+  assert capsys.readouterr().out.startswith("## nevis (toy)\n")
+  assert cli.main(["report", str(tmp_path), "--format", "html"]) == 2
+  assert "add --out FILE.html" in capsys.readouterr().err
+  assert cli.main(["report", str(tmp_path), "--panel", "all", "--format", "csv"]) == 2
+  assert "leave one out" in capsys.readouterr().err
