@@ -23,13 +23,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
-from suite.reporting import run_figures
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting import text_table
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
+from suite.reporting.run_panels import run_figures
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 

@@ -3,17 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import io
 import pathlib
-from typing import Any, Callable
+from typing import Any, Callable, Protocol
 
 from absl import logging
 import tensorflow as tf
 
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
-from suite.reporting import tensorboard
+
+
+class View(Protocol):
+  """What shows a run while it goes on, such as `board.tensorboard.TensorBoardView`.
+
+  Attributes:
+    log_dir: where it writes.
+  """
+
+  log_dir: pathlib.Path
+
+  def write(self, record: Mapping[str, Any]) -> None:
+    """Shows a record."""
+
+  def rebuild(self, records: Iterable[Mapping[str, Any]]) -> None:
+    """Shows these records and nothing else."""
+
+  def point(self, values: Mapping[str, Any]) -> None:
+    """Shows a point within an event."""
+
+  def finish(self, summary: Mapping[str, Any]) -> None:
+    """Shows the summary of the finished run."""
+
+  def close(self) -> None:
+    """Writes what is left."""
 
 
 class RunWriter:
@@ -27,7 +51,7 @@ class RunWriter:
   """
 
   def __init__(
-      self, folder: pathlib.Path, view: tensorboard.TensorBoardView | None,
+      self, folder: pathlib.Path, view: View | None,
       progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None
   ):
     self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl", sync=False)
@@ -62,7 +86,7 @@ class RunWriter:
     self._progress.close()
     self._show(lambda view: view.close())
 
-  def _show(self, do: Callable[[tensorboard.TensorBoardView], None]) -> None:
+  def _show(self, do: Callable[[View], None]) -> None:
     """Does something with the view; one that cannot be written is given up, not the run."""
     if self._view is None:
       return

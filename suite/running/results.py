@@ -64,7 +64,7 @@ class Result:
   def figures(self) -> dict[str, Any]:
     """matplotlib figures by name: error against FLOPs, accuracy matrices, costs of a table."""
     # Imported here, so that a report needs no matplotlib.
-    from suite.reporting import run_figures
+    from suite.reporting.run_panels import run_figures
     single = self._single()
     return run_figures.draw(runs_lib.load(single) if single else [], self._tables(),
                             stem=self.folders[0].resolve().name)

@@ -2,7 +2,7 @@
 """TensorBoard's directory of a work directory: a view for each learner, and what compares them.
 
     WORKDIR/tensorboard/           the figures of finished learners, as images
-                        LEARNER/   see `suite.reporting.tensorboard`
+                        LEARNER/   see `suite.reporting.board.tensorboard`
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from absl import logging
 import tensorflow as tf
 
 from suite.reporting import records as records_lib
-from suite.reporting import run_figures
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
-from suite.reporting import tensorboard
 from suite.reporting.board import board_images
+from suite.reporting.board import tensorboard
+from suite.reporting.run_panels import run_figures
 
 _EVENT_FILES = "events.out.tfevents.*"
 

@@ -10,7 +10,7 @@ from tensorboard.backend.event_processing import event_accumulator
 from tensorboard.plugins.hparams import plugin_data_pb2
 import tensorflow as tf
 
-from suite.reporting import tensorboard
+from suite.reporting.board import tensorboard
 
 TRAIN = {
     "event": 4, "kind": "train", "task": "digits", "task_key": "digits@2", "year": 1998,
