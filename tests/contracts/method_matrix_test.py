@@ -85,11 +85,12 @@ def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
 
 def test_every_gin_file_that_makes_a_learner_is_in_the_table():
   used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
-  shared = {"gradient", "gradient_defaults", "cfsl_decay", "clear_linear", "clear_rows",
+  shared = {"budget_cheap", "budget_paper", "budget_smoke", "ensemble", "transfer",
+            "gradient", "gradient_defaults", "cfsl_decay", "clear_linear", "clear_rows",
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
             "on_clear", "on_fluid", "on_nevis",
-            "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
+            "search_bhpo", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
   assert found == used | shared
 
