@@ -19,11 +19,13 @@ import tensorflow as tf
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.state import encoder_file
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
+from suite.training.scoring import ready_batches
 from suite.training.scoring import scoring
 
 RANDOM = "random"
@@ -204,7 +206,7 @@ class KnnErrors:
   ):
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._context = transform, context
-    self._sets: dict[str, Any] = {}
+    self._sets: dict[str, tuple[Any, ready_batches.ReadyBatches]] = {}
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
@@ -239,10 +241,14 @@ class KnnErrors:
       images = images.take(limit, seed=seeds.integer("select", split))
       # Images are often stored by class, and the statistics of such batches would tell it.
       order = seeds.generator("select order", split).permutation(images.size)
-      self._sets[split] = images.subset(order)
+      images = images.subset(order)
+      example_arrays.check_form(images, self._transform)
+      self._sets[split] = images, ready_batches.ReadyBatches(
+          images.eval_batches(settings.batch_size, transform=self._transform), images.size)
+    images, batches = self._sets[split]
     return self._network.extract(settings.statistics).run(
-        self._sets[split], transform=self._transform, batch_size=settings.batch_size,
-        ledger=self._context.ledger, phase="select")
+        images, transform=self._transform, batch_size=settings.batch_size,
+        ledger=self._context.ledger, phase="select", batches=batches)
 
 
 def _finite(features: np.ndarray) -> np.ndarray:

@@ -22,8 +22,9 @@ from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.data.images import image_set as image_set_lib
 from suite.state import context as context_lib
+from suite.training.scoring import ready_batches
 
-_MAX_SETS = 2  # Sets whose batches stay ready: the training and validation images of a kNN, say.
+_MAX_SETS = 2  # Sets whose pipelines are kept: the validation and test images of a task, say.
 _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading one waits for it.
 _DESCRIBE = ("mask", "label", "id")
 
@@ -106,7 +107,8 @@ class Forward:
         lambda context: batches[context.replica_id_in_sync_group % len(batches)])
 
   def run(self, image_set: Any, *, transform: transform_lib.Transform, batch_size: int,
-          ledger: ledger_lib.Ledger, phase: str) -> Outputs:
+          ledger: ledger_lib.Ledger, phase: str,
+          batches: ready_batches.ReadyBatches | None = None) -> Outputs:
     """Runs the function over the whole set and charges the cost to `phase`.
 
     Args:
@@ -115,14 +117,15 @@ class Forward:
       batch_size: B.
       ledger: charged.
       phase: of the ledger.
+      batches: those of the set, if another function has passed over them.
     """
     start = time.monotonic()
-    batches = self._batches(image_set, transform, batch_size)
-    self._prepare(batches.element_spec["image"])
+    found = self._batches(image_set, transform, batch_size) if batches is None else batches
+    self._prepare(found.element_spec["image"])
     seen: list[Any] = []
     values: list[np.ndarray] = []
     unread: list[tf.Tensor] = []
-    passed = batches if self._pads else map(_without_padding, batches)
+    passed = found if self._pads else map(_without_padding, found)
     for group in _groups(passed, self._distribution.num_local_replicas):
       images = [b["image"] for b in group]
       images += images[-1:] * (self._distribution.num_local_replicas - len(images))
