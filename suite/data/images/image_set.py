@@ -78,6 +78,11 @@ class ImageSet:
     """N."""
     return len(self._store)
 
+  @property
+  def store(self) -> image_store.Store:
+    """The images without labels."""
+    return self._store
+
   def pixels(self, size: int | None = None) -> np.ndarray:
     """All images as uint8 [N, H, W, C]; resized to size x size and three channels, if given."""
     if size is None:

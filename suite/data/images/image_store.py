@@ -127,6 +127,11 @@ class EncodedStore:
   def __len__(self) -> int:
     return int(self._encoded.shape[0])
 
+  @property
+  def encoded(self) -> tf.Tensor:
+    """All of them, string [N]."""
+    return self._encoded
+
   def take(self, indices: np.ndarray) -> EncodedStore:
     """The store of some of the images."""
     return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)

@@ -20,7 +20,7 @@ those of a row depend neither on the batch size nor on the number of shards.
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Tuple, Union
+from typing import Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -46,17 +46,19 @@ def derive(seeds, values) -> tf.Tensor:
 
 
 def root_seed(seed: Tuple[int, int], purpose: int) -> tf.Tensor:
-  """One uint64 scalar from a pair of Python integers of any size and sign.
+  """One uint64 scalar from a pair of Python integers of any size and sign."""
+  return tf.constant(_root(seed, purpose), tf.uint64)
 
-  It is `derive` applied three times, in Python's integers: a graph needs no ops for it.
-  """
+
+def _root(seed: Tuple[int, int], purpose: int) -> int:
+  """`derive` applied three times, in Python's integers: a graph needs no ops for it."""
   state = 0
   for value in (*seed, purpose):
     state = (state + (int(value) + 1) * _GOLDEN) & _WORD
     for shift, factor in ((30, _MIX_1), (27, _MIX_2)):
       state = (state ^ (state >> shift)) * factor & _WORD
     state ^= state >> 31
-  return tf.constant(state, tf.uint64)
+  return state
 
 
 def row_seeds(seed: Tuple[int, int], positions) -> tf.Tensor:
@@ -64,33 +66,47 @@ def row_seeds(seed: Tuple[int, int], positions) -> tf.Tensor:
   return derive(root_seed(seed, _AUGMENT), positions)
 
 
-def uniform(seeds: tf.Tensor, num: int) -> tf.Tensor:
+def uniform(seeds: tf.Tensor, num: int | tf.Tensor) -> tf.Tensor:
   """`num` numbers in [0, 1) for each seed: uint64 [R] -> float64 [R, num]."""
   bits = derive(seeds[:, None], tf.range(num, dtype=tf.int64)[None, :])
   bits = tf.bitwise.right_shift(bits, tf.constant(11, tf.uint64))
   return tf.cast(tf.cast(bits, tf.int64), tf.float64) * 2.0**-53
 
 
-def permutation(keys: tf.Tensor, size: int) -> tf.Tensor:
+def permutation(keys: tf.Tensor, size: int | tf.Tensor) -> tf.Tensor:
   """The permutation of 0..size-1 that belongs to each key: uint64 [R] -> int64 [R, size]."""
   return tf.cast(tf.argsort(uniform(keys, size), axis=1), tf.int64)
 
 
-def shuffled(places: tf.Tensor, size: int, keys: tf.Tensor) -> tf.Tensor:
+def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
   """Element p of the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
+
+  `size` may be an int64 scalar of a graph.
 
   A cipher computes it without the permutation. The raw op is used because the public
   `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds along the wrong axis; all three words of
   its seed are hashed because it uses their low bits only. It works on 16 bits or more and repeats
   until the result is below `size`, so a small permutation is faster computed as a whole.
   """
-  if size <= _SMALL:
+  def small() -> tf.Tensor:
     return tf.gather(permutation(keys, size), places, batch_dims=1)
+
+  def large() -> tf.Tensor:
+    return _enciphered(places, size, keys)
+
+  if isinstance(size, int):
+    return small() if size <= _SMALL else large()
+  return tf.cond(size <= _SMALL, small, large)
+
+
+def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+  """`shuffled` by the cipher."""
   words = derive(keys[:, None], tf.range(3, dtype=tf.int64)[None, :])
   words = tf.bitwise.right_shift(words, tf.constant(32, tf.uint64))
   return tf.raw_ops.RandomIndexShuffle(
       index=places, seed=tf.cast(words, tf.int64),
-      max_index=tf.fill(tf.shape(places), tf.constant(size - 1, tf.int64)), rounds=_SHUFFLE_ROUNDS)
+      max_index=tf.fill(tf.shape(places), tf.convert_to_tensor(size - 1, tf.int64)),
+      rounds=_SHUFFLE_ROUNDS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,6 +162,36 @@ class TrainPlan:
     """The images at positions of the endless sequence: int64 [R] -> int64 [R]."""
     epoch_keys = derive(root_seed(self.seed, _SHUFFLE), positions // self.size)
     return shuffled(positions % self.size, self.size, epoch_keys)
+
+
+class TrainPlans:
+  """The plans of T tasks, one of which each element follows; no op for each of the tasks.
+
+  Args:
+    plans: they differ in their size, seed and first step only.
+  """
+
+  def __init__(self, plans: Sequence[TrainPlan]):
+    self._common = dataclasses.replace(plans[0], first_step=0)
+    self._sizes = np.asarray([plan.size for plan in plans], np.int64)
+    self._first = np.asarray([plan.first_step * plan.batch_size for plan in plans], np.int64)
+    self._shuffle, self._augment = (
+        np.asarray([_root(plan.seed, purpose) for plan in plans], np.uint64)
+        for purpose in (_SHUFFLE, _AUGMENT))
+
+  @property
+  def rows(self) -> int:
+    """Rows of one element."""
+    return self._common.rows
+
+  def at(self, task: tf.Tensor, element: tf.Tensor, row: tf.Tensor):
+    """As `TrainPlan.at` of the plan of a task, int64 []."""
+    position = self._common.positions(element, row) + tf.gather(self._first, task)
+    size = tf.gather(self._sizes, task)
+    keys = derive(tf.gather(self._shuffle, task), position // size)
+    indices = shuffled(position % size, size, keys)
+    seeds = derive(tf.gather(self._augment, task), position)
+    return indices, seeds, tf.ones_like(indices, tf.bool)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,9 @@ A training pass is an endless sequence of groups g = 0, 1, 2, ...; a batch has K
   drawn       the task of each group is drawn, from a hash of (seed, g)
 
 The n-th group of a task holds the n-th batch of its own endless training pass. Batches are a pure
-function of (seed, step), so that a training can be resumed at any step. Each task has an input
-pipeline, which takes a tenth of a second or more to make.
+function of (seed, step), so that a training can be resumed at any step. Sets in memory share one
+input pipeline (`joined_sets`). Otherwise each task has one, which takes a tenth of a second or more
+to make; the batches are the same.
 
   image  uint8 [K, B / K, S, S, 3]
   label  uint8 [K, B / K, C], the classes of all tasks; see `class_codes`
@@ -29,9 +30,11 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
 from suite.data.images import sampling
+from suite.data.streams import joined_sets
 
 _TASK = 6  # A purpose of the seed, beside those of sampling.py and streamed_set.py.
 _COUNTED_AT_ONCE = 1 << 16
+_CHUNK = 64  # Elements whose tasks are drawn at once, by a pipeline.
 _BUFFER_BYTES = 2**29  # Of prepared batches: every task's pipeline keeps some.
 
 
@@ -97,22 +100,32 @@ class TaskMixture:
     if batch_size % self.num_groups:
       raise ValueError(f"A batch of {batch_size} cannot be divided into {self.num_groups} groups "
                        f"of {self.name!r}; give a multiple.")
-    before = self._counts(first_step * self.num_groups, seed)
-    parts = [
-        images.train_batches(
-            batch_size // self.num_groups, seed=seeds_lib.derive(seed[0], seed[1], "task", name),
-            transform=transform, first_step=int(done), shard_index=shard_index,
-            num_shards=num_shards, shards_here=shards_here).map(self._coder(place))
-        for place, (name, images, done) in enumerate(zip(self.names, self._sets, before))]
+    plans = [
+        sampling.TrainPlan(
+            size=images.size, batch_size=batch_size // self.num_groups,
+            seed=seeds_lib.derive(seed[0], seed[1], "task", name), first_step=int(done),
+            shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
+        for name, images, done in zip(
+            self.names, self._sets, self._counts(first_step * self.num_groups, seed))]
 
-    def task_of(number: tf.Tensor) -> tf.Tensor:
-      step = first_step + number // self.num_groups // shards_here
-      return self.tasks_of((step * self.num_groups + number % self.num_groups)[None], seed)[0]
+    @tf.autograph.experimental.do_not_convert
+    def tasks_of(chunk: tf.Tensor) -> tf.Tensor:
+      numbers = chunk * _CHUNK + tf.range(_CHUNK, dtype=tf.int64)
+      steps = first_step + numbers // self.num_groups // shards_here
+      return self.tasks_of(steps * self.num_groups + numbers % self.num_groups, seed)
 
-    groups = parts[0]
-    if len(parts) > 1:
+    order = tf.data.Dataset.counter().map(tasks_of)
+    if joined_sets.are_in_memory(self._sets):
+      groups = joined_sets.batches(self._sets, plans, order, transform=transform,
+                                   encode=self._codes, name=self.name)
+    else:
       groups = tf.data.Dataset.choose_from_datasets(
-          parts, tf.data.Dataset.counter().map(task_of), stop_on_empty_dataset=False)
+          [images.train_batches(
+              plan.batch_size, seed=plan.seed, transform=transform, first_step=plan.first_step,
+              shard_index=shard_index, num_shards=num_shards, shards_here=shards_here
+          ).map(self._coder(place))
+           for place, (images, plan) in enumerate(zip(self._sets, plans))],
+          order.unbatch(), stop_on_empty_dataset=False)
     batches = groups.batch(self.num_groups, drop_remainder=True)
     options = tf.data.Options()
     options.autotune.ram_budget = _BUFFER_BYTES
@@ -137,17 +150,24 @@ class TaskMixture:
 
   def _coder(self, place: int):
     """Makes groups of batches of one task."""
-    first, last = int(self.offsets[place]), int(self.offsets[place + 1])
-    is_single = self._sets[place].kind == tasks.SINGLE_LABEL
-    shift = 0 if is_single else class_codes.MULTI
+    images = self._sets[place]
 
     @tf.autograph.experimental.do_not_convert
     def coded(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-      hot = (tf.one_hot(batch["label"], last - first, dtype=tf.uint8) if is_single
-             else tf.cast(batch["label"], tf.uint8))
-      own = hot * (class_codes.PRESENT - class_codes.ABSENT) + (class_codes.ABSENT + shift)
-      codes = tf.pad(own, [[0, 0], [first, self.num_classes - last]],
-                     constant_values=class_codes.FOREIGN)
-      return {"image": batch["image"], "label": codes, "mask": batch["mask"]}
+      hot = (tf.one_hot(batch["label"], images.num_classes, dtype=tf.uint8)
+             if images.kind == tasks.SINGLE_LABEL else tf.cast(batch["label"], tf.uint8))
+      return {"image": batch["image"], "label": self._codes(tf.constant(place, tf.int64), hot),
+              "mask": batch["mask"]}
 
     return coded
+
+  def _codes(self, task: tf.Tensor, hot: tf.Tensor) -> tf.Tensor:
+    """Codes uint8 [R, C] from the present classes of a task: int64 [] and uint8 [R, C of it]."""
+    absent = [class_codes.ABSENT + (0 if images.kind == tasks.SINGLE_LABEL else class_codes.MULTI)
+              for images in self._sets]
+    own = hot * (class_codes.PRESENT - class_codes.ABSENT) + tf.gather(
+        np.asarray(absent, np.uint8), task)
+    first, last = tf.gather(self.offsets, task), tf.gather(self.offsets, task + 1)
+    codes = tf.pad(own, [[0, 0], [first, self.num_classes - last]],
+                   constant_values=class_codes.FOREIGN)
+    return tf.ensure_shape(codes, [hot.shape[0], self.num_classes])

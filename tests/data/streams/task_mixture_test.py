@@ -3,9 +3,12 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from suite.data.images import clear_transform
 from suite.data.images import image_ops
 from suite.data.images import image_set
+from suite.data.images import image_store
 from suite.data.streams import task_mixture
 
 PLAIN = image_ops.Plain(2)
@@ -88,3 +91,56 @@ def test_what_makes_no_mixture_is_refused():
     task_mixture.TaskMixture(SETS, name="m").group_batches(7, seed=(0, 0), transform=PLAIN)
   with pytest.raises(ValueError, match="groups=0 of 'm'; a batch has at least one"):
     task_mixture.TaskMixture(SETS, name="m", groups=0)
+
+
+class _Apart:
+  """A set whose storage is not known."""
+
+  def __init__(self, images):
+    self.kind, self.num_classes, self.size = images.kind, images.num_classes, images.size
+    self.train_batches = images.train_batches
+
+
+def _noise(name, size, shape, *, encoded=False, multi_label=False):
+  rng = np.random.default_rng(len(name) + size)
+  if encoded:  # Every image has a size of its own.
+    pixels = [rng.integers(256, size=(shape[0] + i % 3, *shape[1:]), dtype=np.uint8)
+              for i in range(size)]
+    store = image_store.EncodedStore([tf.io.encode_png(p).numpy() for p in pixels], name=name)
+  else:
+    store = image_store.RawStore(rng.integers(256, size=(size, *shape), dtype=np.uint8))
+  labels = (rng.random([size, 5]) < 0.4).astype(np.uint8) if multi_label else np.arange(size) % 3
+  return image_set.ImageSet(
+      name, store, labels, kind="multi_label" if multi_label else "single_label",
+      num_classes=5 if multi_label else 3)
+
+
+@pytest.mark.parametrize("groups, transform, shards", [
+    (None, image_ops.Nevis(4), {}),
+    (2, clear_transform.Clear(4), {"shard_index": 1, "num_shards": 4, "shards_here": 2})])
+def test_one_pipeline_gives_what_a_pipeline_for_each_task_gives(groups, transform, shards):
+  sets = {images.name: images for images in (
+      _noise("gray", 7, (5, 6, 1)), _noise("large", 150, (5, 5, 3), multi_label=True),
+      _noise("fits", 9, (4, 4, 3)), _noise("other", 5, (9, 7, 3)),
+      _noise("both", 130, (3, 8, 1), encoded=True, multi_label=True))}
+  apart = {name: _Apart(images) for name, images in sets.items()}
+  one, each = (_of_steps(task_mixture.TaskMixture(
+      given, name="m", groups=groups, exponent=0.0), transform, shards) for given in (sets, apart))
+  for batch, other in zip(one, each):
+    assert batch.keys() == other.keys()
+    for key, value in batch.items():
+      np.testing.assert_array_equal(value, other[key])
+
+
+def _of_steps(mixture, transform, shards):
+  batches = mixture.group_batches(
+      8 * mixture.num_groups, seed=(1, 2), transform=transform, first_step=3, **shards)
+  return [{key: value.numpy() for key, value in batch.items()} for batch in batches.take(6)]
+
+
+def test_an_image_that_cannot_be_decoded_is_named_with_its_set():
+  store = image_store.EncodedStore([b"\x89PNG"], name="broken")
+  broken = image_set.ImageSet("broken", store, [0], kind="single_label", num_classes=2)
+  mixture = task_mixture.TaskMixture({"a": SETS["a"], "b": broken}, name="m")
+  with pytest.raises(tf.errors.InvalidArgumentError, match="(?s)data set m cannot.*broken: 0"):
+    next(iter(mixture.group_batches(2, seed=(1, 2), transform=PLAIN)))
