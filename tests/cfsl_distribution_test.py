@@ -3,8 +3,6 @@
 
 import os
 import pathlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -32,14 +30,12 @@ cfsl.run.test_episodes = 20
 """
 
 
-def _run(folder, *flags):
+def _run(python, folder, *flags, fresh=False):
   folder.mkdir()
   (folder / "run.gin").write_text(RUN_FILE)
   env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
-  done = subprocess.run(
-      [sys.executable, "-m", "suite", "run", str(folder / "run.gin"), "--workdir",
-       str(folder / "out"), *flags], env=env, capture_output=True, text=True, timeout=300)
-  return done
+  return python.run(["-m", "suite", "run", str(folder / "run.gin"), "--workdir",
+                     str(folder / "out"), *flags], env=env, timeout=300, fresh=fresh)
 
 
 def _records(folder):
@@ -47,9 +43,9 @@ def _records(folder):
       records_lib.read(folder / "out" / "protonet" / "records.jsonl"))
 
 
-def test_two_devices_give_the_records_of_one(tmp_path):
+def test_two_devices_give_the_records_of_one(python, tmp_path):
   for name, flags in (("one", []), ("two", ["--strategy", "mirrored", "--devices", "2"])):
-    done = _run(tmp_path / name, *flags)
+    done = _run(python, tmp_path / name, *flags, fresh=name == "one")
     assert done.returncode == 0, done.stderr[-3000:]
   one, two = _records(tmp_path / "one"), _records(tmp_path / "two")
   assert [r["kind"] for r in one] == [r["kind"] for r in two] == ["train", "train", "predict"]
@@ -64,7 +60,7 @@ def test_two_devices_give_the_records_of_one(tmp_path):
   assert one[-1]["accuracy"] == pytest.approx(two[-1]["accuracy"], abs=0.02)
 
 
-def test_episodes_that_do_not_split_are_refused(tmp_path):
-  done = _run(tmp_path / "three", "--strategy", "mirrored", "--devices", "3")
+def test_episodes_that_do_not_split_are_refused(python, tmp_path):
+  done = _run(python, tmp_path / "three", "--strategy", "mirrored", "--devices", "3")
   assert done.returncode == 1
   assert "Batch size 4 cannot be split over 3 replicas" in done.stderr

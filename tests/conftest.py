@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -17,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import gin
 from gin import config as gin_config
 import pytest
+import python_server
 
 import suite
 from suite.reporting import records as records_lib
@@ -81,22 +81,34 @@ def _graphs_go():
   gc.collect()
 
 
-class Processes:
-  """`suite run` in processes of their own, to be killed and to go on."""
+@pytest.fixture(name="python", scope="session")
+def _python():
+  """Starts Python processes that need not import TensorFlow again."""
+  server = python_server.Server()
+  yield server
+  server.close()
 
-  def __init__(self):
+
+class Processes:
+  """`suite run` in separate processes, to be killed and to be resumed."""
+
+  def __init__(self, python):
+    self._python = python
     path = ROOT / "tools" / "kill_resume.py"
     spec = importlib.util.spec_from_file_location("kill_resume", path)
     self.tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(self.tool)
 
-  def start(self, run, workdir, *, params=(), path=ROOT, flags=()):
-    """The process of `suite run`; `path` holds modules that the run file asks for."""
-    command = [sys.executable, "-m", "suite", "run", str(run), "--workdir", str(workdir), *flags]
+  def start(self, run, workdir, *, params=(), path=ROOT, flags=(), fresh=False):
+    """The process of `suite run`; `path` holds modules that the run file asks for.
+
+    Of two runs that are compared one is `fresh`, so that hashes of strings differ.
+    """
+    command = ["-m", "suite", "run", str(run), "--workdir", str(workdir), *flags]
     command += [part for param in params for part in ("--gin_param", param)]
     search = os.pathsep.join([str(ROOT), str(path)])
-    return subprocess.Popen(
-        command, cwd=path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    return self._python.start(
+        command, cwd=path, fresh=fresh,
         env={**os.environ, "PYTHONPATH": search, "CUDA_VISIBLE_DEVICES": ""})
 
   def finish(self, process):
@@ -135,5 +147,5 @@ class Processes:
 
 
 @pytest.fixture(scope="session")
-def processes():
-  return Processes()
+def processes(python):
+  return Processes(python)

@@ -8,8 +8,6 @@ One process runs all cases. `tests/training/gradient/device_shares_test.py` has 
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import close_records
 import pytest
@@ -37,12 +35,11 @@ for name, protocol in json.loads(sys.argv[2]):
 
 
 @pytest.fixture(name="found", scope="module")
-def _found(tmp_path_factory):
+def _found(python, tmp_path_factory):
   folder = tmp_path_factory.mktemp("devices")
   paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "shared")])
-  done = subprocess.run(
-      [sys.executable, "-c", SCRIPT, str(folder), json.dumps(CASES)], capture_output=True,
-      text=True, timeout=500,
+  done = python.run(
+      ["-c", SCRIPT, str(folder), json.dumps(CASES)], timeout=500,
       env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": paths})
   assert done.returncode == 0, done.stderr[-3000:]
   assert "learns on one device" not in done.stderr

@@ -6,8 +6,6 @@ import math
 import os
 import pathlib
 import socket
-import subprocess
-import sys
 import time
 
 import pytest
@@ -30,8 +28,8 @@ include 'gin/runs/quickstart.gin'
 experiment.run.learners = {'ft_d': %FT_D}
 nevis.run.stream = @two_tasks.stream()
 conv4.conv4.norm = 'group'
-conv4.conv4.filters = 8
-conv4.conv4.blocks = 2
+conv4.conv4.filters = 4
+conv4.conv4.blocks = 1
 trainer.Trainer.save_every = 4
 STEPS = 8
 VALIDATE_EVERY = 4
@@ -47,25 +45,17 @@ def stream():
 
 
 @pytest.fixture(name="start", scope="module")
-def start(tmp_path_factory):
-  """start(workdir, *flags) starts the run in a process of its own."""
+def start(python, tmp_path_factory):
+  """start(workdir, *flags) starts the run in a process; of two that are compared, one is fresh."""
   folder = tmp_path_factory.mktemp("run")
   (folder / "two.gin").write_text(RUN_FILE)
   (folder / "two_tasks.py").write_text(MODULE)
 
-  def start(workdir, *flags, environment=None):
+  def start(workdir, *flags, environment=None, fresh=False):
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "1",
            "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]), **(environment or {})}
-    command = [
-        sys.executable, "-m", "suite", "run",
-        str(folder / "two.gin"), "--workdir",
-        str(workdir), *flags
-    ]
-    return subprocess.Popen(command,
-                            env=env,
-                            stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT,
-                            text=True)
+    command = ["-m", "suite", "run", str(folder / "two.gin"), "--workdir", str(workdir), *flags]
+    return python.start(command, env=env, fresh=fresh)
 
   return start
 
@@ -88,7 +78,7 @@ def _records(workdir):
 @pytest.fixture(name="alone", scope="module")
 def _alone(start, tmp_path_factory):
   workdir = tmp_path_factory.mktemp("one")
-  _finish(start(workdir))
+  _finish(start(workdir, fresh=True))
   found = _records(workdir)
   assert list(found[2]["start"]["candidates"]) == ["digits_rotated"]  # A start by kNN.
   return found
@@ -133,8 +123,9 @@ def test_two_worker_processes_give_the_records_of_one(start, alone, tmp_path):
 
 
 def _two_workers(start, workdir, *flags):
-  return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config})
-          for config in _configs()]
+  return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config},
+                fresh=index > 0)
+          for index, config in enumerate(_configs())]
 
 
 def _configs():
@@ -209,9 +200,10 @@ print("found", json.dumps([agreed, before, float(norm.moving_mean.numpy()[0])]))
 """
 
 
-def test_slurm_tasks_take_the_values_of_the_chief_and_the_mean_of_their_statistics():
-  processes = [subprocess.Popen(
-      [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+def test_slurm_tasks_take_the_values_of_the_chief_and_the_mean_of_their_statistics(
+    python):
+  processes = [python.start(
+      ["-c", SCRIPT],
       env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT), **task})
                for task in _slurm_tasks()]
   outputs = _finish(*processes)

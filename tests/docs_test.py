@@ -11,8 +11,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -27,7 +25,7 @@ PATH = re.compile(r"`((?:suite|gin|tests|tools|docs|tfds_builders)/[\w./]*)(?::[
 
 
 @pytest.mark.parametrize("language, excerpt, code", BLOCKS)
-def test_every_block_runs_or_is_in_its_file(language, excerpt, code, tmp_path):
+def test_every_block_runs_or_is_in_its_file(language, excerpt, code, python, tmp_path):
   if excerpt:
     first, *lines = code.splitlines()
     rest = iter((ROOT / first.lstrip("# ")).read_text(encoding="utf-8").splitlines())
@@ -38,10 +36,8 @@ def test_every_block_runs_or_is_in_its_file(language, excerpt, code, tmp_path):
   path = tmp_path / f"block.{'py' if language == 'python' else 'gin'}"
   path.write_text(code, encoding="utf-8")
   program = [str(path)] if language == "python" else ["-m", "suite", "run", str(path)]
-  done = subprocess.run(
-      [sys.executable, *program], cwd=tmp_path, capture_output=True, text=True, check=False,
-      env={**os.environ, "PYTHONPATH": os.pathsep.join(
-          filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))})
+  done = python.run(program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(
+      filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))})
   assert done.returncode == 0, done.stdout + done.stderr
   assert list(tmp_path.glob("runs/**/records.jsonl"))
 

@@ -31,7 +31,7 @@ def stream():
   return streams.Stream("three", [entries[place] for place in (1, 2, 7)])
 """
 SMALLER = [
-    "experiment.run.learners={'ft_d': %FT_D}", "conv4.conv4.filters=4", "conv4.conv4.blocks=2",
+    "experiment.run.learners={'ft_d': %FT_D}", "conv4.conv4.filters=4", "conv4.conv4.blocks=1",
     "STEPS=12", "VALIDATE_EVERY=4", "trainer.Trainer.save_every=2"
 ]
 
@@ -66,10 +66,11 @@ def test_killed_inside_events_and_resumed_gives_the_same_records(processes, tmp_
   (tmp_path / "three_tasks.py").write_text(MODULE)
   whole, killed = tmp_path / "whole", tmp_path / "killed"
 
-  def start(workdir):
-    return processes.start(tmp_path / "three.gin", workdir, params=SMALLER, path=tmp_path)
+  def start(workdir, fresh=False):
+    return processes.start(
+        tmp_path / "three.gin", workdir, params=SMALLER, path=tmp_path, fresh=fresh)
 
-  processes.finish(start(whole))
+  processes.finish(start(whole, fresh=True))
   for is_time, num_records in ((_in_training_of_the_first_task, 0),
                                (_after_the_knn_of_the_last_task, 4)):
     processes.kill_when(start(killed), functools.partial(is_time, killed))

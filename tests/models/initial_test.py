@@ -2,8 +2,6 @@
 import concurrent.futures
 import hashlib
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -72,15 +70,15 @@ def test_scope_and_graph_of_the_caller_do_not_matter():
     assert digest(initial.initial_weights(small_conv, 1)) == first
 
 
-def test_another_process_gets_the_same():
+def test_another_process_gets_the_same(python):
   program = (
       "import hashlib\n"
       "from suite.models import conv4, initial\n"
       "build = lambda: conv4.conv4((16, 16, 3), filters=2)\n"
       "weights = initial.initial_weights(build, 1)\n"
       "print(hashlib.sha256(b''.join(w.tobytes() for w in weights)).hexdigest())\n")
-  result = subprocess.run(
-      [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+  result = python.run(["-c", program])
+  assert result.returncode == 0, result.stderr
   assert result.stdout.split()[-1] == digest(initial.initial_weights(small_conv, 1))
 
 

@@ -12,16 +12,16 @@ BUCKETS = 3
 EVENTS = BUCKETS * (BUCKETS + 1)
 SMALLER = [
     "experiment.run.learners={'er': %ER, 'cumulative': %CUMULATIVE}", f"NUM_BUCKETS={BUCKETS}",
-    "EPOCHS=8", "MEMORY=60", "conv4.conv4.filters=4"]
+    "EPOCHS=8", "MEMORY=60", "conv4.conv4.filters=4", "conv4.conv4.blocks=1"]
 
 
 def test_killed_in_the_middle_of_trainings_and_resumed_gives_the_same_matrix(processes, tmp_path):
   whole, killed = tmp_path / "whole", tmp_path / "killed"
 
-  def start(workdir):
-    return processes.start("digits/clear_table", workdir, params=SMALLER)
+  def start(workdir, fresh=False):
+    return processes.start("digits/clear_table", workdir, params=SMALLER, fresh=fresh)
 
-  processes.finish(start(whole))
+  processes.finish(start(whole, fresh=True))
   er, cumulative, second = killed / "er", killed / "cumulative", BUCKETS + 1
   places = (
       # The second bucket is being trained on, with rows of the memory that the first one filled.

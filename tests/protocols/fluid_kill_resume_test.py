@@ -44,7 +44,7 @@ gradient.GradientLearner.epochs = 4
 gradient.GradientLearner.learning_rate = 0.1
 trainable_parts.AllLayers.backbone = @conv4.conv4
 conv4.conv4.filters = 4
-conv4.conv4.blocks = 2
+conv4.conv4.blocks = 1
 image_ops.Plain.size = 8
 TRANSFORM = @image_ops.Plain()
 """
@@ -55,10 +55,10 @@ def test_killed_between_samples_and_in_phases_and_resumed_gives_the_same_records
   (tmp_path / "digits.gin").write_text(RUN_FILE)
   whole, killed = tmp_path / "whole", tmp_path / "killed"
 
-  def start(workdir):
-    return processes.start(tmp_path / "digits.gin", workdir)
+  def start(workdir, fresh=False):
+    return processes.start(tmp_path / "digits.gin", workdir, fresh=fresh)
 
-  processes.finish(start(whole))
+  processes.finish(start(whole, fresh=True))
   kinds = ["phase" if "phase" in r else "steps" if "first_step" in r else "base"
            for r in records_lib.read(whole / "standard" / "records.jsonl")]
   assert kinds[0] == "base" and kinds.count("phase") == 3

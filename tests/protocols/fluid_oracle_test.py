@@ -150,7 +150,7 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-n
   return found
 
 
-def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, new_below=None,
+def compare(name, strategy, folder, *, seed, num=60, delay=0, with_base=True, new_below=None,
             block_size=32, record_every=40):
   base, sequence = base_set() if with_base else None, sequence_of(seed, num)
   state = state_in(folder / "blocks")
@@ -178,7 +178,7 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["exemplar_tuning", "drift"])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
-  found = compare(name, strategy, tmp_path, seed=1, num=60)
+  found = compare(name, strategy, tmp_path, seed=1)
   # Errors that are as frequent as ever raise no alarm.
   assert bool(found.updates) == (strategy != "never") or strategy == "on_error"
 
@@ -203,12 +203,12 @@ def test_random_sequences_in_random_blocks(seed, tmp_path):
 def test_what_a_block_is_makes_no_difference(tmp_path):
   def run(folder, **settings):
     state = state_in(folder)
-    summary = fluid.run(LEARNERS["exemplar_tuning"](), state=state, sequence=sequence_of(3, 100),
+    summary = fluid.run(LEARNERS["exemplar_tuning"](), state=state, sequence=sequence_of(3, 70),
                         base=base_set(), update=STRATEGIES["either"](), **settings)
     summary.pop("num_events")
     return summary, records.strip_times(state.records)[-1]["macs_exact_cached"]
 
-  whole = run(tmp_path / "a", block_size=100)
+  whole = run(tmp_path / "a", block_size=70)
   for number, settings in enumerate([dict(block_size=1), dict(block_size=9, record_every=10)]):
     other = run(tmp_path / str(number), **settings)
     assert other[1] == whole[1]

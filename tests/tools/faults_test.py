@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
-import sys
 
 import suite
 
@@ -18,20 +16,20 @@ ROOT = pathlib.Path(suite.__file__).parents[1]
 SECONDS = int(os.environ.get("LIFELONG_FAULT_SECONDS", "8"))
 
 
-def _campaign(*flags):
-  done = subprocess.run(
-      [sys.executable, str(ROOT / "tools" / "faults"), "--seed", str(SECONDS), *flags], cwd=ROOT,
-      capture_output=True, text=True, check=False)
+def _campaign(python, *flags):
+  done = python.run(
+      [ROOT / "tools" / "faults", "--seed", str(SECONDS), *flags], timeout=3600)
   assert done.returncode == 0, done.stdout + done.stderr[-3000:]
   return done.stdout
 
 
-def test_faults_of_data_are_survived_or_refused():
-  out = _campaign("--faults", "100000", "--seconds", str(SECONDS / 2), "--share_of_runs", "0")
+def test_faults_of_data_are_survived_or_refused(python):
+  out = _campaign(
+      python, "--faults", "100000", "--seconds", str(SECONDS / 2), "--share_of_runs", "0")
   assert "| damaged file of a cache |" in out and "| changed archive |" in out
 
 
-def test_faults_of_runs_are_survived_or_refused():
+def test_faults_of_runs_are_survived_or_refused(python):
   # The first ones at least: a busy machine makes few of them in this time.
-  _campaign("--faults", "100000" if SECONDS > 60 else "3", "--seconds", str(10 * SECONDS),
+  _campaign(python, "--faults", "100000" if SECONDS > 60 else "3", "--seconds", str(10 * SECONDS),
             "--share_of_runs", "1")

@@ -6,8 +6,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
@@ -40,11 +38,10 @@ def test_the_cell_that_fails_is_named(tool):
   assert "ZeroDivisionError" in text
 
 
-def test_the_notebook_runs_all_four_protocols(tmp_path):
+def test_the_notebook_runs_all_four_protocols(python, tmp_path):
   """In a process, as a user runs it: 15 s on 2 quiet cores."""
   pytest.importorskip("pandas")
-  done = subprocess.run([sys.executable, str(ROOT / "tools" / "run_notebook.py"), str(NOTEBOOK),
-                         "--check"], cwd=tmp_path, capture_output=True, text=True, check=False)
+  done = python.run([ROOT / "tools" / "run_notebook.py", NOTEBOOK, "--check"], cwd=tmp_path)
   assert done.returncode == 0, done.stderr
   table = "".join(json.loads(done.stdout.splitlines()[-1])[0]["data"]["text/plain"])
   for protocol in ("nevis", "clear", "cfsl", "fluid"):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import time
 
@@ -161,20 +160,21 @@ def test_a_truncated_file_opens_the_state_before_it_and_stops_growth(tmp_path, c
   assert accuracy_cache.AccuracyCache(tmp_path).models == ["a", "b"]
 
 
-def _write_many(folder, prefix):
-  cache = accuracy_cache.AccuracyCache(folder)
-  for i in range(8):
-    cache.add_models([f"{prefix}{i}"], [[1, 0, 1]])
+WRITE_MANY = """
+import sys
+from suite.lifelong.cache import accuracy_cache
+cache = accuracy_cache.AccuracyCache(sys.argv[1])
+for i in range(8):
+  cache.add_models([f"{sys.argv[2]}{i}"], [[1, 0, 1]])
+"""
 
 
-def test_two_writers_at_once_lose_nothing(tmp_path):
+def test_two_writers_at_once_lose_nothing(python, tmp_path):
   _grown(tmp_path)
-  context = multiprocessing.get_context("spawn")
-  writers = [context.Process(target=_write_many, args=(tmp_path, name)) for name in "pq"]
+  writers = [python.start(["-c", WRITE_MANY, tmp_path, name]) for name in "pq"]
   for writer in writers:
-    writer.start()
-  for writer in writers:
-    writer.join()
+    output, _ = writer.communicate(timeout=100)
+    assert writer.returncode == 0, output
   cache = accuracy_cache.AccuracyCache(tmp_path)
   assert sorted(cache.models[2:]) == [f"{name}{i}" for name in "pq" for i in range(8)]
   assert cache.matrix()[2:].tolist() == [[1, 0, 1]] * 16

@@ -1,6 +1,4 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -302,7 +300,7 @@ print("agree")
 """
 
 
-def test_two_replicas_do_what_one_does():
-  # In a process of its own: the CPU must be split before TensorFlow's first op.
-  result = subprocess.run([sys.executable, "-c", TWO_REPLICAS], capture_output=True, text=True)
+def test_two_replicas_do_what_one_does(python):
+  # In a separate process: the CPU must be split before TensorFlow's first op.
+  result = python.run(["-c", TWO_REPLICAS])
   assert result.stdout.split()[-1:] == ["agree"], result.stderr[-2000:]
