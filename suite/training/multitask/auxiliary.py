@@ -121,7 +121,7 @@ def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str],
     wanted = [(feature_size, images.num_classes), (images.num_classes,)]
     if found is None or [tuple(w.shape) for w in found] != wanted:
       found = initial.initial_weights(
-          functools.partial(heads.linear, images.num_classes, feature_size),
+          functools.partial(heads.dense, images.num_classes, feature_size),
           context.seeds.integer("auxiliary head", key))
     parts.append(found)
   kernels, biases = zip(*parts)

@@ -15,7 +15,7 @@ The contract:
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, NamedTuple, Sequence
 
 from absl import logging
 
@@ -24,6 +24,14 @@ from suite.contracts import examples
 from suite.contracts import experience as experience_lib
 
 DEFAULT_BYTES = 2 * 2**30
+
+
+class _Held(NamedTuple):
+  """Images of a task, for which there are `share` bytes: its whole training set, or some of it."""
+
+  share: int
+  images: examples.ExampleSet
+  is_whole: bool
 
 
 class DataCache:
@@ -38,8 +46,8 @@ class DataCache:
       raise ValueError(f"DataCache.max_bytes is {max_bytes}; give the bytes that training images "
                        "of earlier tasks may take.")
     self._max_bytes = max_bytes
-    # By task: its bytes, and its images. Those that the latest event does not need are dropped.
-    self._held: dict[str, tuple[int, examples.ExampleSet]] = {}
+    # By task. Those that the latest event does not need are dropped.
+    self._held: dict[str, _Held] = {}
 
   def sets(self, history: experience_lib.History, keys: Sequence[str], seed: int
            ) -> dict[str, examples.ExampleSet]:
@@ -57,19 +65,22 @@ class DataCache:
     held, self._held = self._held, {}
     for key in keys:
       known = held.pop(key, None)
-      if known is None or known[0] != share:
-        known = (share, self._read(history, key, share, seed))
+      if known is None or known.share != share:
+        whole = known.images if known is not None and known.is_whole else None
+        known = self._read(history, key, share, seed, whole)
       self._held[key] = known
-    return {key: images for key, (_, images) in self._held.items()}
+    return {key: known.images for key, known in self._held.items()}
 
   def num_bytes(self) -> int:
     """The memory that the images in use take."""
-    return sum(images.num_bytes() for _, images in self._held.values())  # type: ignore[attr-defined]
+    return sum(held.images.num_bytes()  # type: ignore[attr-defined]
+               for held in self._held.values())
 
-  def _read(self, history: experience_lib.History, key: str, share: int, seed: int
-            ) -> examples.ExampleSet:
+  def _read(self, history: experience_lib.History, key: str, share: int, seed: int,
+            images: Any = None) -> _Held:
+    """Reads a task, unless its whole training set is given, and holds the images that fit."""
     try:
-      images = history[key].train
+      images = history[key].train if images is None else images
     except experience_lib.NotDeliveredError as error:
       raise ValueError(f"Auxiliary task {key!r} has no data: {error} Take its model out of the "
                        "weights of this run, or start again in a new work directory.") from error
@@ -86,4 +97,4 @@ class DataCache:
                        f"{key!r}: {error}") from error
     if found.size < images.size:
       logging.info("%s: %d of %d images are kept as auxiliary data", key, found.size, images.size)
-    return found
+    return _Held(share, found, found.size == images.size)

@@ -52,13 +52,16 @@ def test_what_is_kept_depends_on_the_seed_and_the_tasks_not_on_what_was_before()
                                ["b"])
 
 
-def test_data_is_read_again_only_if_its_share_changes():
+def test_data_is_read_again_only_if_the_share_of_a_set_held_in_part_changes():
   cache, history = data_cache.DataCache(max_bytes=1200), _history()
-  cache.sets(history, ["a", "b", "c"], 0)
+  read.clear()
+  cache.sets(history, ["a"], 0)
+  assert cache.sets(history, ["a", "b", "c"], 0)["a"].size == 10
+  assert read == ["a", "b", "c"]
   read.clear()
   cache.sets(history, ["a", "b", "c", "d"], 0)
   assert read == ["d"]
-  cache.sets(history, ["d"], 0)
+  cache.sets(history, ["a", "d"], 0)
   assert read == ["d", "d"]
 
 
