@@ -168,19 +168,19 @@ def _of_cache(cache: accuracy_cache.AccuracyCache) -> AnswerTable:
 
 
 def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
-  """{"quickstart/indep/0003": path} of every predictions file in the folders."""
+  """{"quickstart/indep/0003": path} of every predictions file in the folders, at any depth."""
   found: Dict[str, pathlib.Path] = {}
   for folder in folders:
     root = pathlib.Path(folder).resolve()
-    paths = [*root.glob("predictions/*.parquet"), *root.glob("*/predictions/*.parquet")]
+    paths = sorted(root.rglob("predictions/*.parquet"))
     if not paths:
       raise FileNotFoundError(
           f"There are no saved predictions in {folder} (looked for predictions/*.parquet in it and "
-          "in its folders). Make some with: suite run quickstart, or set "
+          "in all of its folders). Make some with: suite run quickstart, or set "
           "lifelong.run.predictions to the --workdir of another run.")
     for path in paths:
-      run_dir = path.parent.parent
-      name = f"{run_dir.parent.name}/{run_dir.name}/{path.stem}"
+      inside = path.relative_to(root).parts[:-2]  # LEARNER; ROW/COLUMN/SEED/LEARNER of a table.
+      name = "/".join((*(() if inside else (root.parent.name,)), root.name, *inside, path.stem))
       if found.setdefault(name, path) != path:
         raise ValueError(f"{found[name]} and {path} would both be called {name!r}. "
                          "Rename a work directory.")

@@ -152,8 +152,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table
 
 
 def _progress(table: table_dir.TableDir) -> str:
-  total = len(table.rows) * len(table.columns) * len(table.seeds)
-  return f"{table.num_finished()} of {total} runs are finished."
+  return f"{table.num_finished()} of {table.num_cells} runs are finished."
 
 
 def _shown(table: table_dir.TableDir, lines: Sequence[TableLine], paper: paper_values.Scores | None

@@ -67,6 +67,9 @@ class TableDir:
     paper: file of `paper_values` to print below our values; None: none.
     matrices: (column, line of the main table, file of `paper_values`) of accuracy matrices.
     notes: lines below the main table.
+    missing: ROW/COLUMN -> why there is no such cell.
+    scores: of a leaderboard: column -> the value of its summaries that its rows are ranked by.
+    last: folder of the run that is made when all cells are finished; "": none.
   """
 
   folder: pathlib.Path
@@ -80,6 +83,18 @@ class TableDir:
   paper: str | None = None
   matrices: Sequence[Sequence[str]] = ()
   notes: Sequence[str] = ()
+  missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  scores: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  last: str = ""
+
+  def pairs(self) -> list[tuple[str, str]]:
+    """(row, column) of all cells, row by row."""
+    return [(row, column) for row in self.rows for column in self.columns
+            if f"{row}/{column}" not in self.missing]
+
+  @property
+  def num_cells(self) -> int:
+    return len(self.pairs()) * len(self.seeds)
 
   def cell(self, row: str, column: str, seed: Seed) -> pathlib.Path:
     return self.folder / folder_name(row) / folder_name(column) / str(seed)
@@ -105,8 +120,7 @@ class TableDir:
             for seed, summary in found.items() if summary}
 
   def num_finished(self) -> int:
-    return sum(is_finished(self.cell(r, c, s))
-               for r in self.rows for c in self.columns for s in self.seeds)
+    return sum(is_finished(self.cell(r, c, s)) for r, c in self.pairs() for s in self.seeds)
 
   def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Environments of all started cells, or of those of some rows."""

@@ -10,21 +10,24 @@ may not change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import pathlib
 import shlex
+from types import MappingProxyType
 from typing import NamedTuple
 
 from absl import logging
 
 from suite.configs import gin_files
+from suite.configs import methods
 from suite.reporting import paper_values
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.state import snapshots
 from suite.system import folders
 from suite.system import processes
+from suite.tables import last_run
 from suite.tables import table_cells
 
 _OURS = "table.run."
@@ -58,14 +61,18 @@ def divide(path: pathlib.Path, params: Sequence[str]) -> tuple[list[str], list[s
 def run(
     *,
     runs: table_cells.Runs,
-    columns: Mapping[str, table_cells.Bindings],
-    measures: Mapping[str, str],
+    columns: table_cells.Runs,
+    measures: Mapping[str, str] = MappingProxyType({}),
     seeds: Sequence[table_dir.Seed] = (0, 1, 2),
     seed_parameters: Sequence[str] = ("experiment.run.seed",),
     costs: Sequence[str] = (),
     paper: str | None = None,
     matrices: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
+    exceptions: table_cells.Runs = MappingProxyType({}),
+    protocols: Mapping[str, str] = MappingProxyType({}),
+    scores: Mapping[str, str] = MappingProxyType({}),
+    last: table_cells.Part | None = None,
     workdir: str,
     title: str = "",
     jobs: int = 1,
@@ -78,9 +85,16 @@ def run(
   """Runs the cells that are not finished, then reports all cells.
 
   Args:
-    runs: row label -> a run file, or (run file, bindings of the row).
-    columns: column label -> bindings. Keys are macros or parameters of the run files, values are
-      plain.
+    runs: row label -> a run file, bindings of the row, or (run file, bindings). Keys of bindings
+      are macros or parameters of the run files, values are plain.
+    columns: column label -> the same. Each cell has one run file: its row's, or its column's.
+    exceptions: ROW/COLUMN -> the same, for single cells; their run file goes before.
+    protocols: column label -> protocol, where the rows are methods of docs/methods.md: a method
+      that is refused under the protocol has no cell there.
+    scores: column label -> value of its summaries, to rank the rows by: see
+      `reporting.leaderboard`.
+    last: a run over all that the cells left, made when they are finished, in WORKDIR/last; in its
+      bindings, {workdir} is the table's.
     seeds: seeds of each cell: numbers, or names, for example of sequences.
     seed_parameters: parameters that the seed is bound to.
     measures, costs, paper, matrices, notes: content of the report, see `table_dir.TableDir`.
@@ -95,9 +109,13 @@ def run(
   """
   table = table_dir.TableDir(
       pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
-      list(costs), paper, [list(names) for names in matrices], list(notes))
+      list(costs), paper, [list(names) for names in matrices], list(notes),
+      _refused(runs, columns, protocols), dict(scores))
+  if last is not None:
+    last_run.check(last)
+    table = dataclasses.replace(table, last=last_run.folder_name(table.num_cells))
   _check(table)
-  cells = table_cells.plan(table, runs, columns, seed_parameters, params, extra_files)
+  cells = table_cells.plan(table, runs, columns, seed_parameters, params, extra_files, exceptions)
   _check_params(params, cells)
   chosen = table_cells.choose(cells, only)
   settings = table_cells.settings(chosen)
@@ -108,6 +126,9 @@ def run(
     table_cells.check_parameters(waiting)
   _claim(table, settings)
   outcomes = processes.run_all([cell.job(flags) for cell in waiting], jobs)
+  if last is not None and table.num_finished() == table.num_cells:
+    job = last_run.job(table, last, flags, extra_files)
+    outcomes += processes.run_all([] if job.is_finished and job.is_finished() else [job], 1)
   report = tables.report([workdir])
   _write(table.folder / "report.txt", report)
   return TableResult(
@@ -115,6 +136,22 @@ def run(
       [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes if o.state == processes.FAILED],
       [f"{o.job.name} ({o.job.log})" for o in outcomes
        if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
+
+
+def _refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str, str]
+             ) -> dict[str, str]:
+  """Returns ROW/COLUMN -> the message of those that the table of methods refuses."""
+  known = {method.name: method for method in methods.load()}
+  unknown = [*(f"column {c!r}" for c in protocols if c not in columns),
+             *(f"protocol {p!r}" for p in protocols.values() if p not in methods.PROTOCOLS),
+             *(f"method {row!r}" for row in rows if protocols and row not in known)]
+  if unknown:
+    raise gin_files.ConfigError(
+        f"table.run.protocols: unknown {', '.join(unknown)}. It takes the table's columns, "
+        f"protocols ({', '.join(methods.PROTOCOLS)}), and rows named as in docs/methods.md.")
+  cells = {f"{row}/{column}": known[row].cells[protocol]
+           for row in rows for column, protocol in protocols.items()}
+  return {name: cell.refusal for name, cell in cells.items() if cell.refusal}
 
 
 def _check(table: table_dir.TableDir) -> None:

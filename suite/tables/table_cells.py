@@ -25,8 +25,9 @@ COMMAND = (sys.executable, "-m", "suite", "run")
 SETTINGS = "settings.txt"
 
 Bindings = Mapping[str, Any]
-# A run file, or one and the bindings of its row.
-Runs = Mapping[str, Union[str, tuple[str, Bindings]]]
+# What a row or column adds to its cells: a run file, bindings, or both.
+Part = Union[str, Bindings, tuple[str, Bindings]]
+Runs = Mapping[str, Part]
 
 
 class Cell(NamedTuple):
@@ -79,10 +80,13 @@ class Cell(NamedTuple):
                               lambda: self.is_finished)
 
 
-def plan(table: table_dir.TableDir, runs: Runs, columns: Mapping[str, Bindings],
-         seed_parameters: Sequence[str], given: Sequence[str], extra_files: Sequence[str]
-         ) -> list[Cell]:
-  """Lists all cells, ordered by seed, so a table of one seed is complete first."""
+def plan(table: table_dir.TableDir, runs: Runs, columns: Runs,
+         seed_parameters: Sequence[str], given: Sequence[str], extra_files: Sequence[str],
+         exceptions: Runs | None = None) -> list[Cell]:
+  """Lists all cells, ordered by seed, so a table of one seed is complete first.
+
+  `exceptions` are parts of single cells by ROW/COLUMN, whose run file is that of the cell.
+  """
   for what, labels in (("rows", table.rows), ("columns", table.columns)):
     folders = [table_dir.folder_name(label) for label in labels]
     if not folders or len(set(folders)) < len(folders) or not all(f.strip(".") for f in folders):
@@ -92,14 +96,33 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Mapping[str, Bindings],
   cells = []
   for seed in table.seeds:
     seed_bindings = dict.fromkeys(seed_parameters, seed)
-    for row, named in runs.items():
-      run, of_row = (named, {}) if isinstance(named, str) else named
-      for column, of_column in columns.items():
-        own = tuple(f"{key}={value!r}" for bindings in (of_row, of_column, seed_bindings)
-                    for key, value in bindings.items())
-        cells.append(Cell(row, column, seed, run, own, len(seed_bindings), tuple(given),
-                          tuple(extra_files), table.cell(row, column, seed)))
+    for row, column in table.pairs():
+      run, bindings = _joined(row, column, runs[row], columns[column],
+                              (exceptions or {}).get(f"{row}/{column}", {}))
+      own = tuple(f"{key}={value!r}" for part in (*bindings, seed_bindings)
+                  for key, value in part.items())
+      cells.append(Cell(row, column, seed, run, own, len(seed_bindings), tuple(given),
+                        tuple(extra_files), table.cell(row, column, seed)))
   return cells
+
+
+def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[Bindings]]:
+  """Returns (run file, bindings of each part) of a cell; the parts are its row's, column's, own."""
+  pairs = [divided(part) for part in parts]
+  of_row, of_column, own = [file for file, _ in pairs]
+  if own is None and (of_row is None) == (of_column is None):
+    raise gin_files.ConfigError(
+        f"Row {row!r} has the run file {of_row} and column {column!r} the run file {of_column}. "
+        "A cell has one: give it to the rows in table.run.runs or to the columns in "
+        "table.run.columns.")
+  return str(own or of_row or of_column), [bindings for _, bindings in pairs]
+
+
+def divided(part: Part) -> tuple[str | None, Bindings]:
+  """Returns (run file or None, bindings) of a part."""
+  if isinstance(part, str):
+    return part, {}
+  return (None, part) if isinstance(part, Mapping) else part
 
 
 def choose(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
