@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -22,10 +20,10 @@ for number in (1, 3):
 
 @pytest.mark.parametrize("extra, expected", [
     ({}, "True 1 False 1"), ({"TF_NUM_INTRAOP_THREADS": "2"}, "True 2 True 2")])
-def test_threads_are_limited_before_tensorflow_starts_and_not_after(extra, expected):
+def test_threads_are_limited_before_tensorflow_starts_and_not_after(extra, expected, python):
   env = {k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"}
-  done = subprocess.run([sys.executable, "-c", CODE], env={**env, **extra}, capture_output=True,
-                        text=True, check=True)
+  done = python.run(["-c", CODE], env={**env, **extra})
+  assert not done.returncode, done.stderr[-3000:]
   assert done.stdout.split() == expected.split()
 
 
@@ -75,13 +73,13 @@ print(flops.count(f.get_concrete_function(x)).flops)
 """
 
 
-def test_xla_compiles_on_a_cpu_what_is_counted_as_without_it(tmp_path):
+def test_xla_compiles_on_a_cpu_what_is_counted_as_without_it(tmp_path, python):
   counted = []
   for compiles in (True, False):
     folder = tmp_path / str(compiles)
     env = {**os.environ, "XLA_FLAGS": f"--xla_dump_to={folder} --xla_dump_hlo_as_text"}
-    done = subprocess.run([sys.executable, "-c", CLUSTERS.format(compiles)], env=env,
-                          capture_output=True, text=True, check=True)
+    done = python.run(["-c", CLUSTERS.format(compiles)], env=env)
+    assert not done.returncode, done.stderr[-3000:]
     counted.append(float(done.stdout))
     assert folder.exists() == compiles  # What XLA compiled, it has written down.
   assert counted[0] == counted[1] > 1000

@@ -6,8 +6,6 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -180,13 +178,11 @@ t._run(pathlib.Path(sys.argv[2]), learner)
 """
 
 
-def test_two_replicas_do_what_one_device_does(whole, tmp_path):
-  command = [sys.executable, "-c", TWO_REPLICAS, str(pathlib.Path(__file__).parent),
-             str(tmp_path / "two")]
+def test_two_replicas_do_what_one_device_does(whole, tmp_path, python):
   path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]),
                           str(pathlib.Path(stopped_runs.__file__).parent)])
-  done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
-                        env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
+  done = python.run(["-c", TWO_REPLICAS, str(pathlib.Path(__file__).parent), str(tmp_path / "two")],
+                    env={**os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""})
   assert done.returncode == 0, done.stderr[-3000:]
   one, two = (stopped_runs.records(folder) for folder in (whole[0], tmp_path / "two"))
   assert len(one) == len(two) == 3
