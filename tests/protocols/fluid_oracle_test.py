@@ -36,7 +36,7 @@ from suite.training.sequence import update_strategies
 
 STRATEGIES = {
     "never": update_strategies.Never,
-    "every": lambda: update_strategies.Every(17),
+    "every": lambda: update_strategies.Every(25),
     "geometric": lambda: update_strategies.Geometric(10, 1.7),
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
     "after_errors": lambda: update_strategies.AfterErrors(8),
@@ -150,7 +150,7 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-n
   return found
 
 
-def compare(name, strategy, folder, *, seed, num=60, delay=0, with_base=True, new_below=None,
+def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, new_below=None,
             block_size=32, record_every=40):
   base, sequence = base_set() if with_base else None, sequence_of(seed, num)
   state = state_in(folder / "blocks")
@@ -178,7 +178,7 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["exemplar_tuning", "drift"])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
-  found = compare(name, strategy, tmp_path, seed=1)
+  found = compare(name, strategy, tmp_path, seed=1, num=60)
   # Errors that are as frequent as ever raise no alarm.
   assert bool(found.updates) == (strategy != "never") or strategy == "on_error"
 
