@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.metrics import episodic
+from suite.reporting import leaderboard
 from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting import table_dir
@@ -38,9 +39,11 @@ class TableLine(NamedTuple):
 def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
   """Builds the tables of scores, of costs if requested, and of accuracy matrices.
 
-  A table without measures has no scores.
+  A table without measures has no scores; one with `scores` is a leaderboard.
   """
   table = table_dir.read(directory)
+  if table.scores:
+    return [panel.text_table() for panel in leaderboard.build(table)]
   lines = list(_lines(table))
   return [*([_scores(table, lines)] if table.measures else []), *_costs(table, lines),
           *(_matrix(table, lines, *names) for names in table.matrices)]

@@ -110,11 +110,12 @@ def run(
   table = table_dir.TableDir(
       pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
       list(costs), paper, [list(names) for names in matrices], list(notes),
-      _refused(runs, columns, protocols), dict(scores))
+      refused(runs, columns, protocols), dict(scores))
   if last is not None:
     last_run.check(last)
     table = dataclasses.replace(table, last=last_run.folder_name(table.num_cells))
   _check(table)
+  _check_names(table, exceptions)
   cells = table_cells.plan(table, runs, columns, seed_parameters, params, extra_files, exceptions)
   _check_params(params, cells)
   chosen = table_cells.choose(cells, only)
@@ -138,8 +139,8 @@ def run(
        if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
 
 
-def _refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str, str]
-             ) -> dict[str, str]:
+def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str, str]
+            ) -> dict[str, str]:
   """Returns ROW/COLUMN -> the message of those that the table of methods refuses."""
   known = {method.name: method for method in methods.load()}
   unknown = [*(f"column {c!r}" for c in protocols if c not in columns),
@@ -165,6 +166,21 @@ def _check(table: table_dir.TableDir) -> None:
     if name not in paper_values.names():
       raise gin_files.ConfigError(f"Unknown paper values {name!r}. "
                                   f"{gin_files.nearest(name, paper_values.names())}")
+
+
+def _check_names(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
+  """Checks the cells of exceptions and the columns of scores."""
+  if table.last and "last" in map(table_dir.folder_name, table.rows):
+    raise gin_files.ConfigError("A table with table.run.last keeps that run in the folder last, "
+                                "which is that of a row, too; give the row another label.")
+  cells = [f"{row}/{column}" for row, column in table.pairs()]
+  for parameter, given, what, allowed in (
+      ("exceptions", exceptions, "ROW/COLUMN of the cells", cells),
+      ("scores", table.scores, "the table's columns", list(table.columns))):
+    unknown = [name for name in given if name not in allowed]
+    if unknown:
+      raise gin_files.ConfigError(f"table.run.{parameter}: unknown {', '.join(unknown)}. It takes "
+                                  f"{what}: {', '.join(allowed)}.")
 
 
 def _check_params(params: Sequence[str], cells: Sequence[table_cells.Cell]) -> None:

@@ -28,7 +28,8 @@ DEBUG = gin_files.root() / "gin" / "debug.gin"
 FILES = gin_files.run_files()
 TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
-NEEDS_QUICKSTART = ("digits/lifelong", "lifelong/methods", "lifelong/own_models")
+NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods",
+                    "lifelong/own_models")
 ENCODER_OF = {"digits/nevis_pt": "digits/nevis_pretrain", "nevis/pt": "nevis/pretrain_mt"}
 
 
@@ -49,7 +50,9 @@ def _chosen() -> dict[str, tuple[str, ...]]:
   for name in ["quickstart", *(name for name in RUNS if name != "quickstart")]:
     benchmark = name.replace("quickstart", "nevis/").replace("digits/", "").replace("_", "/")
     benchmark, names = benchmark.split("/")[0], _learners(name)
-    chosen[name] = tuple(n for n in names if (benchmark, n) not in seen) or (names[0],)
+    new = () if benchmark == "leaderboard" else tuple(  # Its methods are those of the matrix.
+        n for n in names if (benchmark, n) not in seen)
+    chosen[name] = new or (names[0],)
     seen |= {(benchmark, n) for n in names}
   return chosen
 
@@ -124,11 +127,15 @@ def _cells(name: str, folder: pathlib.Path) -> list[table_cells.Cell]:
   gin_parse.parse([FILES[name]])
   seen: list[table_cells.Cell] = []
 
-  def planned(runs, columns, measures, seeds=(0, 1, 2), seed_parameters=("experiment.run.seed",),
-              costs=(), paper=None, matrices=(), notes=()):
+  def planned(runs, columns, measures=(), seeds=(0, 1, 2),
+              seed_parameters=("experiment.run.seed",), costs=(), paper=None, matrices=(),
+              notes=(), exceptions=None, protocols=(), scores=(), last=None):
+    del last
     made = table_dir.TableDir(folder, name, "", list(runs), list(columns), list(seeds),
-                              dict(measures), list(costs), paper, matrices, notes)
-    seen.extend(table_cells.plan(made, runs, columns, seed_parameters, (), [str(DEBUG)]))
+                              dict(measures), list(costs), paper, matrices, notes,
+                              table.refused(runs, columns, dict(protocols)), dict(scores))
+    seen.extend(table_cells.plan(made, runs, columns, seed_parameters, (), [str(DEBUG)],
+                                 exceptions))
 
   planned(**gin_parse.gin.get_bindings(table.run))
   return seen

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import os
 import pathlib
 
+from suite.reporting import leaderboard
 from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
@@ -39,8 +40,11 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
 
 
 def _of_table(directory: os.PathLike) -> panel_lib.Section:
+  table = table_dir.read(directory)
+  if table.scores:
+    return panel_lib.Section(table.title, leaderboard.build(table))
   found = paper_table.build(directory)
-  return panel_lib.Section(table_dir.read(directory).title, [
+  return panel_lib.Section(table.title, [
       of_text(f"table_{i}", table) for i, table in enumerate(found, 1)])
 
 

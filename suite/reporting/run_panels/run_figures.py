@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from suite.reporting import figures
+from suite.reporting import leaderboard
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting.nevis_panels import pareto
 from suite.reporting.nevis_panels import stream_results
+from suite.reporting.run_panels import leaderboard_figure
 
 
 def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
@@ -51,9 +53,13 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
 
 
 def _of_table(directory: str | os.PathLike) -> Any:
-  """The figure of a whole table: costs, a sweep over rates, or update strategies; None if none."""
+  """The figure of a whole table: scores against FLOPs, costs, a sweep over rates, or update
+  strategies; None if none.
+  """
   table = table_dir.read(directory)
   name = table.title
+  if table.scores:
+    return leaderboard_figure.draw(leaderboard.load(table), table.rows, title=name)
   if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
     return figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
   if swept := [figures.RateLine(*line) for line in paper_table.rates(directory)]:

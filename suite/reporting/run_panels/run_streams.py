@@ -18,6 +18,9 @@ from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
 # What tells streams apart in the first record of a run, where a summary does not name the stream.
+# A learner may add such names to the records of CLEAR and FLUID, as the way of its meta-training.
+_OWN_IDENTITY = {"clear": ("task", "mode", "num_classes"),
+                 "fluid": ("task", "num_classes", "train_size", "validation_size")}
 _IDENTITY = ("task", "mode", "num_classes", "base_classes", "data", "split", "task_type", "way",
              "shot", "targets", "num_support_sets", "class_change_interval", "overwrite",
              "convention")
@@ -146,7 +149,8 @@ def _identity(run: runs_lib.Run) -> str:
     tested = [r for r in run.records if r.get("kind") == "predict"]
     return json.dumps([*dict.fromkeys(r.get("split", "") for r in tested),
                        *(r.get("task_key") for r in tested)])
-  return json.dumps({name: first[name] for name in _IDENTITY if name in first})
+  names = _OWN_IDENTITY.get(run.protocol, _IDENTITY)
+  return json.dumps({name: first[name] for name in names if name in first})
 
 
 def _begins(known: str, other: str, protocol: str) -> bool:

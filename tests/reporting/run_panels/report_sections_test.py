@@ -56,6 +56,15 @@ def test_seeds_are_averaged_and_streams_are_not(tmp_path):
   assert matrices.choices["er"] == [[pytest.approx(60)] * 2] * 2
 
 
+def test_what_a_learner_records_makes_no_other_stream(tmp_path):
+  clear_run(tmp_path / "er", 0.5)
+  records = clear_run(tmp_path / "protonet", 0.7) / "records.jsonl"
+  first, *others = records.read_text().splitlines()
+  meta_trained = {**json.loads(first), "way": 3, "shot": 5}
+  records.write_text("\n".join([json.dumps(meta_trained), *others, ""]))
+  assert [s.title for s in report_sections.load([tmp_path])] == ["clear (toy, 2 buckets, iid)"]
+
+
 def test_a_run_that_goes_on_is_partial_and_has_no_score(tmp_path):
   clear_run(tmp_path / "w" / "er", 0.5)
   clear_run(tmp_path / "w" / "lwf", 0.6, is_finished=False)

@@ -1,0 +1,279 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A leaderboard: a table whose rows are methods and whose columns are protocols, each with a score.
+
+Scores of different protocols are never averaged, only ranks are. Costs are all FLOPs of a run,
+answers included: in episodes and sequences methods learn while they answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import dataclasses
+from typing import Any
+
+from suite.metrics import rankings
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import charts
+from suite.reporting import panel as panel_lib
+from suite.reporting import quantities
+from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
+from suite.reporting.run_panels import run_streams
+
+Cells = Mapping[str, run_streams.LearnerRuns]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+  """One column.
+
+  Attributes:
+    name: of the column.
+    measure: the score, a value of the summaries.
+    cells: the runs by row; a row without one is refused or has not begun.
+    streams: titles of the streams of the finished runs; several are not ranked.
+  """
+
+  name: str
+  measure: str
+  cells: Cells
+  streams: Sequence[str]
+
+  @property
+  def lower_is_better(self) -> bool:
+    return "error" in self.measure
+
+  @property
+  def heading(self) -> str:
+    return f"{self.name} {self.measure.replace('_', ' ')}"
+
+  def spread(self, row: str) -> stream_groups.Spread:
+    """Mean and deviation over the finished seeds; none if the runs are of several streams."""
+    if row not in self.cells or len(self.streams) > 1:
+      return stream_groups.spread([])
+    return self.cells[row].score(self.measure)
+
+  def score(self, row: str) -> float | None:
+    """The mean score, to nine decimals: equal means tie whatever the order of their sums."""
+    found = self.spread(row)
+    return round(found.mean, 9) if found.num else None
+
+  def points(self) -> list[rankings.Point]:
+    """Mean score and mean FLOPs of each row that has a finished seed."""
+    return [rankings.Point(row, score, cell.total("flops"))
+            for row, cell in self.cells.items() if (score := self.score(row)) is not None]
+
+  def ranks(self, rows: Sequence[str]) -> dict[str, float | None]:
+    return rankings.ranks({row: self.score(row) for row in rows},
+                          lower_is_better=self.lower_is_better)
+
+
+def load(table: table_dir.TableDir) -> list[Ranked]:
+  """Reads the cells of each column that has a score.
+
+  Raises:
+    ValueError: a cell has several learners.
+  """
+  begun = [folder for row, column in table.pairs() for seed in table.seeds
+           if any((folder := table.cell(row, column, seed)).rglob(runs_lib.RECORDS))]
+  by_cell: dict[Any, list[runs_lib.Run]] = {}
+  for run in runs_lib.load(begun):
+    by_cell.setdefault(run.folder.parent, []).append(run)
+  return [_column(table, name, measure, by_cell) for name, measure in table.scores.items()]
+
+
+def _column(table: table_dir.TableDir, name: str, measure: str,
+            by_cell: Mapping[Any, list[runs_lib.Run]]) -> Ranked:
+  cells = {}
+  for row in table.rows:
+    runs = [run for seed in table.seeds
+            for run in by_cell.get(table.cell(row, name, seed).resolve(), ())]
+    names = sorted({run.folder.name for run in runs})
+    if len(names) > 1:
+      raise ValueError(f"Row {row!r}, column {name!r} of {table.folder} has the learners "
+                       f"{', '.join(names)}; a leaderboard has one a cell. Bind "
+                       "experiment.run.only in the row, or leave table.run.scores out.")
+    if runs:
+      cells[row] = run_streams.LearnerRuns(row, runs)
+  finished = [run for cell in cells.values() for run in cell.finished]
+  return Ranked(name, measure, cells, [stream.title for stream in run_streams.build(finished)])
+
+
+def build(table: table_dir.TableDir) -> list[panel_lib.Panel]:
+  """Builds ranks, scores, scores against FLOPs, the best at each budget, lifelong estimates."""
+  columns = load(table)
+  return [_ranks(table, columns), _scores(table, columns), *_fronts(table, columns),
+          *_budgets(table, columns), *_lifelong(table)]
+
+
+def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Panel:
+  by_column = [column.ranks(table.rows) for column in columns]
+  means = rankings.mean_ranks(by_column)
+  everywhere = rankings.common(by_column)
+  among = rankings.mean_ranks([column.ranks(everywhere) for column in columns])
+  order = sorted(table.rows, key=lambda row: (means[row].mean is None, means[row].mean or 0.0))
+  rows = [[row, _rank(means[row].mean), means[row].num,
+           _rank(among[row].mean if row in among else None),
+           *(_rank(found[row]) for found in by_column)] for row in order]
+  counts = ", ".join(f"{column.name} {sum(rank is not None for rank in found.values())}"
+                     for column, found in zip(columns, by_column))
+  return panel_lib.Panel(
+      "ranks", f"{table.title}: ranks",
+      [panel_lib.Column("method"), panel_lib.Column("mean rank", panel_lib.SHOWN),
+       panel_lib.Column("protocols", panel_lib.COUNT),
+       panel_lib.Column(f"among {len(everywhere)} everywhere", panel_lib.SHOWN),
+       *(panel_lib.Column(column.name, panel_lib.SHOWN) for column in columns)],
+      rows, [*_progress(table), "1 is the best of those that have a score (methods: "
+             f"{counts}); equal scores share the mean of their ranks. A mean over fewer protocols "
+             f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
+             "have a score everywhere.", *_stream_notes(columns)])
+
+
+def _rank(value: float | None) -> str:
+  return quantities.NOTHING if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Panel:
+  rows = [[row, *(quantities.NOTHING if f"{row}/{column.name}" in table.missing else
+                  _score(column, row, len(table.seeds)) for column in columns)]
+          for row in table.rows]
+  refusals: dict[str, list[str]] = {}
+  for name, why in table.missing.items():
+    refusals.setdefault(why, []).append(name)
+  return panel_lib.Panel(
+      "scores", f"{table.title}: scores",
+      [panel_lib.Column("method"),
+       *(panel_lib.Column(column.heading, panel_lib.SHOWN) for column in columns)], rows,
+      [*_progress(table), "In percent: mean ±standard deviation over seeds (finished/all). "
+       f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
+       *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
+       *_stream_notes(columns)])
+
+
+def _score(column: Ranked, row: str, num_seeds: int) -> str:
+  """A score as text; "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score."""
+  found = column.spread(row)
+  done = len(column.cells[row].finished) if row in column.cells else 0
+  text = f"{100 * found.mean:.2f}" if found.num else quantities.NOTHING
+  if found.num > 1:
+    text += f" ±{100 * found.deviation:.2f}"
+  return text if done == num_seeds and found.num else f"{text} ({done}/{num_seeds})"
+
+
+def _progress(table: table_dir.TableDir) -> list[str]:
+  done = table.num_finished()
+  return [f"{done} of {table.num_cells} runs are finished"
+          + ("." if done == table.num_cells else ": partial, not final.")]
+
+
+def _stream_notes(columns: Sequence[Ranked]) -> list[str]:
+  return [f"{column.name}: not ranked, its runs are of different streams: "
+          f"{'; '.join(column.streams)}." for column in columns if len(column.streams) > 1]
+
+
+def _fronts(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel_lib.Panel]:
+  """A panel for each column: its score against FLOPs."""
+  return [panel for column in columns if (panel := _front(table, column)) is not None]
+
+
+def front(column: Ranked) -> list[rankings.Point]:
+  """The points of a column that no other dominates, by FLOPs."""
+  points = column.points()
+  sign = 1 if column.lower_is_better else -1
+  found = task_stream.pareto_front([(p.cost or None, sign * p.score) for p in points])
+  return [points[i] for i in found.indices]
+
+
+def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
+  best = front(column)
+  if not best:
+    return None
+  points = column.points()
+  rows = [[p.name, p.score, panel_lib.plain(column.spread(p.name).deviation), p.cost,
+           "yes" if p in best else ""] for p in points]
+  heading = column.measure.replace("_", " ")
+  line = charts.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
+                       shape=charts.STEP, is_front=True)
+  series = [charts.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
+                          [_percent(column.spread(p.name).deviation)], charts.POINTS)
+            for p in points if p.cost]
+  without = [p.name for p in points if not p.cost]
+  return panel_lib.Panel(
+      f"front_{table_dir.folder_name(column.name).lower()}",
+      f"{table.title}: {column.heading} against FLOPs",
+      [panel_lib.Column("method"), panel_lib.Column(heading, panel_lib.PERCENT),
+       panel_lib.Column("deviation", panel_lib.PERCENT),
+       panel_lib.Column("FLOPs with answers", panel_lib.FLOPS),
+       panel_lib.Column("on the front")], rows,
+      [f"Not in the figure, FLOPs unknown or 0: {', '.join(without)}."] if without else [],
+      chart=charts.Plot("FLOPs of the run, answers included", heading.capitalize(),
+                        [line, *series], log_x=True, y_unit="%"))
+
+
+def _percent(value: float) -> float | None:
+  known = panel_lib.plain(value)
+  return None if known is None else 100 * known
+
+
+def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel_lib.Panel]:
+  """The best method of each column for budgets of FLOPs; [] if no FLOPs are known."""
+  budgets = rankings.budgets([p.cost for column in columns for p in column.points()])
+  if not budgets:
+    return []
+  rows = [[budget, *(_best(column, budget) for column in columns)] for budget in budgets]
+  return [panel_lib.Panel(
+      "budgets", f"{table.title}: the best method within a budget of FLOPs",
+      [panel_lib.Column("budget", panel_lib.FLOPS),
+       *(panel_lib.Column(column.heading, panel_lib.SHOWN) for column in columns)], rows,
+      ["The best mean score among the methods whose runs, answers included, cost at most the "
+       f"budget; {quantities.NOTHING}: none does."])]
+
+
+def _best(column: Ranked, budget: float) -> str:
+  best = rankings.best_within(column.points(), budget, lower_is_better=column.lower_is_better)
+  return f"{', '.join(p.name for p in best)} {100 * best[0].score:.2f}" if best else (
+      quantities.NOTHING)
+
+
+def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
+  """Estimates for held-out models, by column and method; [] before the last run has begun."""
+  folder = table.folder / table.last
+  if not table.last or not any(folder.rglob(runs_lib.RECORDS)):
+    return []
+  rows, notes = [], []
+  for run in runs_lib.load([folder]):
+    if not run.is_finished:
+      notes.append(f"{run.folder.name}: partial, {len(run.records):,} events so far.")
+    for column in table.columns:
+      found = [r for r in run.records if _column_of(r) == table_dir.folder_name(column)]
+      if found:
+        rows.append([column, run.folder.name, len({r["table"] for r in found}), len(found),
+                     sum(r["num_asked"] for r in found), sum(r["num_samples"] for r in found),
+                     *(_mean(found, name) for name in (
+                         "per_sample_error", "constant_error", "accuracy_error")),
+                     sum(r["identical_models"] > 0 for r in found)])
+  rows.sort(key=lambda row: list(table.columns).index(row[0]))
+  return [panel_lib.Panel(
+      "lifelong", f"{table.title}: lifelong estimates of held-out models",
+      [panel_lib.Column("protocol"), panel_lib.Column("estimate"),
+       panel_lib.Column("test sets", panel_lib.COUNT), panel_lib.Column("models", panel_lib.COUNT),
+       panel_lib.Column("answers asked", panel_lib.COUNT),
+       panel_lib.Column("of", panel_lib.COUNT),
+       panel_lib.Column("wrong answers", panel_lib.PERCENT),
+       panel_lib.Column("constant answer", panel_lib.PERCENT),
+       panel_lib.Column("error of the accuracy", panel_lib.PERCENT),
+       panel_lib.Column("with a twin", panel_lib.COUNT)], rows,
+      ["Each model of a test set, a method after one event with one seed, is held out once; the "
+       "answers of all others are known, those of its other seeds included. Means over models; a "
+       "twin is a known model with equal answers.", *notes])] if rows else []
+
+
+def _column_of(record: Mapping[str, Any]) -> str:
+  """The folder of the column of a model WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT."""
+  parts = str(record.get("model", "")).split("/")
+  return parts[-4] if len(parts) > 4 else ""
+
+
+def _mean(records: Sequence[Mapping[str, Any]], name: str) -> float:
+  return sum(r[name] for r in records) / len(records)

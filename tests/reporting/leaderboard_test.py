@@ -1,0 +1,134 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A leaderboard of runs written by hand: ranks, partial and refused cells, budgets, estimates."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suite.reporting import leaderboard
+from suite.reporting import table_dir
+from suite.reporting import tables
+from suite.reporting.run_panels import report_sections
+from suite.reporting.run_panels import run_figures
+
+SCORES = {"N": "mean_error_all", "C": "accuracy"}
+
+
+def _run(table, row, column, seed, value, *, flops=100, stream="one", is_finished=True):
+  folder = table.cell(row, column, seed) / row
+  folder.mkdir(parents=True)
+  (folder.parent / "environment.json").write_text(json.dumps({"learners": [row]}))
+  protocol = {"N": "nevis", "C": "clear"}[column]
+  record = {"event": 0, "protocol": protocol, "kind": "train", "flops": flops, "seconds": 1.0}
+  (folder / "records.jsonl").write_text(json.dumps(record) + "\n")
+  if is_finished:
+    (folder / "summary.json").write_text(json.dumps({
+        "protocol": protocol, "stream": stream, SCORES[column]: value, "flops": flops}))
+
+
+def _lifelong(table, estimate):
+  """One record of an estimate for each of two models."""
+  folder = table.folder / table.last / estimate
+  folder.mkdir(parents=True)
+  records = [{"event": i, "protocol": "lifelong", "kind": "predict", "table": "t", "num_asked": 4,
+              "model": f"board/{row}/C/0/{row}/0001", "num_samples": 10, "per_sample_error": error,
+              "constant_error": 0.5, "accuracy_error": 0.25, "identical_models": i}
+             for i, (row, error) in enumerate((("a", 0.1), ("b", 0.3)))]
+  (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+  (folder / "summary.json").write_text(json.dumps({"protocol": "lifelong", "stream": "board"}))
+
+
+@pytest.fixture(name="table")
+def _table(tmp_path):
+  """Three methods, two protocols, two seeds; c is refused under C, and b's seed 1 is missing."""
+  made = table_dir.TableDir(
+      tmp_path / "board", "board", "suite run board", ["a", "b", "c"], ["N", "C"], [0, 1], {},
+      missing={"c/C": "no such delivery"}, scores=SCORES, last="last/5_cells")
+  made.folder.mkdir()
+  (made.folder / table_dir.FILE).write_text(made.text())
+  for seed, error in enumerate((0.2, 0.4)):
+    _run(made, "a", "N", seed, error, flops=200)
+    _run(made, "c", "N", seed, 0.1, flops=5000)
+    _run(made, "a", "C", seed, 0.5, flops=50)
+  _run(made, "b", "N", 0, 0.3)
+  _run(made, "b", "N", 1, None, is_finished=False)
+  _run(made, "b", "C", 0, 0.75, flops=20)
+  return made
+
+
+def _panels(table):
+  return {panel.name: panel for panel in leaderboard.build(table)}
+
+
+def test_ranks_are_within_the_scored_and_means_say_over_how_many(table):
+  panel = _panels(table)["ranks"]
+  # N: c 10%, then a and b with 30% share 2.5. C: b 75%, a 50%. Of a and b alone under N: 1.5 each.
+  assert [list(row) for row in panel.rows] == [
+      ["c", "1", 1, "-", "1", "-"], ["b", "1.75", 2, "1.25", "2.5", "1"],
+      ["a", "2.25", 2, "1.75", "2.5", "2"]]
+  assert panel.columns[3].name == "among 2 everywhere"
+  assert panel.notes[0] == "8 of 10 runs are finished: partial, not final."
+
+
+def test_scores_show_deviations_partial_cells_and_refusals(table):
+  panel = _panels(table)["scores"]
+  assert [list(row) for row in panel.rows] == [
+      ["a", "30.00 ±14.14", "50.00 ±0.00"], ["b", "30.00 (1/2)", "75.00 (1/2)"],
+      ["c", "10.00 ±0.00", "-"]]
+  assert "No cell: c/C: no such delivery." in panel.notes
+  assert any("Lower is better: N." in note for note in panel.notes)
+
+
+def test_fronts_and_budgets_are_of_each_protocol_alone(table):
+  panels = _panels(table)
+  assert [row[-1] for row in panels["front_n"].rows] == ["", "yes", "yes"]
+  assert panels["front_n"].chart.y_unit == "%" and "C" not in panels["front_n"].title.split()
+  best = {row[0]: list(row[1:]) for row in panels["budgets"].rows}
+  assert list(best) == pytest.approx([10, 30, 100, 300, 1000, 3000, 10_000])
+  assert best[10.0] == ["-", "-"] and best[30.0] == ["-", "b 75.00"]
+  assert best[300.0] == ["a, b 30.00", "b 75.00"]  # Equal scores are both best.
+  assert best[10_000.0] == ["c 10.00", "b 75.00"]
+
+
+def test_runs_of_different_streams_are_not_averaged(table):
+  _run(table, "b", "C", 1, 0.85, stream="two")
+  panels = _panels(table)
+  assert all(row[-1] == "-" for row in panels["ranks"].rows)
+  assert [row[2] for row in panels["scores"].rows] == ["- (2/2)", "- (2/2)", "-"]
+  assert ("C: not ranked, its runs are of different streams: clear (one); clear (two)."
+          in panels["scores"].notes)
+  assert "front_c" not in panels
+
+
+def test_estimates_are_by_protocol_once_they_have_begun(table):
+  assert "lifelong" not in _panels(table)
+  _lifelong(table, "factors")
+  panel = _panels(table)["lifelong"]
+  assert [list(row) for row in panel.rows] == [
+      ["C", "factors", 1, 2, 8, 20, pytest.approx(0.2), 0.5, 0.25, 1]]
+
+
+def test_all_reports_begin_with_it_and_the_figure_has_an_axis_for_each(table):
+  assert tables.report([table.folder]).startswith("board: ranks\n")
+  sections = report_sections.load([table.folder])
+  assert sections[0].title == "board" and sections[0].panels[0].name == "ranks"
+  assert [s.title for s in sections[1:]] == ["clear (one)", "nevis (one)"]
+  figure, = run_figures.draw([], [table.folder]).values()
+  assert [axes.get_title(loc="left") for axes in figure.axes] == ["N", "C"]
+  assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+      "a", "b", "c", "Pareto front"]
+
+
+def test_a_cell_of_several_learners_is_refused(table):
+  _run(table, "b", "C", 1, 0.75)
+  folder = table.cell("b", "C", 1)
+  (folder / "b").rename(folder / "other")
+  with pytest.raises(ValueError, match="has the learners b, other; a leaderboard has one a cell"):
+    leaderboard.build(table)
+
+
+def test_a_leaderboard_of_which_nothing_has_begun(tmp_path):
+  made = table_dir.TableDir(tmp_path, "none", "", ["a"], ["N"], [0], {}, scores={"N": "error"})
+  assert [panel.name for panel in leaderboard.build(made)] == ["ranks", "scores"]
