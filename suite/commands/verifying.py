@@ -86,11 +86,8 @@ def _repair(folder: pathlib.Path, found: list[run_check.Finding]) -> list[pathli
 def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
   table = table_dir.read(folder)
   found = [run_check.Finding(folder / table_dir.FILE, run_check.WHOLE, "the table's description")]
-  for row in table.rows:
-    for column in table.columns:
-      for seed in table.seeds:
-        if (cell := table.cell(row, column, seed)).is_dir():
-          found += run_check.check(cell)
+  for workdir in filter(pathlib.Path.is_dir, table.workdirs()):
+    found += run_check.check(workdir)
   return found
 
 

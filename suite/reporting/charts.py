@@ -20,6 +20,7 @@ class Series(NamedTuple):
     deviation: over seeds, of each y; empty for none.
     shape: "line", "points" or "step".
     is_front: the Pareto front, drawn black.
+    place: number of its color and symbol; None: its place among the series.
   """
 
   name: str
@@ -29,6 +30,7 @@ class Series(NamedTuple):
   deviation: Sequence[float | None] = ()
   shape: str = LINE
   is_front: bool = False
+  place: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -196,8 +196,8 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
   line = charts.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
                        shape=charts.STEP, is_front=True)
   series = [charts.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
-                          [_percent(column.spread(p.name).deviation)], charts.POINTS)
-            for p in points if p.cost]
+                          [_percent(column.spread(p.name).deviation)], charts.POINTS,
+                          place=list(table.rows).index(p.name)) for p in points if p.cost]
   without = [p.name for p in points if not p.cost]
   return panel_lib.Panel(
       f"front_{table_dir.folder_name(column.name).lower()}",

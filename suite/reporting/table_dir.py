@@ -99,6 +99,11 @@ class TableDir:
   def cell(self, row: str, column: str, seed: Seed) -> pathlib.Path:
     return self.folder / folder_name(row) / folder_name(column) / str(seed)
 
+  def workdirs(self) -> list[pathlib.Path]:
+    """Work directories of all cells, row by row, and of the last run."""
+    cells = [self.cell(row, column, seed) for row, column in self.pairs() for seed in self.seeds]
+    return [*cells, *([self.folder / self.last] if self.last else [])]
+
   def text(self) -> str:
     """Text of table.json."""
     values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

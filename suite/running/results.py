@@ -85,11 +85,6 @@ class Result:
     return [folder for folder in self.folders if not table_dir.is_table(folder)]
 
   def _cells(self) -> list[pathlib.Path]:
-    """The work directories of the cells of tables that have begun."""
-    found = []
-    for folder in self._tables():
-      table = table_dir.read(folder)
-      every = (table.cell(row, column, seed)
-               for row in table.rows for column in table.columns for seed in table.seeds)
-      found += [cell for cell in every if any(cell.glob(f"*/{runs_lib.RECORDS}"))]
-    return found
+    """The work directories of tables that have begun: of their cells, and of the last run."""
+    return [workdir for folder in self._tables() for workdir in table_dir.read(folder).workdirs()
+            if any(workdir.glob(f"*/{runs_lib.RECORDS}"))]

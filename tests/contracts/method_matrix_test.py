@@ -86,13 +86,28 @@ def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
 def test_every_gin_file_that_makes_a_learner_is_in_the_table():
   used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
   shared = {"budget_cheap", "budget_paper", "budget_smoke", "ensemble", "transfer",
-            "gradient", "gradient_defaults", "cfsl_decay", "clear_linear", "clear_rows",
+            "gradient", "gradient_defaults", "leaderboard_cpu", "leaderboard_smoke", "ten",
+            "ten_episodes", "cfsl_decay", "clear_linear", "clear_rows",
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
             "on_clear", "on_fluid", "on_nevis",
             "search_bhpo", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
   assert found == used | shared
+
+
+@pytest.mark.parametrize("table", ["leaderboard/smoke", "leaderboard/cpu"])
+@pytest.mark.parametrize("protocol", methods.PROTOCOLS)
+def test_the_leaderboards_methods_are_those_of_the_table(table, protocol):
+  files = gin_files.run_files()
+  rows = gin_files.scan([files[table]]).parameters["table.run.runs"].value
+  found = gin_files.scan([files[f"{table}_{protocol}"]])
+  learners = found.parameters["experiment.run.learners"].value
+  cells = {name: METHODS[name].cells[protocol] for name in rows}
+  running = {name: f"%{cell.macro}" for name, cell in cells.items() if not cell.refusal}
+  if protocol == "cfsl":  # ProtoNets, which are meta-trained there, have their own run file.
+    assert running.pop("protonet") == "%PROTONET"
+  assert found.macros[learners[1:]].value == running
 
 
 def test_four_fifths_of_the_cells_of_nevis_clear_and_fluid_run():

@@ -84,6 +84,9 @@ def test_scores_show_deviations_partial_cells_and_refusals(table):
 def test_fronts_and_budgets_are_of_each_protocol_alone(table):
   panels = _panels(table)
   assert [row[-1] for row in panels["front_n"].rows] == ["", "yes", "yes"]
+  # b has one color in all panels, with or without the others.
+  assert [s.place for s in panels["front_n"].chart.series] == [None, 0, 1, 2]
+  assert [s.place for s in panels["front_c"].chart.series] == [None, 0, 1]
   assert panels["front_n"].chart.y_unit == "%" and "C" not in panels["front_n"].title.split()
   best = {row[0]: list(row[1:]) for row in panels["budgets"].rows}
   assert list(best) == pytest.approx([10, 30, 100, 300, 1000, 3000, 10_000])

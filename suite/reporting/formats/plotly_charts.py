@@ -55,7 +55,8 @@ def look(i: int) -> dict[str, str]:
 def _plot(figure: Any, chart: charts.Plot) -> None:
   place = 0
   for series in chart.series:
-    style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(place)
+    style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
+        place if series.place is None else series.place)
     place += not series.is_front
     figure.add_scatter(
         x=list(series.x), y=list(series.y), name=_safe(series.name),

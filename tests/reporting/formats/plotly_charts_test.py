@@ -20,6 +20,13 @@ def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
   assert ticks[2e9] == "2 G"
 
 
+def test_a_series_may_keep_the_look_that_it_has_in_another_plot():
+  figure = plotly_charts.draw(charts.Plot("x", "y", [
+      charts.Series("er", [1], [2.0], place=3), charts.Series("lwf", [1], [3.0])]))
+  assert [one.marker.symbol for one in figure.data] == [
+      plotly_charts.look(i)["symbol"] for i in (3, 1)]
+
+
 def test_twenty_series_differ_and_more_than_by_color():
   looks = [plotly_charts.look(i) for i in range(20)]
   assert len({tuple(look.values()) for look in looks}) == 20
