@@ -134,6 +134,13 @@ def test_models_that_answer_alike_are_counted(tmp_path, cache):
   assert [r["identical_models"] for r in _records(tmp_path / "run")] == [1, 0, 0, 0, 1]
 
 
+def test_a_tables_models_are_found_in_its_cells(tmp_path):
+  for row in ("er", "ncm"):
+    _save(tmp_path / "w" / row / "CLEAR" / "0", f"{row}/0001", [0, 1, 1, 1])
+  table, = lifelong.load(str(tmp_path / "w"), 2)[0]
+  assert table.models == ("w/er/CLEAR/0/er/0001", "w/ncm/CLEAR/0/ncm/0001")
+
+
 def test_missing_predictions_are_an_error_that_says_what_to_run(tmp_path, cache):
   with pytest.raises(FileNotFoundError, match="no saved .*nowhere.*suite run quickstart"):
     _run(tmp_path / "run", tmp_path / "nowhere")
