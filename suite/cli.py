@@ -29,6 +29,7 @@ from suite.commands import lifelong_commands
 from suite.commands import report_commands
 from suite.commands import verify_commands
 from suite.configs import gin_files
+from suite.running import dry_table
 from suite.running import launch
 from suite.running import logs
 from suite.system import folders
@@ -119,7 +120,10 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")
   run.add_argument("--dry_run", action="store_true",
-                   help="say what the run will cost and what data is missing; run nothing")
+                   help="say what the run or table will cost and what data is missing; run nothing")
+  run.add_argument("--rate", type=_rate, metavar="FLOPS",
+                   help="--dry_run: FLOPs a second of the machine that the run is for, such as "
+                   "2e13 (measured here)")
   run.set_defaults(do=_run)
 
 
@@ -140,6 +144,16 @@ def _positive(text: str) -> int:
   return int(text)
 
 
+def _rate(text: str) -> float:
+  try:
+    value = float(text)
+  except ValueError:
+    value = 0.0
+  if not 0 < value < float("inf"):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a number above 0, such as 2e13")
+  return value
+
+
 def _names(text: str) -> list[str]:
   names = text.split(",")
   if not all(re.fullmatch(r"\w+(\.\w+)*", name) for name in names):
@@ -155,8 +169,10 @@ def _run(args) -> int:
                       workdir=args.workdir or "", command=args.command,
                       trusted_modules=args.trusted_modules)
   given = {name: getattr(args, name) for name in launch.defaults()}
+  if args.rate is not None and not args.dry_run:
+    raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
   if args.dry_run:
-    return _dry_run(asked, given)
+    return _dry_run(args, asked, given)
   if asked.is_table:
     if args.share:
       raise gin_files.ConfigError(
@@ -165,22 +181,26 @@ def _run(args) -> int:
     return _run_table(args, asked, given)
   if args.share:
     given["share"] = True
-  if args.jobs or args.only:
-    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {asked.name} is one "
-                                "run. Leave them out.")
+  _check_no_table_flags(args, asked)
   report = launch.run_one(asked, given)
   if report:  # Only the chief of several workers has one.
     print(report)
   return 0
 
 
-def _dry_run(asked: launch.RunFile, given: dict) -> int:
+def _dry_run(args, asked: launch.RunFile, given: dict) -> int:
   if asked.is_table:
-    raise gin_files.ConfigError(
-        f"{asked.name} is a table of runs, and --dry_run is for one of them. Give the run file of "
-        "a row, with the bindings of the row and the column as --gin_param.")
-  print(launch.dry_run(asked, given))
+    print(dry_table.dry_run(asked, given, rate=args.rate, jobs=args.jobs or 1, only=args.only))
+  else:
+    _check_no_table_flags(args, asked)
+    print(launch.dry_run(asked, given, rate=args.rate))
   return 0
+
+
+def _check_no_table_flags(args, asked: launch.RunFile) -> None:
+  if args.jobs or args.only:
+    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {asked.name} is one "
+                                "run. Leave them out.")
 
 
 def _run_table(args, asked: launch.RunFile, given: dict) -> int:

@@ -6,13 +6,15 @@ sizes of data instead of the data, and calls `learn` and `predict` of the `Plann
 that can be planned, a `Planner`, charges what it would spend to the same ledger as in a run. Both
 supply what they know: the protocol its events, the learner its steps and their counted cost.
 
-A protocol without this uses its run state as always, and is named by `NoEstimateError`; so is a
-learner that is no `Planner`.
+A protocol that does so has an attribute `takes_plans`. All others, and learners that are no
+`Planner`, are rehearsed (`suite/contracts/rehearsal.py`), for which data must be there, or known
+well enough to be stood in for. A plan costs less: no net is trained for a single step.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any, Callable, Mapping, Protocol, Sequence, runtime_checkable
 
 from suite.compute import distribution as distribution_lib
@@ -173,6 +175,11 @@ class PlannedRun:
     raise NoEstimateError(
         "this protocol does not say what its events will be; protocols that do handle a "
         "planning.PlannedRun (suite/contracts/planning.py), as suite/protocols/nevis.py does")
+
+
+def takes_plans(protocol: Callable[..., Any]) -> bool:
+  """Whether a protocol accepts a `PlannedRun`; gin's wrappers keep the attribute."""
+  return bool(getattr(inspect.unwrap(protocol), "takes_plans", False))
 
 
 def _planner(name: str, learner: Any) -> Planner:

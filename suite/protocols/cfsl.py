@@ -33,6 +33,7 @@ from suite.contracts import capabilities
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
@@ -219,25 +220,29 @@ def meta_train(
     updates: int, cost: flops.Cost
 ) -> Dict[str, Any]:
   """Does `updates` updates at `cost` each, charged to "meta_train"."""
-  losses: List[float] = []
   began = time.monotonic()
-  update = feed.updates(graphs, context.distribution)
-  while len(losses) < updates:
-    # Reading a loss waits for its update, so on a GPU nothing else would be prepared meanwhile.
-    unread = [update() for _ in range(min(_LOSSES_AT_ONCE, updates - len(losses)))]
-    for loss in map(float, unread):
-      losses.append(loss)
-      if not math.isfinite(loss):
-        raise FloatingPointError(
-            f"The meta-loss is {loss} at update {first_update + len(losses)}: the meta-training "
-            "has diverged. Start again in a new --workdir with a lower learning rate.")
-    context.report(key="meta_train", step=first_update + len(losses), loss=losses[-1])
-  cost *= len(losses)
+
+  def make(num: int) -> float:
+    update = feed.updates(graphs, context.distribution)
+    losses: List[float] = []
+    while len(losses) < num:
+      # Reading a loss waits for its update, so on a GPU nothing else would be prepared meanwhile.
+      unread = [update() for _ in range(min(_LOSSES_AT_ONCE, num - len(losses)))]
+      for loss in map(float, unread):
+        losses.append(loss)
+        if not math.isfinite(loss):
+          raise FloatingPointError(
+              f"The meta-loss is {loss} at update {first_update + len(losses)}: the meta-training "
+              "has diverged. Start again in a new --workdir with a lower learning rate.")
+      context.report(key="meta_train", step=first_update + len(losses), loss=losses[-1])
+    return float(np.mean(losses))
+
+  loss = rehearsal.few(graphs, "update", updates, make)
+  cost *= updates
   context.ledger.charge(
-      "meta_train", flops=cost.flops, macs=cost.macs, steps=len(losses),
-      examples=len(losses) * _num_images(feed.spec()), seconds=time.monotonic() - began)
-  return {"kind": "train", "role": "meta_train", "updates": first_update + len(losses),
-          "loss": float(np.mean(losses))}
+      "meta_train", flops=cost.flops, macs=cost.macs, steps=updates,
+      examples=updates * _num_images(feed.spec()), seconds=time.monotonic() - began)
+  return {"kind": "train", "role": "meta_train", "updates": first_update + updates, "loss": loss}
 
 
 def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context

@@ -34,6 +34,7 @@ from suite.contracts import examples
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import stratified_split
 from suite.data.sequences import sequences
@@ -117,6 +118,11 @@ def run(
           record_every=record_every, block_size=block_size, window=window, novelty=novelty)
     else:
       break
+  if getattr(update, "reads_answers", False):
+    rehearsal.note(
+        f"the update strategy reads answers, which are not known before: "
+        f"{len(step_records.of_phases(state.records))} offline phases are planned, and a run has "
+        f"between none and one a step ({len(sequence):,})")
   return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
                    window=window, matched_window=matched_window, novelty_score=novelty_score)
 

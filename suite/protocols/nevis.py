@@ -88,6 +88,9 @@ def run(
   return summarize(state.records, stream)
 
 
+run.takes_plans = True  # type: ignore[attr-defined]  # See `planning.takes_plans`.
+
+
 def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: streams.Stream,
           predict_on: str, eval_batch_size: int) -> Dict[str, Any]:
   """Plans the events of the stream, with sizes in place of images; data may be missing."""

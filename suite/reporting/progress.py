@@ -65,6 +65,22 @@ class Progress:
       self._width = 0
 
 
+class Silent(Progress):
+  """Shows nothing."""
+
+  def __init__(self) -> None:
+    pass
+
+  def point(self, values: Mapping[str, Any]) -> None:
+    pass
+
+  def event(self, record: Mapping[str, Any]) -> None:
+    pass
+
+  def close(self) -> None:
+    pass
+
+
 class NotebookProgress(Progress):
   """A bar for the steps of an event, and below it the last finished event."""
 

@@ -93,10 +93,17 @@ def run_one(asked: RunFile, given: Mapping[str, Any]) -> str:
       find_unused=functools.partial(gin_parse.unused_bindings, found)))()
 
 
-def dry_run(asked: RunFile, given: Mapping[str, Any]) -> str:
-  """Returns what `run_one` would cost; nothing runs and nothing is written."""
+def dry_run(asked: RunFile, given: Mapping[str, Any], *, rate: float | None = None,
+            as_json: bool = False) -> str:
+  """Returns what `run_one` would cost; nothing runs and nothing is written.
+
+  Args:
+    asked, given: as of `run_one`.
+    rate, as_json: as of `dry_run.report`.
+  """
   from suite.running import dry_run as dry_run_lib
-  return run_one(asked, {**given, "instead": dry_run_lib.report})
+  return run_one(asked, {**given, "instead": functools.partial(
+      dry_run_lib.report, rate=rate, as_json=as_json)})
 
 
 def run_table(asked: RunFile, given: Mapping[str, Any], *, jobs: int = 1, only: Sequence[str] = ()
@@ -109,14 +116,19 @@ def run_table(asked: RunFile, given: Mapping[str, Any], *, jobs: int = 1, only: 
     jobs: cells that run at the same time.
     only: patterns of the cells to run; (): all of them.
   """
+  return of_table(asked, given, jobs=jobs, only=only)
+
+
+def of_table(asked: RunFile, given: Mapping[str, Any], **settings: Any) -> Any:
+  """Calls `table.run` as the run file says, with further settings."""
   own, of_cells = table.divide(asked.path, asked.params)
   gin_parse.parse([asked.path], own, trusted=asked.trusted_modules)
   set_data_dirs(given.get("data_dir"), given.get("mirror"))
   for extra in asked.extra_files:
     gin_files.find_file(extra, "--gin_file")
   return gin_parse.configured(table.run, dict(
-      workdir=asked.folder, title=asked.name, jobs=jobs, only=only, params=of_cells,
-      extra_files=asked.extra_files, flags=_flags_of_cells(asked, given), command=asked.command))()
+      workdir=asked.folder, title=asked.name, params=of_cells, extra_files=asked.extra_files,
+      flags=_flags_of_cells(asked, given), command=asked.command, **settings))()
 
 
 def _flags_of_cells(asked: RunFile, given: Mapping[str, Any]) -> list[str]:

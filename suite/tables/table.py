@@ -10,12 +10,12 @@ may not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 import pathlib
 import shlex
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 
@@ -81,7 +81,8 @@ def run(
     flags: Sequence[str] = (),
     extra_files: Sequence[str] = (),
     command: str = "",
-) -> TableResult:
+    instead: Callable[[Sequence[table_cells.Cell], Sequence[table_cells.Cell]], Any] | None = None,
+) -> Any:
   """Runs the cells that are not finished, then reports all cells.
 
   Args:
@@ -106,6 +107,11 @@ def run(
     extra_files: gin files that every cell reads after its run file.
     flags: further flags of `suite run`, for every cell.
     command: the command line that the user entered.
+    instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
+      what it returns is returned: nothing runs and nothing is written.
+
+  Returns:
+    a `TableResult`.
   """
   table = table_dir.TableDir(
       pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
@@ -123,6 +129,8 @@ def run(
   waiting = [cell for cell in chosen if not cell.is_finished]
   logging.info("%d of %d cells are finished, %d are to run.",
                sum(cell.is_finished for cell in cells), len(cells), len(waiting))
+  if instead is not None:
+    return instead(chosen, waiting)
   if waiting:
     table_cells.check_parameters(waiting)
   _claim(table, settings)

@@ -35,12 +35,17 @@ class Silent:
 
 
 def protocol(learner, *, state):
+  if not isinstance(state, planning.PlannedRun):
+    raise ValueError(f"{type(learner).__name__} cannot be run.")
   for train in (2, 4):
     planned = planning.PlannedTask(_TASK, train, 1)
     state.learn(learner, planned)
     state.predict(learner, planned, 30, 8)
   return state.report(data_bytes=2048, stream="two", num_tasks=2, estimated=["a"], left_out=[],
                       missing=[("data/a", "not there.", "build a")])
+
+
+protocol.takes_plans = True
 
 
 def _report(**learners):
@@ -55,9 +60,9 @@ def test_the_report_names_costs_time_memory_and_missing_data():
   assert row.endswith("2.40 kB     40 B")
   assert "train: 3" in text and "FLOP/s in steps of 7 (2" in text  # 7 FLOPs in 20 ms.
   assert "images of two tasks, 2.05 kB at most" in text
-  assert "1 tasks have sizes estimated from the paper's" in text
+  assert "1 tasks or data sets have sizes estimated from what is published" in text
   assert "data: 1 data sets are not prepared" in text and "data/a: not there. Run: build a" in text
-  assert "silent: no estimate, Silent does not say what its training will cost" in text
+  assert "silent: no estimate, Silent cannot be run." in text
 
 
 def test_time_is_flops_by_the_rate_of_their_phase():
@@ -83,8 +88,23 @@ def test_a_step_that_takes_long_is_measured_on_fewer_images():
 
 
 def test_without_any_estimate_all_reasons_are_said():
-  with pytest.raises(planning.NoEstimateError, match="There is no estimate: x: Silent does not"):
+  with pytest.raises(planning.NoEstimateError, match="There is no estimate: x: Silent cannot be r"):
     _report(x=Silent)
-  with pytest.raises(planning.NoEstimateError, match="x: this protocol does not say what its eve"):
-    dry_run.report(lambda learner, state: state.resume(learner), {"x": Known}, 0,
-                   distribution.build())
+
+
+def test_time_is_that_of_a_given_rate():
+  text = dry_run.report(protocol, {"known": Known}, 0, distribution.build(), rate=1e9)
+  row = next(line for line in text.splitlines() if line.startswith("known"))
+  assert "6.06 GFLOP  6.1 s" in row and "all: 1.00 GFLOP/s, as given" in text
+
+
+def test_a_protocol_without_a_plan_is_rehearsed():
+  def steps(learner, *, state):
+    for event in range(3):
+      state.ledger.charge("train", flops=10**9, macs=0, steps=2)
+      state.commit({"event": event, "protocol": "three", "kind": "train"})
+    return {"protocol": "three", "stream": "three events"}
+
+  text = dry_run.report(steps, {"x": Silent}, 0, distribution.build())
+  row = next(line for line in text.splitlines() if line.startswith("x "))
+  assert "three events" in text and row.split()[1:5] == ["3", "6", "3.00", "GFLOP"]

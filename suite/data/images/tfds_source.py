@@ -12,7 +12,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.rehearsed import stand_in
 
 _BATCH = 1024
 
@@ -185,7 +187,12 @@ def _builder(name: str, data_dir: Optional[str]) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
 
   import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
-  return tfds.builder(name, data_dir=str(tfds_builders.status.data_directory(data_dir)))
+  builder = tfds.builder(name, data_dir=str(tfds_builders.status.data_directory(data_dir)))
+  rehearsed = rehearsal.current()
+  if rehearsed is None or builder.info.splits:
+    return builder
+  rehearsed.missing[name] = why_missing(name, data_dir=data_dir)
+  return stand_in.of(name, builder) or builder
 
 
 def _label_facts(name: str, features: Any) -> LabelFacts:

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.contracts import examples as examples_lib
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
@@ -124,13 +125,16 @@ class BaseEpisodes:
     began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
     losses, cost = [], flops.ZERO
     batches = source.batches(1)
-    for number, batch in enumerate(batches.take(self.num_updates)):
-      if not number:
-        cost = flops.count(_concrete(update, batches.element_spec))
-      losses.append(update(batch))
-      if (number + 1) % self.updates_per_epoch == 0:
-        context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
-    cost *= self.num_updates
+
+    def make(num: int) -> None:
+      for number, batch in enumerate(batches.take(num)):
+        losses.append(update(batch))
+        if (number + 1) % self.updates_per_epoch == 0:
+          context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
+
+    if self.num_updates:
+      cost = flops.count(_concrete(update, batches.element_spec)) * self.num_updates
+      rehearsal.few(source, "update", self.num_updates, make)
     shown = self.num_updates * len(source.labels)
     context.ledger.charge(
         context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,

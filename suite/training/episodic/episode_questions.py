@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import rehearsal
 from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.state import context as context_lib
@@ -57,15 +58,23 @@ class EpisodeQuestions:
     The last batch is filled up with further episodes, which are computed, charged and dropped.
     """
     began = time.monotonic()
-    # Read at the end: reading the logits of a batch waits for it.
-    unread = list(self._encoded() if self._encodes else self._plain())
-    answers = [logits.numpy() for logits in unread]
+    answers = self._answers()
     cost = self._answer_cost() * self._num_batches + self._encoding_cost()
     context.ledger.charge(
         phase, flops=cost.flops, macs=cost.macs,
         examples=self._num_batches * self._size * len(self._episodes.labels),
         seconds=time.monotonic() - began)
     return np.concatenate(answers)[:self._num], self._labels
+
+  def _answers(self) -> List[np.ndarray]:
+    """Logits [B, T, W] of all batches."""
+    def first(num: int) -> List[np.ndarray]:
+      # Read at the end: reading the logits of a batch waits for it.
+      unread = list(self._encoded(num) if self._encodes else self._plain(num))
+      return [logits.numpy() for logits in unread]
+
+    found = rehearsal.few(self, "batch", self._num_batches, first)
+    return [found[i % len(found)] for i in range(self._num_batches)]
 
   def macs_per_task(self) -> Optional[float]:
     """MACs of learning one task and answering it; None if they cannot be counted.
@@ -80,9 +89,9 @@ class EpisodeQuestions:
       return None
     return macs / self._size + len(self._episodes.labels) * one
 
-  def _plain(self) -> Iterator[tf.Tensor]:
-    """Logits [B, T, W], batch by batch, from images."""
-    for batch in self._batches().take(self._num_batches):
+  def _plain(self, num_batches: int) -> Iterator[tf.Tensor]:
+    """Logits [B, T, W] of the first batches, one by one, from images."""
+    for batch in self._batches().take(num_batches):
       yield self._graphs.answer(batch)
 
   def _batches(self) -> tf.data.Dataset:
@@ -90,13 +99,17 @@ class EpisodeQuestions:
     batches = prepared(self._episodes.batches(self._size), self._graphs.can.learner.transform)
     return batches.map(lambda batch: tuple(batch[:3]))
 
-  def _encoded(self) -> Iterator[tf.Tensor]:
-    """Logits [B, T, W], batch by batch, from codes."""
-    images = self._episodes.images
-    codes: List[tf.Tensor] = [
-        self._graphs.encode(tf.gather(images, rows)) for rows in self._encoding_rows()]
+  def _encoded(self, num_batches: int) -> Iterator[tf.Tensor]:
+    """Logits [B, T, W] of the first batches, one by one, from codes."""
+    images, rows_of = self._episodes.images, self._encoding_rows()
+
+    def encode(num: int) -> List[tf.Tensor]:
+      return [self._graphs.encode(tf.gather(images, rows)) for rows in rows_of[:num]]
+
+    codes = rehearsal.few(self, "encode", len(rows_of), encode)
+    codes += codes[:1] * (len(rows_of) - len(codes))
     together = tf.concat(codes, 0)[:len(self._used)]
-    for rows in self._rows:
+    for rows in self._rows[:num_batches]:
       yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels)
 
   def _encoding_rows(self) -> np.ndarray:

@@ -16,6 +16,7 @@ import tensorflow as tf
 from suite.compute import byte_rows
 from suite.compute import flops
 from suite.compute import row_costs
+from suite.contracts import rehearsal
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import train_step
 from suite.training.objectives import objective as objective_lib
@@ -75,9 +76,13 @@ class ArrayLoop:
     key = ("train", part.width, replayed, data.classes is None, data.stored.shape[1])
     if key not in self._graphs:
       self._graphs[key] = self._compiled(data, part.width, replayed)
-    return float(self._graphs[key](
-        data.images, data.labels, data.places, data.stored, data.classes or (),
-        rates, *part.incoming, part.starts, *part.replayed))
+
+    def run(num: int) -> float:
+      return float(self._graphs[key](
+          data.images, data.labels, data.places, data.stored, data.classes or (),
+          rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed)))
+
+    return rehearsal.few(self, (key, int(np.diff(part.starts[:2])[0])), part.num_steps, run)
 
   def _compiled(self, data: objective_lib.Data, width: int | None, replayed: int
                 ) -> Callable[..., Any]:
@@ -168,13 +173,18 @@ class ArrayLoop:
     whole = size // batch_size
     for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
       if num and rows:
-        self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
+        rehearsal.few(self, ("observe", rows), num, functools.partial(
+            self._show, rows, first, images, labels, masks))
         counted = 1 if self.step.objective.observes_each else rows
         cost += self._count(("observe", counted), self._observed,
                             *self._example_specs(counted, images), *_specs(counted, labels),
                             *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
                             ) * (num * rows // counted)
     return cost
+
+  def _show(self, rows: int, first: int, images: tf.Tensor, labels: tf.Tensor,
+            masks: Sequence[tf.Tensor], num: int) -> None:
+    self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
 
   def _observe(self, rows: int) -> Callable[..., Any]:
     key = ("observe", rows)
@@ -201,11 +211,16 @@ class ArrayLoop:
     if key not in self._graphs:
       self._graphs[key] = tf.function(lambda rows: function(self.prepared(rows)), input_signature=[
           tf.TensorSpec([None, *images.shape[1:]], images.dtype)])
-    for first in range(0, int(images.shape[0]), _CHUNK):
+    size = int(images.shape[0])
+    for first in range(0, size, _CHUNK):
       part = images[first:first + _CHUNK]
-      parts.append(self._graphs[key](part))
       num = int(part.shape[0])
       cost += self._count((name, num), function, *self._example_specs(num, part))
+    if rehearsal.current() is not None and size > _CHUNK:
+      return tf.constant(rehearsal.rows(
+          self, key, size, _CHUNK, lambda num: self._graphs[key](images[:num]).numpy())), cost
+    for first in range(0, size, _CHUNK):
+      parts.append(self._graphs[key](images[first:first + _CHUNK]))
     return tf.concat(parts, 0), cost
 
   def cost(self, data: objective_lib.Data, plan: plan_lib.Plan) -> flops.Cost:

@@ -7,6 +7,8 @@ from typing import Any, Callable, Iterator
 
 import tensorflow as tf
 
+from suite.contracts import rehearsal
+
 
 def nothing() -> None:
   """Does nothing."""
@@ -37,8 +39,8 @@ class BatchLoop:
       complete: makes a batch of what the iterator returns, in the graph, which is made again for
         another object. None: the iterator returns batches.
     """
-    return float(self._run(iterator, tf.constant(first, tf.int64), tf.constant(num, tf.int64),
-                           complete))
+    return rehearsal.few(self, "update", num, lambda few: float(self._run(
+        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)))
 
   def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
                complete: Callable[[Any], Any] | None) -> tf.Tensor:

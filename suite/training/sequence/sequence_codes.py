@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from suite.compute import graph_rewrites
 from suite.contracts import learner as learner_lib
+from suite.contracts import rehearsal
 from suite.data.sequences import sequences
 
 # Batches encoded side by side. A network on small images keeps no more than one core busy with one.
@@ -51,10 +52,19 @@ class SequenceCodes:
 
   def __getitem__(self, part: slice) -> np.ndarray:
     """Codes [B, ...] of samples start..stop-1; read-only views while no more are asked for."""
+    if rehearsal.current() is not None and self._codes is None:
+      self._rehearse()
     while self._num < part.stop:
       self._receive()
     assert self._codes is not None
     return self._codes[part]
+
+  def _rehearse(self) -> None:
+    """Encodes one batch, which stands for all."""
+    size = len(self._sequence)
+    self._codes = rehearsal.rows(
+        self._learner, "codes", size, self._batch_size, lambda num: self._batch(0)[:num])
+    self._num = size
 
   def _receive(self) -> None:
     """Waits for the next batch and submits others behind it."""

@@ -22,11 +22,14 @@ import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
 from suite.contracts import capabilities
+from suite.contracts import rehearsal
 from suite.contracts import stored_samples
 from suite.data.sequences import sequences
 from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_graphs
+
+_FEW = 32  # Steps that are taken of a block in a rehearsal.
 
 
 class TriedBlock(NamedTuple):
@@ -112,6 +115,8 @@ class SequenceSteps:
     self._tried = tf.constant(self.codes[first:stop])
     arguments = [self._tried, *map(tf.constant, (known_from, steps, truth))]
     unknown = known_from[truth] > steps
+    if rehearsal.current() is not None:
+      return TriedBlock(first, truth, unknown, self._rehearsed(arguments, first, stop))
     if self._is_loop:
       return TriedBlock(first, truth, unknown, _arrays(self._one_by_one(arguments, stop)))
     checked = self._check.before(first, arguments)
@@ -119,6 +124,20 @@ class SequenceSteps:
     found = _arrays(answers(*arguments))
     self._check.after(first, arguments, found, checked)
     return TriedBlock(first, truth, unknown, found)
+
+  def _rehearsed(self, arguments: List[Any], first: int, stop: int) -> sequence_graphs.Readings:
+    """The answers to a few samples, over and over."""
+    def run(num: int) -> np.ndarray:
+      codes, known_from, steps, truth = arguments
+      some = [codes[:num], known_from, steps[:num], truth[:num]]
+      if self._is_loop:
+        return np.stack(_arrays(self._one_by_one(some, first + num)), axis=1)
+      answers = self._graphs.in_turn if self._updates else self._graphs.at_once
+      return np.stack(_arrays(answers(*some)), axis=1)
+
+    found = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run)
+    closed, *others = np.nan_to_num(found, nan=0.0).T
+    return sequence_graphs.Readings(closed.astype(np.int64), *others)
 
   def _known_from(self, stop: int) -> np.ndarray:
     """The step from which each class is known as far as steps before `stop` tell, int64 [C]."""

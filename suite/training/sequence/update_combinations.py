@@ -17,6 +17,7 @@ class Either(update_strategies.Strategy):
       raise ValueError("Either has no strategies; give at least one, or take Never.")
     self._strategies = tuple(strategies)
     self.reads_macs = any(one.reads_macs for one in self._strategies)
+    self.reads_answers = any(one.reads_answers for one in self._strategies)
 
   def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
     decisions = [one.decide(observed) for one in self._strategies]
@@ -71,6 +72,7 @@ class WithinBudget(update_strategies.Strategy):
     if total is None and per_sample is None:
       raise ValueError("WithinBudget has no budget; give total, per_sample or both, in MACs.")
     self._wish, self._total, self._per_sample = wish, total, per_sample
+    self.reads_answers = wish.reads_answers
 
   def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
     wish = self._wish.decide(observed)

@@ -61,9 +61,10 @@ class Strategy:
   Attributes:
     reads_macs: whether `decide` reads the MACs of `Observed`. They are counted only for a strategy
       that does, since counting them after every label takes longer than a small model's answer.
+    reads_answers: whether updates depend on answers, so that nobody can say how many there will be.
   """
 
-  reads_macs = False
+  reads_macs = reads_answers = False
 
   def decide(self, observed: Observed) -> Decision:
     """Returns the decision after a step."""
@@ -170,6 +171,8 @@ class AfterErrors(Strategy):
   ever better known classes may never come.
   """
 
+  reads_answers = True
+
   def __init__(self, count: int):
     self._count, self._errors = _positive("AfterErrors.count", count), 0
 
@@ -207,6 +210,8 @@ class OnError(Strategy):
       Much below 0.05, chance alone causes updates within thousands of steps.
     warm_up: steps after an update without another one.
   """
+
+  reads_answers = True
 
   def __init__(self, threshold: float = 20.0, tolerance: float = 0.05, warm_up: int = 30):
     if threshold <= 0 or tolerance < 0 or warm_up < 0:

@@ -1,0 +1,115 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A rehearsal: a run with all its events, graphs and charges, and without its long computations.
+
+`suite run RUN --dry_run` rehearses what has no plan of its own (`suite/contracts/planning.py`). The
+protocol, the learner and the ledger are those of the run: what is charged is what the run charges,
+from the same lines. Only loops that repeat one step call `few`: it takes a few steps, and
+measures how long the others would have taken. Nothing that is learned or answered means anything.
+
+Data that is not prepared is stood in for (`suite/data/rehearsed/stand_in.py`) and noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+import contextlib
+import time
+from typing import Any, Optional, TypeVar
+import weakref
+
+import numpy as np
+
+_T = TypeVar("_T")
+_STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
+
+
+class Rehearsal:
+  """What a rehearsal finds out.
+
+  Attributes:
+    skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
+    missing: {data set: (reason, command)} of data that is not prepared.
+    notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
+  """
+
+  def __init__(self) -> None:
+    self.skipped_seconds = 0.0
+    self.missing: dict[str, tuple[str, str]] = {}
+    self.notes: dict[str, None] = {}
+    # {owner: {key: (seconds of a call, of each step, what it returned)}}.
+    self._known: Any = weakref.WeakKeyDictionary()
+
+  def take(self, owner: Any, key: Hashable, num: int, run: Callable[[int], _T]) -> _T:
+    """See `few`."""
+    known = self._known.setdefault(owner, {})
+    if key in known:
+      call, step, result = known[key]
+      self.skipped_seconds += call + step * num
+      return result
+    run(1)  # Traced and warmed up.
+    one, result = _timed(run, 1)
+    call, step, taken = 0.0, one, 2
+    if one < _LONG_SECONDS:  # A call may take longer than a step, such as one that opens a dataset.
+      several, result = _timed(run, 1 + _STEPS)
+      step, taken = max(several - one, 0.0) / _STEPS, 3 + _STEPS
+      call = max(one - step, 0.0)
+    known[key] = call, step, result
+    # What was taken beyond `num` steps is not the run's.
+    self.skipped_seconds += step * (num - taken) - call * (1 if taken == 2 else 2)
+    return result
+
+
+_current: Optional[Rehearsal] = None
+
+
+def current() -> Optional[Rehearsal]:
+  """The rehearsal that goes on in this process, if any."""
+  return _current
+
+
+def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
+  began = time.monotonic()
+  result = run(num)
+  return time.monotonic() - began, result
+
+
+@contextlib.contextmanager
+def begun() -> Iterator[Rehearsal]:
+  """Rehearses what runs meanwhile."""
+  global _current
+  before, _current = _current, Rehearsal()
+  try:
+    yield _current
+  finally:
+    _current = before
+
+
+def note(text: str) -> None:
+  """Adds to `Rehearsal.notes`, if one goes on."""
+  if _current is not None:
+    _current.notes[text] = None
+
+
+def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T]) -> _T:
+  """Returns run(num), which takes `num` like steps; in a rehearsal a few at first, then none.
+
+  Args:
+    owner: whose steps they are. key: tells apart steps of different cost; one of each is measured.
+    num: of steps.
+    run: takes that many; a rehearsal calls it for a few, and returns what that returned.
+  """
+  if _current is None or num < 2:
+    return run(num)
+  return _current.take(owner, key, num, run)
+
+
+def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray]
+         ) -> np.ndarray:
+  """Returns run(num), [num, ...]; in a rehearsal the first `at_once` rows, over and over.
+
+  The first call's rows are computed twice and measured, all other rows are skipped.
+  """
+  if _current is None or num <= at_once:
+    return run(num)
+  part = few(owner, key, -(-num // at_once), lambda _: run(at_once))
+  return np.resize(part, [num, *part.shape[1:]])

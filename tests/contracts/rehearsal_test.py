@@ -1,0 +1,77 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What a rehearsal charges is what the run charges, to the FLOP, and it takes fewer steps."""
+
+from __future__ import annotations
+
+import time
+import weakref
+
+import matrix_runs
+import numpy as np
+import pytest
+
+from suite.compute import distribution
+from suite.configs import methods
+from suite.contracts import rehearsal
+from suite.data.images import tfds_source
+
+METHODS = {method.name: method for method in methods.load()}
+
+
+@pytest.mark.parametrize("name, protocol, extra", [
+    ("ewc", "clear", ""), ("er", "fluid", ""), ("protonet", "cfsl", "UPDATES = 30"),
+    ("ft_d", "clear", "")])
+def test_it_charges_what_the_run_charges(name, protocol, extra, tmp_path):
+  run = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra)
+  with rehearsal.begun() as found:
+    rehearsed = run.on(distribution.build(), "rehearsed")
+  assert rehearsal.current() is None and not found.missing and found._known
+  real = run.on(distribution.build(), "real")
+  assert len(rehearsed) == len(real)
+  for part in ("flops", "macs", "steps", "examples"):
+    for key in real[-1]:
+      if key.split("_")[0] == part:
+        assert rehearsed[-1][key] == real[-1][key], key
+
+
+class _Owner:
+  pass
+
+
+def test_steps_are_measured_once_and_left_out():
+  owner, calls = _Owner(), []
+
+  def run(num):
+    calls.append(num)
+    time.sleep(0.001 * num)
+    return num
+
+  assert rehearsal.few(owner, "a", 100, run) == 100 and calls == [100]
+  with rehearsal.begun() as found:
+    first = rehearsal.few(owner, "a", 100, run)
+    taken = list(calls)
+    assert rehearsal.few(owner, "a", 1000, run) == first
+    assert rehearsal.few(owner, "a", 1, run) == 1
+  assert sum(taken[1:]) < 20 and calls[:-1] == taken and calls[-1] == 1
+  assert found.skipped_seconds > 0
+  assert isinstance(found._known, weakref.WeakKeyDictionary)
+
+
+def test_rows_repeat_the_first_ones():
+  with rehearsal.begun():
+    found = rehearsal.rows(_Owner(), "a", 5, 2, lambda num: np.arange(3 * num).reshape(num, 3))
+  assert found.tolist() == [[0, 1, 2], [3, 4, 5]] * 2 + [[0, 1, 2]]
+
+
+def test_missing_data_is_stood_in_for_and_named(tmp_path):
+  with rehearsal.begun() as found:
+    train = tfds_source.open_split("cfsl_omniglot/images", "train", data_dir=str(tmp_path))
+    test = tfds_source.open_split("cfsl_omniglot/images", "test[:40]", data_dir=str(tmp_path))
+    encoded, labels, ids = test.read()
+    bucket = tfds_source.open_split("clear10/moco_b0", "bucket_03", data_dir=str(tmp_path))
+  assert train.size == 24_000  # 1,200 characters with 20 drawings each.
+  assert len(encoded) == 40 and labels.min() == 1411 and len(set(ids)) == 40
+  assert bucket.size == 3300 and bucket.num_classes == 11
+  assert found.missing["cfsl_omniglot/images"][1].startswith("suite data build cfsl_omniglot")
+  with pytest.raises(FileNotFoundError, match="is not prepared"):
+    tfds_source.open_split("cfsl_omniglot/images", "train", data_dir=str(tmp_path))
