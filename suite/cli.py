@@ -26,6 +26,7 @@ import suite
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
+from suite.commands import list_commands
 from suite.commands import report_commands
 from suite.commands import verify_commands
 from suite.configs import gin_files
@@ -81,8 +82,7 @@ def _parser() -> argparse.ArgumentParser:
                      help="folder of archives, searched before any download ($LIFELONG_MIRROR)")
   commands = parser.add_subparsers(title="commands", metavar="COMMAND")
   _add_run(commands, [every, where])
-  listing = commands.add_parser("list", parents=[every], help="list the shipped run files")
-  listing.set_defaults(do=_list)
+  list_commands.add(commands, [every], data_commands.print_table)
   report_commands.add(commands, [every])
   data_commands.add(commands, [every, where], _positive, _fail)
   lifelong_commands.add(commands, [every])
@@ -213,13 +213,6 @@ def _run_table(args, asked: launch.RunFile, given: dict) -> int:
           "suite: The report is without them. Give the same command when they have ended.",
           sep="\n", file=sys.stderr)
   return 1 if result.failed or result.elsewhere else 0
-
-
-def _list(args) -> int:
-  del args
-  rows = [(name, gin_files.description(path)) for name, path in gin_files.run_files().items()]
-  data_commands.print_table(("run", "what"), rows)
-  return 0
 
 
 # Helpers.

@@ -15,6 +15,7 @@ import pytest
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_headers
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
@@ -56,6 +57,10 @@ def test_gin_files_are_short(path):
 def test_every_run_file_says_what_it_is_parses_and_sets_nothing_in_vain(name, caplog):
   _, path = gin_files.find(name)
   assert gin_files.description(path), f"{path}: begin with a comment that says what it runs"
+  header = run_headers.read(name, path)
+  assert header.cost and header.data and header.gave and header.hardware in run_headers.HARDWARE, (
+      f"{path}: say what it costs and gave, in a line '# Cost: TEXT | Hardware: cpu | Data: NAMES "
+      "| Gave: TEXT'; 'not run' if nobody has run it")
   with caplog.at_level(logging.WARNING):
     gin_files.scan([path])
   assert not caplog.records, caplog.text

@@ -46,7 +46,8 @@ def description(path: pathlib.Path) -> str:
     if not line.startswith("#"):
       break
     comments.append(line.lstrip("#").strip())
-  spoken = [c for c in comments if c and not re.match(r"(Copyright|suite run|python) ", c)]
+  others = r"(Copyright|suite run|suite data|python|Cost:) "
+  spoken = [c for c in comments if c and not re.match(others, c)]
   return spoken[0] if spoken else ""
 
 

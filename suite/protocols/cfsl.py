@@ -241,7 +241,7 @@ def meta_train(
   cost *= updates
   context.ledger.charge(
       "meta_train", flops=cost.flops, macs=cost.macs, steps=updates,
-      examples=updates * _num_images(feed.spec()), seconds=time.monotonic() - began)
+      examples=updates * feed.size * len(feed.episodes.labels), seconds=time.monotonic() - began)
   return {"kind": "train", "role": "meta_train", "updates": first_update + updates, "loss": loss}
 
 
@@ -311,10 +311,6 @@ def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
 
   refusals.check_width(
       learner, task, logits, tf.TensorSpec([1, *episodes.images.shape[1:]], tf.uint8))
-
-
-def _num_images(spec: episodes_lib.Episode) -> int:
-  return int(np.prod(spec.support_labels.shape) + np.prod(spec.target_labels.shape))
 
 
 def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int,

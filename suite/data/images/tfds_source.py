@@ -191,7 +191,8 @@ def _builder(name: str, data_dir: Optional[str]) -> Any:
   rehearsed = rehearsal.current()
   if rehearsed is None or builder.info.splits:
     return builder
-  rehearsed.missing[name] = why_missing(name, data_dir=data_dir)
+  title = name if "/" in name else f"{name}/{builder.builder_config.name}"
+  rehearsed.missing[title] = why_missing(title, data_dir=data_dir)
   return stand_in.of(name, builder) or builder
 
 

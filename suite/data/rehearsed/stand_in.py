@@ -43,7 +43,8 @@ def of(name: str, builder: Any) -> Optional[StandInBuilder]:
         counts[split] = counts.get(split, 0) + round(num * share)
   if not counts:
     return None
-  side = _SIDE_OF_CLEAR if clear else _SIDES.get(name, _SIDE)
+  title = name if "/" in name else f"{name}/{row.name}"
+  side = _SIDE_OF_CLEAR if clear else _SIDES.get(title, _SIDE)
   return StandInBuilder(builder, row, counts, side, flags=clear is not None)
 
 

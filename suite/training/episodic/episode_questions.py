@@ -42,6 +42,7 @@ class EpisodeQuestions:
     self._num, self._encodes = num_episodes, graphs.can.encode is not None
     self._size = min(_ENCODED_BATCH if self._encodes else _BATCH, num_episodes)
     self._num_batches = -(-num_episodes // self._size)
+    self._spec: Any = None
     labels = np.tile(episodes.labels, [self._size, 1])
     setting = episodes.setting
     self._support_labels = tf.constant(labels[:, :episodes.num_support].reshape(
@@ -119,7 +120,9 @@ class EpisodeQuestions:
 
   def _answer_cost(self) -> flops.Cost:
     if not self._encodes:
-      return self._graphs.cost(self._graphs.answer, self._batches().element_spec)
+      if self._spec is None:  # Making a dataset takes longer than a small event.
+        self._spec = self._batches().element_spec
+      return self._graphs.cost(self._graphs.answer, self._spec)
     shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
     return self._graphs.cost(
         self._graphs.answer_encoded, tf.TensorSpec([len(self._used), *shape[1:]]),
