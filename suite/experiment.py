@@ -123,11 +123,12 @@ def run(
     _compute_as_the_chief(distribution, own)
     board = board_directory.BoardDirectory(
         folder, config_text, _stored_environment(folder) if distribution.is_chief else {})
-    for name, make_learner in learners.items():
+    for number, (name, make_learner) in enumerate(learners.items(), 1):
+      progress = functools.partial(progress_lib.of_process, name, number, len(learners))
       trials: Any = (trial_queue.TrialQueue(trial_helper.queue_folder(folder / name)) if share
                      else trial_queue.InTurn())
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, board, further,
-               trials)
+               trials, progress)
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
     if distribution.is_chief:
@@ -208,13 +209,14 @@ def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
 def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
              workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
              profile: bool, board: board_directory.BoardDirectory,
-             metrics: own_metrics.OwnMetrics, trials: Any) -> None:
+             metrics: own_metrics.OwnMetrics, trials: Any,
+             progress: Callable[[], progress_lib.Progress]) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
     return
   trace = _Trace(board.log_dir(name) if profile else None)
-  writer = _writer(name, workdir, distribution, board, trace.stop)
+  writer = _writer(name, workdir, distribution, board, trace.stop, progress)
   try:
     state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
                                metrics=metrics, trials=trials)
@@ -266,12 +268,13 @@ class _Trace:
 
 
 def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution,
-            board: board_directory.BoardDirectory, after_event: Callable[[], None]
+            board: board_directory.BoardDirectory, after_event: Callable[[], None],
+            progress: Callable[[], progress_lib.Progress]
             ) -> Union[run_writer.RunWriter, run_writer.Follower]:
   if not distribution.is_chief:
     return run_writer.Follower(workdir / name)
   return run_writer.RunWriter(
-      workdir / name, board.view(name), progress_lib.of_process(name), after_event)
+      workdir / name, board.view(name), progress(), after_event)
 
 
 def _check_share(distribution: distribution_lib.Distribution) -> None:

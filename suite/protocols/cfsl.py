@@ -22,7 +22,6 @@ import math
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from absl import logging
 import numpy as np
 import tensorflow as tf
 
@@ -114,7 +113,9 @@ def run(
   cost: Optional[flops.Cost] = None
   looks: Optional[episode_questions.EpisodeQuestions] = None
   for event in range(state.done, num_parts + 1):
-    logging.info("Event %d/%d", event + 1, num_parts + 1)
+    state.begins("test" if event == num_parts else
+                 f"meta-train, updates {event * updates_per_event + 1:,} to "
+                 f"{(event + 1) * updates_per_event:,}", total=num_parts + 1)
     context, predictions = state.context(), None
     context.store.keep_only(_MODEL, best_models(state.records, ensemble))
     if event < num_parts:

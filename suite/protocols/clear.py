@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
@@ -78,7 +77,7 @@ def run(
   state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
-    logging.info("Event %d/%d: %s", state.done + 1, len(events), event)
+    state.begins(_in_words(event, buckets), total=len(events))
     learner.begin(buckets.task, context)
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
@@ -150,6 +149,13 @@ def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[
       "task": buckets.task.name, "task_key": buckets.task.key,
       "num_classes": buckets.task.num_classes, "trained_bucket": event.trained, "bucket": bucket,
       "bucket_name": buckets[bucket].name}
+
+
+def _in_words(event: BucketEvent, buckets: buckets_lib.Buckets) -> str:
+  trained = buckets[event.trained].name
+  if event.tested is None:
+    return f"train on {trained}"
+  return f"predict {buckets[event.tested].name} after it has learned {trained}"
 
 
 def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:

@@ -22,7 +22,6 @@ import dataclasses
 import time
 from typing import Any, Dict, List, Optional, Tuple, Union
 
-from absl import logging
 import numpy as np
 import tensorflow as tf
 
@@ -152,6 +151,7 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
                 ) -> None:
   """The first event: the base classes."""
   context, task = state.context(phase="pretrain"), _task(sequence)
+  state.begins("base classes", done=0, total=len(sequence), unit="sample")
   learner.begin(task, context)
 
   def answer(images: tf.Tensor) -> tf.Tensor:
@@ -207,7 +207,8 @@ class _SequenceRun:
     self._learner.begin(self._task, context)
     assert self._can.learn_stored is not None
     stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
-    logging.info("Offline phase %d, on %d samples", len(phases) + 1, len(stored.labels))
+    state.begins(f"offline phase {len(phases) + 1}, on {len(stored.labels):,} samples",
+                 done=self.steps.num_answered, total=len(self._sequence), unit="sample")
     record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
               "stored": len(stored.labels), "reason": state.records[-1]["reason"],
               **self._can.learn_stored(stored, context)}
@@ -222,7 +223,8 @@ class _SequenceRun:
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
     novelty = novelty.with_own(None if self._can.new_below is None else self._can.new_below())
-    logging.info("Steps from %d of %d", first, len(self._sequence))
+    state.begins(f"samples from {first:,} on", done=first, total=len(self._sequence),
+                 unit="sample")
     self._decisions.begin_event(state.ledger.totals()["macs"])
     end = min(first + record_every, len(self._sequence))
     log, probabilities = sequence_log.empty(), []

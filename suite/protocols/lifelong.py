@@ -21,7 +21,6 @@ import pathlib
 import time
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
-from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
@@ -72,7 +71,7 @@ def run(
   state.resume(method)
   held_out = [(table, m) for table in tables for m in range(len(table.models))]
   for table, m in held_out[state.done:]:
-    logging.info("Model %d/%d: %s", state.done + 1, len(held_out), table.models[m])
+    state.begins(f"estimate {table.models[m]}", total=len(held_out), unit="model")
     began = time.monotonic()
     known, asked = np.delete(table.answers, m, axis=0), HeldOutModel(table.answers[m], budget)
     estimate = method.estimate(known, asked, budget)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from absl import logging
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
@@ -67,7 +66,7 @@ def run(
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
     refusals.check_task(task)
-    logging.info("Event %d/%d: %s %s", event.index + 1, len(events), event.kind, task.key)
+    state.begins(f"{event.kind} {task.key}", total=len(events))
     learner.begin(task, context)
     predictions = None
     if event.kind == event_kinds.TRAIN:

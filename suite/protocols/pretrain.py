@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from absl import logging
-
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import event_kinds
@@ -56,7 +54,8 @@ def run(
   for first in firsts[state.done:]:
     portion = portions.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
-    logging.info("Updates %d to %d of %d", first, first + portion.updates, updates)
+    state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
+                 total=updates, unit="update")
     learner.begin(task, context)
     record = learner.learn(portion, context)
     if state.distribution.is_chief:

@@ -65,6 +65,9 @@ class Writer(Protocol):
   def report(self, **values: Any) -> None:
     """Shows progress inside an event; writes no record."""
 
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    """Shows that a part of the run begins, after `done` of `total`; writes no record."""
+
 
 class RunState:
   """One learner's run of one protocol.
@@ -178,6 +181,17 @@ class RunState:
         phase=phase,
         delivery=self.delivery,
     )
+
+  def begins(self, what: str, *, total: int, done: Optional[int] = None, unit: str = "event"
+             ) -> None:
+    """Shows that an event begins.
+
+    Args:
+      what: in words.
+      total: number of events of the run.
+      done: of them; None: `self.done`. unit: what is counted, if it is not events.
+    """
+    self._writer.begins(self.done if done is None else done, total, unit, what)
 
   def resume(self, learner: tf.Module, begin: Sequence[tasks.Task] = (), *,
              delivery: str = "") -> None:

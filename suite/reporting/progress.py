@@ -1,5 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Progress of a run: one live line on a terminal, plain log lines elsewhere."""
+"""Progress of a run: a bar on a terminal and in a notebook, plain log lines elsewhere.
+
+All of them show which learner it is, which event, what that is in words, and the time left, which
+takes events that are still to come to be as long as those before on average.
+"""
 
 from __future__ import annotations
 
@@ -10,65 +14,63 @@ from typing import Any, TextIO
 
 from absl import logging
 
-_MIN_SECONDS = 0.2
+from suite.reporting import quantities
+
+_LOG_SECONDS = 10  # Between two lines of a log about one event.
+_SHOWN = ("error", "accuracy", "validation_error", "seconds_event")
 
 
 class Progress:
-  """Shows the progress of a run.
+  """Shows the progress of a run as lines of a log.
 
   Args:
-    name: name of the run, the prefix of each line.
-    stream: output stream, default stderr; a terminal gets a line that is overwritten, any other
-      stream log lines.
+    name: of the learner, the prefix of each line.
+    number, of: it is learner `number` of `of`.
   """
 
-  def __init__(self, name: str, stream: TextIO | None = None):
-    self._name, self._stream = name, stream or sys.stderr
-    self._live = self._stream.isatty()
-    self._width = 0
-    self._shown = 0.0
+  def __init__(self, name: str, number: int = 1, of: int = 1):
+    self._name = name if of == 1 else f"{name} (learner {number} of {of})"
+    self._place = ""
+    self._first: int | None = None
+    self._began = self._logged = time.monotonic()
+
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    """Shows that a part of the run begins, after `done` of `total` units."""
+    now = time.monotonic()
+    if self._first is None:
+      self._first, self._began, self._logged = done, now, now - _LOG_SECONDS
+    self._place = f"{unit} {min(done + 1, total):,} of {total:,}, {what}"
+    if now - self._logged >= _LOG_SECONDS:
+      self._logged = now
+      logging.info("%s: %s%s", self._name, self._place, self._left(done, total, now))
+
+  def _left(self, done: int, total: int, now: float) -> str:
+    assert self._first is not None
+    made = done - self._first
+    if not made:
+      return ""
+    return f"; about {quantities.duration((now - self._began) * (total - done) / made)} left"
 
   def point(self, values: Mapping[str, Any]) -> None:
     """Shows a point within an event: "step" of "steps", and other values."""
-    text = ", ".join(
-        f"{k} {_short(v)}" for k, v in values.items()
-        if v is not None and k not in ("step", "steps", "key"))
-    where = values.get("key", "")
-    if "step" in values and "steps" in values:
-      where += f" {values['step']}/{values['steps']}"
-    if not self._live:
-      logging.log_every_n_seconds(logging.INFO, "%s: %s %s", 10, self._name, where, text)
-    elif time.monotonic() - self._shown > _MIN_SECONDS:
-      self._overwrite(f"{self._name}: {where}  {text}")
+    now = time.monotonic()
+    if now - self._logged >= _LOG_SECONDS:
+      self._logged = now
+      logging.info("%s: %s: %s", self._name, self._place, _point(values))
 
   def event(self, record: Mapping[str, Any]) -> None:
     """Shows a finished event."""
-    self._clear()
-    shown = ("error", "accuracy", "validation_error", "seconds_event")
-    text = ", ".join(f"{k} {_short(record[k])}" for k in shown if k in record)
     logging.info("%s: event %s, %s %s: %s", self._name, record.get("event"), record.get("kind"),
-                 record.get("task_key", ""), text)
+                 record.get("task_key", ""), _record(record))
 
   def close(self) -> None:
-    self._clear()
-
-  def _overwrite(self, line: str) -> None:
-    self._shown = time.monotonic()
-    self._stream.write("\r" + line[:120].ljust(self._width))
-    self._stream.flush()
-    self._width = min(len(line), 120)
-
-  def _clear(self) -> None:
-    if self._live and self._width:
-      self._stream.write("\r" + " " * self._width + "\r")
-      self._stream.flush()
-      self._width = 0
+    """Ends the display."""
 
 
 class Silent(Progress):
   """Shows nothing."""
 
-  def __init__(self) -> None:
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
     pass
 
   def point(self, values: Mapping[str, Any]) -> None:
@@ -77,17 +79,54 @@ class Silent(Progress):
   def event(self, record: Mapping[str, Any]) -> None:
     pass
 
+
+class Bar(Progress):
+  """A bar of events on a terminal, behind it the step and the last values.
+
+  Args:
+    name, number, of: as of `Progress`.
+    stream: the terminal.
+  """
+
+  def __init__(self, name: str, number: int = 1, of: int = 1, stream: TextIO | None = None):
+    super().__init__(name, number, of)
+    from tqdm import std
+    self._bar = std.tqdm(total=0, desc=self._name, leave=False, file=stream or sys.stderr,
+                         dynamic_ncols=True, disable=False)
+
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    if self._bar.total != total:
+      self._bar.reset(total=total)
+      self._bar.initial = self._bar.n = done  # What a run had before says nothing of its speed.
+    self._bar.unit = unit
+    self._bar.n = done
+    self._place = what
+    self._bar.set_postfix_str(what)
+
+  def point(self, values: Mapping[str, Any]) -> None:
+    self._bar.set_postfix_str(f"{self._place}: {_point(values)}", refresh=False)
+    self._bar.update(0)  # Draws no more often than a terminal needs.
+
+  def event(self, record: Mapping[str, Any]) -> None:
+    self._bar.clear()
+    super().event(record)
+    self._bar.refresh()
+
   def close(self) -> None:
-    pass
+    self._bar.close()
 
 
 class NotebookProgress(Progress):
   """A bar for the steps of an event, and below it the last finished event."""
 
-  def __init__(self, name: str):
-    super().__init__(name)
+  def __init__(self, name: str, number: int = 1, of: int = 1):
+    super().__init__(name, number, of)
     from tqdm import auto
-    self._bar = auto.tqdm(total=0, desc=name, leave=False)
+    self._bar = auto.tqdm(total=0, desc=self._name, leave=False)
+
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    self._place = f"{unit} {min(done + 1, total):,} of {total:,}, {what}"
+    self._bar.set_description_str(f"{self._name}: {self._place}")
 
   def point(self, values: Mapping[str, Any]) -> None:
     if "step" not in values:
@@ -95,7 +134,8 @@ class NotebookProgress(Progress):
     steps = values.get("steps") or self._bar.total
     if self._bar.total != steps or values["step"] < self._bar.n:
       self._bar.reset(total=steps)
-    self._bar.set_description_str(f"{self._name} {values.get('key', '')}".strip())
+    parts = (self._name, self._place, values.get("key", ""))
+    self._bar.set_description_str(": ".join(str(part) for part in parts if part))
     self._bar.update(values["step"] - self._bar.n)
 
   def event(self, record: Mapping[str, Any]) -> None:
@@ -106,11 +146,27 @@ class NotebookProgress(Progress):
     self._bar.close()
 
 
-def of_process(name: str) -> Progress:
-  """A bar in a notebook, else a line on a terminal or log lines."""
+def of_process(name: str, number: int = 1, of: int = 1) -> Progress:
+  """A bar in a notebook or on a terminal, else log lines; arguments as of `Progress`."""
   shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-  is_notebook = type(shell).__name__ == "ZMQInteractiveShell"
-  return NotebookProgress(name) if is_notebook else Progress(name)
+  if type(shell).__name__ == "ZMQInteractiveShell":
+    return NotebookProgress(name, number, of)
+  return (Bar if sys.stderr.isatty() else Progress)(name, number, of)
+
+
+def _point(values: Mapping[str, Any]) -> str:
+  where = str(values.get("key", ""))
+  if "step" in values and "steps" in values:
+    where += f" step {values['step']:,} of {values['steps']:,}"
+  elif "step" in values:
+    where += f" step {values['step']:,}"
+  return " ".join([where.strip(), *(
+      f"{key} {_short(value)}" for key, value in values.items()
+      if value is not None and key not in ("step", "steps", "key"))]).strip()
+
+
+def _record(record: Mapping[str, Any]) -> str:
+  return ", ".join(f"{key} {_short(record[key])}" for key in _SHOWN if key in record)
 
 
 def _short(value: Any) -> str:

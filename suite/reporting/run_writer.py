@@ -77,6 +77,9 @@ class RunWriter:
     self._progress.point(values)
     self._show(lambda view: view.point(values))
 
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    self._progress.begins(done, total, unit, what)
+
   def finish(self, summary: Mapping[str, Any]) -> None:
     """Shows the summary of the finished run."""
     self._show(lambda view: view.finish(summary))
@@ -121,6 +124,9 @@ class Follower:
 
   def report(self, **values: Any) -> None:
     del values
+
+  def begins(self, done: int, total: int, unit: str, what: str) -> None:
+    del done, total, unit, what
 
   def finish(self, summary: Mapping[str, Any]) -> None:
     del summary

@@ -206,4 +206,4 @@ def test_a_notebook_has_a_bar(monkeypatch, capsys):
   bar.point({"key": "t1", "step": 1, "steps": 9})
   assert (bar._bar.n, bar._bar.total) == (1, 9)
   bar.close()
-  assert "mine t0" in capsys.readouterr().err
+  assert "mine: t0" in capsys.readouterr().err
