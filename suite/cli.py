@@ -23,6 +23,7 @@ from absl import flags
 from absl import logging
 
 import suite
+from suite.commands import completion
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import lifelong_commands
@@ -47,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
   """Runs one command and returns the exit code."""
   argv = list(sys.argv[1:] if argv is None else argv)
   try:
-    args = _parser().parse_args(argv)
+    parser = _parser()
+    completion.serve(parser)
+    args = parser.parse_args(argv)
   except SystemExit as stop:  # Argparse has printed the reason.
     return int(stop.code or 0)
   args.command = shlex.join(["suite", *argv])
@@ -93,11 +96,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   run = commands.add_parser("run", parents=parents, help="run one experiment, or resume it")
-  run.add_argument("run", metavar="RUN", help="a name from `suite list`, or a gin file")
+  completion.by(run.add_argument(
+      "run", metavar="RUN", help="a name from `suite list`, or a gin file"), completion.runs)
   run.add_argument("--gin_file", action="append", default=[], metavar="FILE",
                    help="gin file to read after RUN (gin/debug.gin makes any run small)")
-  run.add_argument("--gin_param", action="append", default=[], metavar="X=Y",
-                   help="gin binding, read last; may be repeated")
+  completion.by(run.add_argument(
+      "--gin_param", action="append", default=[], metavar="X=Y",
+      help="gin binding, read last; may be repeated"), completion.bindings)
   run.add_argument("--trusted_modules", type=_names, default=[], metavar="A,B",
                    help="for gin files of somebody else: refuse them if they import, or name parts "
                    "of, other modules than these; suite,tensorflow suffices for shipped runs (any)")

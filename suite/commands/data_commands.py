@@ -12,6 +12,7 @@ import pathlib
 import sys
 from typing import Any, Callable
 
+from suite.commands import completion
 from suite.commands import data_build
 from suite.configs import gin_files
 from suite.running import launch
@@ -39,8 +40,9 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
     action = actions.add_parser(name, parents=parents, help=text)
     action.set_defaults(do=do, fail=fail)
     if nargs:
-      action.add_argument("names", nargs=nargs, metavar="NAME",
-                          help="data sets, families (clear10) or streams (nevis-short)")
+      completion.by(action.add_argument(
+          "names", nargs=nargs, metavar="NAME",
+          help="data sets, families (clear10) or streams (nevis-short)"), _data_sets)
     if name == "list":
       action.add_argument("--all", action="store_true",
                           help="include variants that reproduce a reference's splits or defects")
@@ -60,12 +62,20 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
   _add_features(actions, parents, positive, fail)
 
 
+def _data_sets(**asked: Any) -> list[str]:
+  """Names for a shell."""
+  del asked
+  import tfds_builders
+  return tfds_builders.names()
+
+
 def _add_features(actions: Any, parents: list[argparse.ArgumentParser],
                   positive: Callable[[str], int], fail: Say) -> None:
   action = actions.add_parser(
       "features", parents=parents, help="write (or resume) an encoder's features of every image")
   action.set_defaults(do=_features, fail=fail)
-  action.add_argument("name", metavar="NAME", help="a prepared data set, or a drifting series")
+  completion.by(action.add_argument(
+      "name", metavar="NAME", help="a prepared data set, or a drifting series"), _data_sets)
   action.add_argument("--encoder", required=True, metavar="X",
                       help="the directory of a pretraining run, or a Keras application (ResNet50)")
   action.add_argument("--weights", metavar="FILE", help=".h5 file of a Keras application")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import itertools
 from typing import Any
 
+from suite.commands import completion
 from suite.configs import gin_files
 from suite.configs import run_headers
 
@@ -20,8 +21,9 @@ def add(commands: Any, parents: Sequence[Any], print_table: Callable[..., None])
                        help=f"of one benchmark: {', '.join(run_headers.BENCHMARKS)}")
   listing.add_argument("--hardware", choices=run_headers.HARDWARE,
                        help="what a run is meant for")
-  listing.add_argument("--data", metavar="NAME", help="runs that read this data: digits, cifar10, "
-                       "tiny_imagenet, omniglot, clear10, slimagenet64, nevis, ...")
+  completion.by(listing.add_argument(
+      "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
+      "omniglot, clear10, slimagenet64, nevis, ..."), completion.data_of_runs)
   listing.add_argument("--long", action="store_true", help="also what a run gave")
   listing.add_argument("--names", action="store_true", help="names alone, for a shell")
   listing.set_defaults(do=lambda args: _list(args, print_table))

@@ -70,6 +70,9 @@ class Progress:
 class Silent(Progress):
   """Shows nothing."""
 
+  def __init__(self) -> None:
+    super().__init__("")
+
   def begins(self, done: int, total: int, unit: str, what: str) -> None:
     pass
 

@@ -1,0 +1,52 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Completions of bash and zsh, as argcomplete is asked for them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from suite import cli
+from suite.commands import completion
+from suite.configs import gin_files
+
+
+def _completed(line, shell, path):
+  # In a process of its own: argcomplete answers on a descriptor and leaves without a clean end.
+  env = {**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": shell, "COMP_LINE": line,
+         "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\v", "COMP_TYPE": "9",
+         "_ARGCOMPLETE_STDOUT_FILENAME": str(path)}
+  done = subprocess.run([sys.executable, "-m", "suite"], env=env, capture_output=True, text=True,
+                        check=False)
+  assert done.returncode == 0, done.stderr
+  return [part.partition(":")[0].strip() for part in path.read_text().split("\v") if part]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("argcomplete") is None,
+                    reason="the extra completion is not installed")
+@pytest.mark.parametrize("shell, line, expected", [
+    ("zsh", "suite run digits/cfsl_",
+     ["digits/cfsl_episodes", "digits/cfsl_maml", "digits/cfsl_table"]),
+    ("bash", "suite run digits/cfsl --dry", ["--dry_run"]),
+    ("bash", "suite list --data slim", ["slimagenet64"]),
+    ("bash", "suite data build slimagenet64/im", ["slimagenet64/images"]),
+    ("bash", "suite run digits/cfsl --gin_param UPD", ["UPDATES="]),
+])
+def test_a_shell_completes(shell, line, expected, tmp_path):
+  assert _completed(line, shell, tmp_path / "found") == expected
+
+
+def test_names_come_from_the_files_without_argcomplete(monkeypatch):
+  assert completion.runs() == list(gin_files.run_files())
+  assert "digits" in completion.data_of_runs()
+  given = argparse.Namespace(run="digits/cfsl")
+  assert {"UPDATES=", "digits.episodes.way="} <= set(completion.bindings(given))
+  assert completion.bindings(argparse.Namespace(run="no such run")) == []
+  monkeypatch.setenv("_ARGCOMPLETE", "1")
+  monkeypatch.setitem(sys.modules, "argcomplete", None)
+  assert completion.serve(cli._parser()) is None
