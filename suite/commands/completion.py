@@ -19,7 +19,7 @@ from suite.configs import run_headers
 
 def by(action: argparse.Action, names: Callable[..., Iterable[str]]) -> argparse.Action:
   """Has the values of an argument completed by what `names` returns; returns the argument."""
-  action.completer = names
+  vars(action)["completer"] = names  # argcomplete looks for it.
   return action
 
 
