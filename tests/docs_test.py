@@ -1,8 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Code of README.md, docs/extending.md and docs/own runs as it stands; paths in all pages exist.
+"""Code of README.md and docs/ runs as it stands or is in its file; paths in all pages exist.
 
-Blocks ```python are run as programs and ```gin as run files, each in an empty folder. The lines of
-```python excerpt and ```gin excerpt are in the file that their first line names, in this order.
+`tools/doc_blocks.py` says which block is run how; tests/doc_commands_test.py runs the commands.
 """
 
 from __future__ import annotations
@@ -11,31 +10,32 @@ import json
 import os
 import pathlib
 import re
+import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)( excerpt)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCKS = [pytest.param(*found, id=f"{page.stem}-{i}")
-          for page in (ROOT / "README.md", ROOT / "docs" / "extending.md",
-                       *sorted((ROOT / "docs" / "own").glob("*.md")))
-          for i, found in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+
+import doc_blocks
+
+ROOT = doc_blocks.ROOT
+
+PAGES = doc_blocks.pages()
+BLOCKS = [pytest.param(block, id=block.name) for page in PAGES for block in doc_blocks.blocks(page)
+          if block.treatment in (doc_blocks.RUN, doc_blocks.COMPARED)]
 PATH = re.compile(r"`((?:suite|gin|tests|tools|docs|tfds_builders)/[\w./]*)(?::[\w.]+)?`")
 
 
-@pytest.mark.parametrize("language, excerpt, code", BLOCKS)
-def test_every_block_runs_or_is_in_its_file(language, excerpt, code, python, tmp_path):
-  if excerpt:
-    first, *lines = code.splitlines()
-    rest = iter((ROOT / first.lstrip("# ")).read_text(encoding="utf-8").splitlines())
-    missing = [line for line in lines if line.strip() and line not in rest]
-    assert not missing, f"{first} has no such line, or not in this order: {missing[0]}"
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_block_runs_or_is_in_its_file(block, python, tmp_path):
+  if block.file:
+    rest = iter((ROOT / block.file).read_text(encoding="utf-8").splitlines())
+    missing = [line for line in block.code.splitlines() if line.strip() and line not in rest]
+    assert not missing, f"{block.file} has no such line, or not in this order: {missing[0]}"
     return
-  assert language in ("python", "gin"), f"a block of {language}, which no test runs"
-  path = tmp_path / f"block.{'py' if language == 'python' else 'gin'}"
-  path.write_text(code, encoding="utf-8")
-  program = [str(path)] if language == "python" else ["-m", "suite", "run", str(path)]
+  path = tmp_path / f"block.{'py' if block.language == 'python' else 'gin'}"
+  path.write_text(block.code, encoding="utf-8")
+  program = [str(path)] if block.language == "python" else ["-m", "suite", "run", str(path)]
   done = python.run(program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(
       filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))})
   assert done.returncode == 0, done.stdout + done.stderr

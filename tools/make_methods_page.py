@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Makes docs/methods.md from suite/configs/methods.csv: which method runs under which protocol.
+"""Makes docs/methods.md, and README.md's table, from suite/configs/methods.csv: what runs where.
 
-    python tools/make_methods_page.py             writes docs/methods.md
-    python tools/make_methods_page.py --check     fails if docs/methods.md is out of date
+    python tools/make_methods_page.py             writes both
+    python tools/make_methods_page.py --check     fails if one of them is out of date
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ import made_page
 
 from suite.configs import methods
 
-PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "methods.md"
+_ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = _ROOT / "docs" / "methods.md"
+README = _ROOT / "README.md"
+_MARKS = ("<!-- matrix -->\n", "<!-- end of matrix -->\n")
 
 _HEAD = """# Methods
 
@@ -133,6 +136,24 @@ def _matrix(every: Iterable[methods.Method]) -> str:
   return "\n".join(lines) + "\n"
 
 
+def summary(every: Iterable[methods.Method]) -> str:
+  """README's table: a row for the methods that run under the same protocols."""
+  rows: dict[tuple[bool, ...], list[str]] = {}
+  for method in every:
+    runs = tuple(not method.cells[name].refusal for name in _SHOWN)
+    rows.setdefault(runs, []).append(_escaped(method.title))
+  lines = [_row([*_SHOWN.values(), "methods"]), _row([":-:"] * len(_SHOWN) + ["---"])]
+  for runs, titles in sorted(rows.items(), key=lambda row: -sum(row[0])):
+    lines.append(_row([*("✓" if one else "" for one in runs), "; ".join(titles)]))
+  return "\n".join(lines) + "\n"
+
+
+def readme(text: str) -> str:
+  """README.md with the table of now between its marks."""
+  before, rest = text.split(_MARKS[0])
+  return _MARKS[0].join([before, summary(methods.load()) + _MARKS[1] + rest.split(_MARKS[1])[1]])
+
+
 def _cell(cell: methods.Cell) -> str:
   if cell.refusal:
     return "-"
@@ -165,8 +186,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
   args = parser.parse_args(arguments)
-  return made_page.finish(
-      PAGE, page(), args.check, "stale. Run: python tools/make_methods_page.py")
+  stale = "stale. Run: python tools/make_methods_page.py"
+  text = readme(README.read_text(encoding="utf-8"))
+  return (made_page.finish(PAGE, page(), args.check, stale)
+          or made_page.finish(README, text, args.check, stale))
 
 
 if __name__ == "__main__":
