@@ -1,0 +1,58 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Every message that docs/troubleshooting.md quotes is one of the code; `…` stands for values."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+TABLES = PAGE[:PAGE.index("## Messages of TensorFlow")]
+QUOTED = re.findall(r"^\| `([^`]+)` \| ", TABLES, re.MULTILINE)
+ANY = "…"
+
+
+def _texts(path):
+  """Texts of a module with … for each value; parts of a text with + or % are texts themselves."""
+  for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    if isinstance(node, ast.JoinedStr):
+      yield "".join(part.value if isinstance(part, ast.Constant) else ANY for part in node.values)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+      yield re.sub(r"%[rsdg]", ANY, node.value)
+
+
+@pytest.fixture(name="texts", scope="module")
+def _texts_of_the_code():
+  modules = [path for package in ("suite", "tfds_builders")
+             for path in (ROOT / package).rglob("*.py")]
+  return [*(text for path in modules for text in _texts(path)),
+          (ROOT / "tools" / "_venv.sh").read_text(encoding="utf-8")]
+
+
+def _holds(text, parts):
+  """Whether the parts stand in the text, in this order."""
+  place = 0
+  for part in parts:
+    place = text.find(part, place) + len(part)
+    if place < len(part):
+      return False
+  return True
+
+
+def _is_message(quoted, texts):
+  return any(_holds(text, quoted.split(ANY)) for text in texts)
+
+
+def test_every_quoted_message_is_in_the_code(texts):
+  assert len(QUOTED) > 60
+  missing = [quoted for quoted in QUOTED if not _is_message(quoted, texts)]
+  assert not missing, missing
+
+
+def test_other_messages_are_not(texts):
+  assert not _is_message("Batch size … cannot be split over … machines", texts)
+  assert not _is_message("… runs on one device, because …", texts)
