@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suite.configs import gin_files
-from suite.reporting import tables
+from suite.reporting.formats import plain_report
 from suite.reporting.nevis_panels import task_facts
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ def add(commands, parents) -> None:
   report.add_argument("--out", type=pathlib.Path, metavar="FILE",
                       help="write the report there; text where no --format is given")
   report.add_argument("--panel", action="append", default=[], metavar="NAME",
-                      help="print an analysis of NEVIS'22 in place of the tables, or all: "
-                      "docs/nevis.md lists them; may be repeated")
+                      help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
+                      "docs/nevis.md list them; may be repeated")
   report.add_argument("--figures", type=pathlib.Path, metavar="DIR",
-                      help="with --panel: folder for the figures")
+                      help="with --panel of NEVIS'22: folder for the figures")
   report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FIGURES],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
-                      help="with --panel: domain, size, height and width of tasks that are not "
+                      help="domain, size, height and width of tasks that are not "
                       "NEVIS'22's, by the column task")
   report.set_defaults(do=_report)
 
@@ -45,28 +45,47 @@ def _report(args) -> int:
   if missing:
     raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
                                 "Give the --workdir of a run (./runs/RUN when none was given).")
-  if args.panel and (args.format or args.out):
-    raise gin_files.ConfigError("--panel prints some analyses, --format and --out write all of "
-                                "them: leave one out.")
-  if args.panel:
-    return _report_panels(args)
-  if args.figures or args.task_facts:
-    raise gin_files.ConfigError("--figures and --task_facts belong to --panel: add --panel all, or "
-                                "leave them out.")
-  if not args.format and not args.out:
-    print(tables.report(args.dirs))
-    return 0
-  return _report_all(args)
+  if args.figures and not args.panel:
+    raise gin_files.ConfigError("--figures draws what --panel names: add --panel all, or leave it "
+                                "out. The figures of a page: --format html.")
+  if args.figures and args.format:
+    raise gin_files.ConfigError("--figures writes files beside text, and --format html has its "
+                                "own figures: leave one out.")
+  facts = _facts(args)
+  if args.figures:
+    return _report_panels(args, facts)
+  if args.panel or args.format or args.out or facts:
+    return _report_all(args, facts)
+  print(plain_report.report(args.dirs))
+  return 0
 
 
-def _report_all(args) -> int:
+def _facts(args) -> Any:
+  if not args.task_facts:
+    return None
+  if not args.task_facts.is_file():
+    raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
+                                f"the columns {', '.join(task_facts.COLUMNS)}.")
+  return task_facts.read(args.task_facts)
+
+
+def _report_all(args, facts: Any) -> int:
   from suite.reporting.formats import renderers
   from suite.reporting.run_panels import report_sections
 
   form = args.format or "text"
   if form == "html" and not args.out:
     raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
-  text = renderers.render(report_sections.load(args.dirs), form, args.out)
+  sections = report_sections.load(args.dirs, facts)
+  if args.panel:
+    try:
+      sections = report_sections.chosen(sections, args.panel)
+    except ValueError as error:
+      raise gin_files.ConfigError(str(error)) from error
+  if not sections:
+    raise gin_files.ConfigError(f"Nothing in {', '.join(args.dirs)} has what "
+                                f"{', '.join(args.panel)} shows. Leave --panel out for all.")
+  text = renderers.render(sections, form, args.out)
   if not args.out:
     print(text, end="")
     return 0
@@ -76,17 +95,13 @@ def _report_all(args) -> int:
   return 0
 
 
-def _report_panels(args) -> int:
+def _report_panels(args, facts: Any) -> int:
   from suite.reporting.nevis_panels import panel_list
 
   unknown = sorted(set(args.panel) - {panel_list.ALL, *panel_list.NAMES})
   if unknown:
-    raise gin_files.ConfigError(f"Unknown panel {', '.join(map(repr, unknown))}; allowed are "
-                                f"{panel_list.ALL}, {', '.join(panel_list.NAMES)}.")
-  if args.task_facts and not args.task_facts.is_file():
-    raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
-                                f"the columns {', '.join(task_facts.COLUMNS)}.")
-  facts = task_facts.read(args.task_facts) if args.task_facts else None
+    raise gin_files.ConfigError(f"Unknown panel {', '.join(map(repr, unknown))}; with --figures "
+                                f"allowed are {panel_list.ALL}, {', '.join(panel_list.NAMES)}.")
   panels = panel_list.load(args.dirs, args.panel, facts)
   if not panels:
     raise gin_files.ConfigError(

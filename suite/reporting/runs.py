@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 from typing import Any
 
 import suite
@@ -19,6 +20,7 @@ RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
 _NUM_RECORDS = "num_records"
 ENVIRONMENT = "environment.json"
+CONFIG = "config.gin"
 UNKNOWN = "unknown protocol"
 OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
@@ -47,8 +49,10 @@ class Run:
 
   @property
   def protocol(self) -> str:
+    """As the summary or the records say, or else, before the first event, the configuration."""
     first = self.records[0] if self.records else {}
-    return str(self.summary.get("protocol") or first.get("protocol") or UNKNOWN)
+    configured = "" if self.records or self.summary else _configured_protocol(self.folder)
+    return str(self.summary.get("protocol") or first.get("protocol") or configured or UNKNOWN)
 
   @property
   def totals(self) -> Mapping[str, Any]:
@@ -77,6 +81,16 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
           summary=read_json(folder / SUMMARY),
           environment=_environment(folder))
       for folder, label in zip(folders, labels(folders))]
+
+
+def _configured_protocol(folder: pathlib.Path) -> str:
+  """The protocol that config.gin binds, "clear" of "@clear.run"; "" if it does not say."""
+  for path in (folder / CONFIG, folder.parent / CONFIG):
+    if path.exists():
+      found = re.search(r"^experiment\.run\.protocol\s*=\s*\\?\s*@(?:\w+[./])*?(\w+)\.run\b",
+                        path.read_text(encoding="utf-8"), re.MULTILINE)
+      return found[1] if found else ""
+  return ""
 
 
 def _records(folder: pathlib.Path) -> list[dict[str, Any]]:

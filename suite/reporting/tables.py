@@ -20,13 +20,8 @@ INDEPENDENT = "indep"
 _WIDEST = 40
 
 
-def report(dirs: Iterable[str | os.PathLike]) -> str:
-  """Renders all runs in the directories as text, one table per protocol and stream."""
-  return "\n".join(table.text() for table in load(dirs))
-
-
 def markdown(dirs: Iterable[str | os.PathLike]) -> str:
-  """Renders the tables of `report` in Markdown."""
+  """Renders all runs in the directories in Markdown, one table per protocol and stream."""
   return "\n".join(table.markdown() for table in load(dirs))
 
 
@@ -71,7 +66,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
   ]
   return text_table.TextTable(
-      title=f"{_title(runs[0])}: {split} error by task",
+      title=f"{title(runs[0])}: {split} error by task",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
@@ -90,7 +85,7 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       notes.append(f"{name}: {cells[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
-  return text_table.TextTable(title=_title(runs[0]), header=["", *(run.label for run in runs)],
+  return text_table.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
@@ -174,7 +169,8 @@ def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
   return notes
 
 
-def _title(run: runs_lib.Run) -> str:
+def title(run: runs_lib.Run) -> str:
+  """Protocol and stream of a run, as titles of tables begin."""
   stream = run.summary.get("stream")
   return f"{run.protocol} ({stream})" if stream else run.protocol
 

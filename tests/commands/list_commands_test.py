@@ -19,7 +19,7 @@ def test_runs_are_grouped_and_filtered(capsys):
   assert set(_names(capsys)) == set(gin_files.run_files())
   assert "quickstart" in _names(capsys, "--benchmark", "nevis", "--data", "digits")
   assert all(name.startswith("digits/") for name in _names(
-      capsys, "clear", "--data", "digits", "--hardware", "cpu"))
+      capsys, "--benchmark", "clear", "--data", "digits", "--hardware", "cpu"))
   assert cli.main(["list", "--long", "digits/cfsl_maml"]) == 0
   lines = capsys.readouterr().out.splitlines()
   assert lines[0] == "# cfsl" and lines[1].split() == [

@@ -21,9 +21,11 @@ def test_panels_are_printed_and_drawn(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("flags, message", [
-    (["--panel", "pie"], "Unknown panel 'pie'; allowed are all, tasks, pareto"),
-    (["--panel", "forward_transfer"], "No run of NEVIS'22 in .* has what forward_transfer shows"),
-    (["--figures", "f"], "--figures and --task_facts belong to --panel"),
+    (["--panel", "pie"], "Unknown panel 'pie'; allowed are all, scores, pareto"),
+    (["--panel", "pie", "--figures", "f"], "Unknown panel 'pie'; with --figures allowed are"),
+    (["--panel", "forward_transfer"], "Nothing in .* has what forward_transfer shows"),
+    (["--figures", "f"], "--figures draws what --panel names: add --panel all"),
+    (["--panel", "all", "--figures", "f", "--format", "html"], "has its own figures: leave"),
     (["--panel", "all", "--task_facts", "no.csv"], "No such file: no.csv.*columns task, domain")])
 def test_bad_requests_say_what_is_allowed(tmp_path, capsys, flags, message):
   nevis_runs.write(tmp_path / "indep", (0.4, 0.5))
@@ -41,5 +43,17 @@ def test_every_format_is_written_or_printed(tmp_path, capsys):
   assert capsys.readouterr().out.startswith("## nevis (toy)\n")
   assert cli.main(["report", str(tmp_path), "--format", "html"]) == 2
   assert "add --out FILE.html" in capsys.readouterr().err
-  assert cli.main(["report", str(tmp_path), "--panel", "all", "--format", "csv"]) == 2
-  assert "leave one out" in capsys.readouterr().err
+
+
+def test_a_format_shows_the_panels_that_are_named(tmp_path, capsys):
+  nevis_runs.write(tmp_path / "w" / "indep", (0.4, 0.5, 0.4, 0.6))
+  nevis_runs.write(tmp_path / "w" / "ft_d", (0.4, 0.5, 0.3, 0.4))
+  (tmp_path / "facts.csv").write_text("task,domain,size,height,width\na,faces,10,8,8\n")
+  assert cli.main(["report", str(tmp_path), "--format", "csv", "--panel", "regret", "--panel",
+                   "summary", "--task_facts", str(tmp_path / "facts.csv")]) == 0
+  lines = capsys.readouterr().out.splitlines()
+  assert {line.split(",")[1] for line in lines[1:]} == {"regret", "summary"}
+  assert cli.main(["report", str(tmp_path)]) == 0
+  plain = capsys.readouterr().out
+  assert cli.main(["report", str(tmp_path), "--panel", "summary"]) == 0
+  assert capsys.readouterr().out == plain[:-1]  # The same mechanism prints both.

@@ -10,6 +10,7 @@ from typing import Any
 from suite.reporting import panel as panel_lib
 from suite.reporting.formats import cells
 from suite.reporting.formats import html_page
+from suite.reporting.formats import plain_report
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")
 _LONG = 40
@@ -26,16 +27,10 @@ def render(sections: Sequence[panel_lib.Section], form: str, out: pathlib.Path |
   """
   if form == "html":
     return html_page.render(sections, out)
-  makers = {"text": text, "markdown": markdown, "csv": csv, "latex": latex}
+  makers = {"text": plain_report.text, "markdown": markdown, "csv": csv, "latex": latex}
   if form not in makers:
     raise ValueError(f"Unknown format {form!r}; allowed are {', '.join(FORMATS)}.")
   return makers[form](sections)
-
-
-def text(sections: Sequence[panel_lib.Section]) -> str:
-  """Tables of fixed widths."""
-  return "\n".join(cells.table(panel).text_table(panel).text()
-                   for section in sections for panel in section.panels)
 
 
 def markdown(sections: Sequence[panel_lib.Section]) -> str:

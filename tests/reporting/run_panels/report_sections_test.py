@@ -11,6 +11,7 @@ import pytest
 from suite.reporting import text_table
 from suite.reporting.run_panels import config_differences
 from suite.reporting.run_panels import report_sections
+from suite.reporting.run_panels import summary_panels
 
 
 def clear_run(folder, accuracy, *, seed=0, mode="iid", buckets=2, is_finished=True, flops=100):
@@ -106,7 +107,7 @@ def test_nevis_has_its_analyses_in_the_report(tmp_path):
 
 
 def test_a_paper_s_line_names_its_learner():
-  panel = report_sections.of_text("t", text_table.TextTable(
+  panel = summary_panels.of_text("t", text_table.TextTable(
       "title", ["", "FSL"], [["maml", "86.12 ±0.31"], ["  paper", "85.00"], ["sca", "-"]]))
   assert [row[0] for row in panel.rows] == ["maml", "maml, paper", "sca"]
 
@@ -131,3 +132,42 @@ def test_records_of_another_program_are_refused(tmp_path):
     report_sections.load([tmp_path])
   with pytest.raises(FileNotFoundError, match="There is no run in"):
     report_sections.load([tmp_path / "w", tmp_path.parent / "no"])
+
+
+def test_a_run_before_its_first_event_says_its_protocol(tmp_path):
+  folder = tmp_path / "w" / "er"
+  folder.mkdir(parents=True)
+  (folder / "records.jsonl").write_text("")
+  (tmp_path / "w" / "config.gin").write_text("X = 1\nexperiment.run.protocol = @clear.run\n")
+  section, = report_sections.load([tmp_path])
+  assert section.title == "clear (not finished)"
+  assert _row(_panel(section, "scores"), "er")["state"] == "partial, 0 events so far"
+  summary = _panel(section, "summary")
+  assert summary.title == "clear (not finished)" and "0 events so far" in summary.notes[0]
+
+
+def test_lifelong_estimates_have_scores_and_curves(tmp_path):
+  for name, errors in (("orders", (0.1, 0.3)), ("random_mean", (0.2, 0.4))):
+    folder = tmp_path / "w" / name
+    folder.mkdir(parents=True)
+    records = [{"event": i, "protocol": "lifelong", "kind": "predict", "model": f"run/m/{i}",
+                "per_sample_error": error, "accuracy_error": error / 10, "num_asked": 8,
+                "flops": 0, "flops_predict": 0, "seconds": 1.0, "seconds_predict": 1.0}
+               for i, error in enumerate(errors)]
+    (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    (folder / "summary.json").write_text(json.dumps({
+        "protocol": "lifelong", "stream": "run", "num_models": 2, "num_asked": 16,
+        "mean_per_sample_error": sum(errors) / 2, "mean_accuracy_error": sum(errors) / 20,
+        "mean_constant_error": 0.4, "flops": 0, "flops_predict": 0}))
+  section, = report_sections.load([tmp_path])
+  assert section.title == "lifelong (run)"
+  row = _row(_panel(section, "scores"), "random_mean")
+  assert row["per-sample error"] == pytest.approx(0.3)
+  assert (row["error of the accuracy"], row["constant answer"]) == (pytest.approx(0.03), 0.4)
+  curves = _panel(section, "curves")
+  assert curves.chart.x_label == "Held-out model" and curves.chart.y_label == "Per-sample error"
+  drawn = {series.name: series.y for series in curves.chart.series}
+  assert drawn["orders"] == [pytest.approx(10), pytest.approx(30)]  # Percent.
+  assert "pareto" not in [panel.name for panel in section.panels]  # No net runs: FLOPs are 0.
+  chosen = report_sections.chosen([section], ["curves", "summary"])
+  assert [panel.name for panel in chosen[0].panels] == ["curves", "summary"]
