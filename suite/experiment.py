@@ -75,8 +75,9 @@ def run(
     mirror: searched for archives before any download.
     strategy, devices: see `distribution.build`.
     profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
-    op_threads: CPU threads of one op; None: TensorFlow's choice, all cores. 1 is faster where many
-      small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS takes precedence.
+    op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
+      faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
+      takes precedence.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
     precision: of all nets, see `models.precision`.

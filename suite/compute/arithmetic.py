@@ -12,6 +12,7 @@ import os
 from typing import Any, Mapping
 
 import tensorflow as tf
+import threadpoolctl
 
 _THREADS, _ONEDNN = "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS"
 _XLA_FLAGS, _XLA_ON_CPU = "TF_XLA_FLAGS", "--tf_xla_cpu_global_jit"
@@ -84,9 +85,14 @@ def compile_clusters(compiles: bool) -> None:
 
 
 def limit_op_threads(number: int) -> bool:
-  """Limits the threads of an op, unless the environment does; False if TensorFlow has started."""
+  """Limits the threads of an op, unless the environment does; False if TensorFlow has started.
+
+  NumPy's matrix products are limited, too, in any case: those of lifelong evaluation are small, and
+  on a busy machine a hundred times slower with a thread for each core.
+  """
   if os.environ.get(_THREADS):
     return True
+  threadpoolctl.threadpool_limits(number, user_api="blas")
   try:
     tf.config.threading.set_intra_op_parallelism_threads(number)
   except RuntimeError:

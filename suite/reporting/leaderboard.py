@@ -264,9 +264,9 @@ def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
        panel_lib.Column("constant answer", panel_lib.PERCENT),
        panel_lib.Column("error of the accuracy", panel_lib.PERCENT),
        panel_lib.Column("with a twin", panel_lib.COUNT)], rows,
-      ["Each model of a test set, a method after one event with one seed, is held out once; the "
-       "answers of all others are known, those of its other seeds included. Means over models; a "
-       "twin is a known model with equal answers.", *notes])] if rows else []
+      ["Each model of a test set, a method at the end of a run, is held out once; the answers of "
+       "all others are known, those of its other seeds included. Means over models; a twin is a "
+       "known model with equal answers.", *notes])] if rows else []
 
 
 def _column_of(record: Mapping[str, Any]) -> str:

@@ -11,15 +11,20 @@ from suite.compute import arithmetic
 
 CODE = """
 import tensorflow as tf
+import threadpoolctl
 from suite.compute import arithmetic
 for number in (1, 3):
   print(arithmetic.limit_op_threads(number), arithmetic.of_this_process().op_threads)
   tf.zeros([])
+  print({pool["num_threads"] for pool in threadpoolctl.threadpool_info()
+         if pool["user_api"] == "blas"} == {number})
 """
 
 
 @pytest.mark.parametrize("extra, expected", [
-    ({}, "True 1 False 1"), ({"TF_NUM_INTRAOP_THREADS": "2"}, "True 2 True 2")])
+    ({}, "True 1 True False 1 True"),
+    ({"TF_NUM_INTRAOP_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+     "True 2 False True 2 False")])
 def test_threads_are_limited_before_tensorflow_starts_and_not_after(extra, expected, python):
   env = {k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"}
   done = python.run(["-c", CODE], env={**env, **extra})

@@ -141,6 +141,13 @@ def test_a_tables_models_are_found_in_its_cells(tmp_path):
   assert table.models == ("w/er/CLEAR/0/er/0001", "w/ncm/CLEAR/0/ncm/0001")
 
 
+def test_the_last_models_of_runs_alone_can_be_compared(cache):
+  _save(cache, "three/0001", [1, 0, 0, 1])
+  _save(cache, "three/0003", [1, 0], IDS[:2], LABELS[:2])  # Another test set.
+  table, = lifelong.load(str(cache), 2, last_of_run=True)[0]
+  assert table.models == ("work/one/0003", "work/three/0001", "work/two/0003")
+
+
 def test_missing_predictions_are_an_error_that_says_what_to_run(tmp_path, cache):
   with pytest.raises(FileNotFoundError, match="no saved .*nowhere.*suite run quickstart"):
     _run(tmp_path / "run", tmp_path / "nowhere")
