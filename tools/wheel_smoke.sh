@@ -26,8 +26,10 @@ python="$folder/venv/bin/python"
 cd "$folder/empty"
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
 "$python" -c "import suite, sys; sys.exit(not suite.__file__.startswith(sys.prefix) and suite.__file__)"
-"$folder/venv/bin/suite" list | grep -q '^quickstart '
-"$folder/venv/bin/suite" run quickstart --gin_param STEPS=4 --gin_param VALIDATE_EVERY=4 --gin_param digits.nevis_stream.num_tasks=2 >/dev/null
+"$folder/venv/bin/suite" list --names >names
+grep -qx quickstart names
+"$folder/venv/bin/suite" run quickstart --gin_param STEPS=4 --gin_param VALIDATE_EVERY=4 --gin_param digits.nevis_stream.num_tasks=2 \
+  >run.log 2>&1 || { cat run.log >&2; exit 1; }
 "$folder/venv/bin/suite" verify runs/quickstart
 "$folder/venv/bin/suite" report runs/quickstart --format html --out page.html
 "$python" -c "import tfds_builders; assert 'nevis/mnist' in tfds_builders.names()"
