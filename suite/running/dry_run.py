@@ -93,7 +93,7 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
       logging.info("%s: counting the costs of its steps", name)
       protocol(learner, state=plan)
       plans[name] = plan
-    except planning.NoEstimateError as error:
+    except (planning.NoEstimateError, OSError) as error:  # Some streams must read their data.
       facts["refused"][name] = str(error)
   rates = {} if rate is not None else measured_rates(plans.values())
   for phase, one in rates.items():
