@@ -9,11 +9,14 @@
   CWR*               AllLayers, CwrStar                                 current
   A-GEM              AllLayers           Agem          Reservoir        current
   ER                 AllLayers                         GroupBalanced    current     yes
-  ER-ACE, MIR        AllLayers           ErAce, Mir    Reservoir        current     yes
+  ER-ACE, MIR, MER   AllLayers           ErAce, ...    Reservoir        current     yes
+  GEM                AllLayers           Gem           GroupBalanced    current
+  GSS                AllLayers                         Gss              current     yes
   DER, DER++         AllLayers           Der           Reservoir        current     yes
   GDumb              AllLayers                         GroupBalanced    memory              yes
   reservoirs         AllLayers                         Reservoir, ...   memory
   joint              AllLayers                                          all                 yes
+  each bucket alone  AllLayers                                          current             yes
   cumulative         AllLayers                                          all
   MAML, ProtoMAML    AllLayers, prototypes   meta      (see `fomaml`)
 
@@ -52,7 +55,6 @@ from suite.training.gradient import class_heads
 from suite.training.gradient import composed_net
 from suite.training.gradient import composition
 from suite.training.gradient import phase as phase_lib
-from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import schedules
 from suite.training.gradient import sgd
 from suite.training.gradient import task_nets
@@ -304,7 +306,8 @@ class GradientLearner(tf.Module):
     size = int(codes.shape[0])
     data = objective_lib.Data(
         tf.concat([codes, held.images], 0), tf.concat([labels, held.labels], 0),
-        size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits)
+        size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
+        groups=held.groups)
     return data, size
 
   def _remember_delivered(self, phase: phase_lib.Phase, current: Arrays) -> None:
@@ -340,18 +343,22 @@ class GradientLearner(tf.Module):
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0
     numbers = tf.range(stored.num_old, num, dtype=tf.int64)
+    def remember() -> int:
+      return phase.remember(numbers, codes[new], labels[new], known,
+                            codes_of=lambda held: tf.gather(codes, held))
+
     if self._recipe.train_on == "memory":
-      entered = phase.remember(numbers, codes[new], labels[new], known)
+      entered = remember()
     data, first, size = self._stored_data(codes, labels, stored, known)
     outcome = phase.train(data, size, first=first, last="even")
     if self.memory is not None and self._recipe.train_on != "memory":
-      entered = phase.remember(numbers, codes[new], labels[new], known)
+      entered = remember()
     self.phases.assign_add(1)
     self.num_learned.assign(num)
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
     passes, forward = phase_lib.passes_of(
         outcome.plan, self.objective, self._recipe.replay_batch)
-    record = {"passes": passes + outcome.observed, "train_loss": outcome.loss,
+    record = {"passes": passes + outcome.observed + phase.compared, "train_loss": outcome.loss,
               "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
@@ -367,7 +374,7 @@ class GradientLearner(tf.Module):
     if self._recipe.train_on == "memory":
       codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
       return phase_lib.data_of(codes, labels, classes), 0, int(tf.size(labels))
-    data = objective_lib.Data(codes, labels, held.images, held.logits, classes)
+    data = objective_lib.Data(codes, labels, held.images, held.logits, classes, held.groups)
     return data, first, len(stored.labels) - first
 
   def stored_macs(self, num_stored: int) -> int | None:
@@ -378,18 +385,10 @@ class GradientLearner(tf.Module):
     backbone, head = self.mac_layers()
     each = mac_views.costs([*backbone, *head])
     new = num_stored - int(self.num_learned)
-    recipe = self._recipe
-    held = 0 if self.memory is None else int(self.memory.size)
-    gone_over = new if recipe.train_on == "current" else num_stored
-    if self.memory is not None and recipe.train_on == "memory":  # New samples enter it first.
-      held, gone_over = 0, min(held + new, self.memory.capacity)
-    plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
-                         replay_batch=recipe.replay_batch, last="even")
-    passes, forward = phase_lib.passes_of(plan, self.objective, recipe.replay_batch)
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
-    observed = gone_over if self.objective.observes == objective_lib.TRAINING else watched
-    forward += new * self.objective.reads_logits
-    return (passes + observed) * each.cached_pass + forward * each.cached_forward
+    passes, forward = phase_lib.passes_of_stored(
+        self._recipe, self.objective, self.memory, num_stored, new, watched)
+    return passes * each.cached_pass + forward * each.cached_forward
 
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""

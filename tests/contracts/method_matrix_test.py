@@ -90,7 +90,7 @@ def test_every_gin_file_that_makes_a_learner_is_in_the_table():
             "ten_episodes", "cfsl_decay", "clear_linear", "clear_rows",
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
-            "on_clear", "on_fluid", "on_nevis",
+            "on_clear", "on_fluid", "on_nevis", "online",
             "search_bhpo", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
   assert found == used | shared

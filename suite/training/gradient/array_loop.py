@@ -19,6 +19,7 @@ from suite.compute import row_costs
 from suite.contracts import rehearsal
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import train_step
+from suite.training.objectives import example_gradients
 from suite.training.objectives import objective as objective_lib
 
 _CHUNK = 256  # Rows that go through a function at once where nothing is learned.
@@ -74,12 +75,13 @@ class ArrayLoop:
     replayed = part.replayed.places.shape[1]
     # Base classes that are learned without a memory have no logits stored.
     key = ("train", part.width, replayed, data.classes is None, data.stored.shape[1])
+    groups = () if data.groups is None else data.groups
     if key not in self._graphs:
       self._graphs[key] = self._compiled(data, part.width, replayed)
 
     def run(num: int) -> float:
       return float(self._graphs[key](
-          data.images, data.labels, data.places, data.stored, data.classes or (),
+          data.images, data.labels, data.places, data.stored, data.classes or (), groups,
           rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed)))
 
     return rehearsal.few(self, (key, int(np.diff(part.starts[:2])[0])), part.num_steps, run)
@@ -90,14 +92,16 @@ class ArrayLoop:
     opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
     classes = () if data.classes is None else tuple(
         tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
+    groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
     rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
     slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
 
-    @tf.function(input_signature=[*opened, classes, *rows, *slots])
-    def run(images, labels, places, stored, classes, rates, chosen, seeds, starts, slots,
+    @tf.function(input_signature=[*opened, classes, groups, *rows, *slots])
+    def run(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts, slots,
             slot_seeds):
       given = objective_lib.Data(images, labels, places, stored,
-                                 objective_lib.Classes(*classes) if classes else None)
+                                 objective_lib.Classes(*classes) if classes else None,
+                                 None if isinstance(groups, tuple) else groups)
       total = tf.constant(0.0)
       for i in tf.range(tf.shape(rates)[0]):
         here = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
@@ -139,6 +143,8 @@ class ArrayLoop:
   def _shared(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, *,
               num_replayed: int = 0, **named: Any) -> tf.Tensor:
     """One step, shared out over the devices if each can have as many rows as the others."""
+    if self.step.objective.takes_rows:
+      return self._alone(images, labels, rate, num_replayed=num_replayed, **named)
     count, rows = len(self._devices), labels.shape[0]
     alone = functools.partial(
         self.step, images, labels, rate, num_replayed=num_replayed, **named)
@@ -149,6 +155,16 @@ class ArrayLoop:
     if rows is None:  # Even batches may be of any size.
       return tf.cond(tf.shape(labels)[0] % count == 0, shared, alone)
     return shared() if rows % count == 0 else alone()
+
+  def _alone(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, *,
+             num_replayed: int = 0, **named: Any) -> tf.Tensor:
+    """One step on one device: one update, or those that the objective makes of its rows."""
+    objective = self.step.objective
+    if not objective.takes_rows:
+      return self.step(images, labels, rate, num_replayed=num_replayed, **named)
+    update = functools.partial(
+        self.step, rate=rate, data=named["data"], classes=named["classes"])
+    return objective.take(update, self.step.variables, images, labels, num_replayed)
 
   def _chosen(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, taken: int, num: int,
               data: objective_lib.Data) -> tf.Tensor:
@@ -204,6 +220,36 @@ class ArrayLoop:
     self.step.objective.observe(
         functools.partial(self.step.losses_at_rest, known=known), images, labels)
 
+  def largest_cosines(self, held: tf.Tensor, held_labels: tf.Tensor, new: tf.Tensor,
+                      new_labels: tf.Tensor, known: tf.Tensor | None = None) -> tf.Tensor:
+    """The largest cosine of the gradient of each new row's loss with those of held rows, [c].
+
+    Args:
+      held, held_labels: [a, ...] and [a]. new, new_labels: [c, ...] and [c]. known: bool [C].
+    """
+    key = ("cosines", held.shape[0], new.shape[0], known is None)
+    if key not in self._graphs:
+      @tf.function
+      def run(images, labels, masks):
+        return example_gradients.largest_cosines(example_gradients.rows(
+            functools.partial(self.step.losses_at_rest, known=masks[0] if masks else None),
+            self.step.variables, self.prepared(images), labels), held.shape[0])
+
+      self._graphs[key] = run
+    return self._graphs[key](tf.concat([held, new], 0), tf.concat([held_labels, new_labels], 0),
+                             [] if known is None else [tf.convert_to_tensor(known)])
+
+  def cost_of_gradients(self, images: tf.Tensor, labels: tf.Tensor, num: int) -> flops.Cost:
+    """The cost of the gradients of `num` single rows like these; comparing them is not counted."""
+    if not num:
+      return flops.ZERO
+
+    def one(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
+      return example_gradients.rows(self.step.losses_at_rest, self.step.variables, x, y)
+
+    return self._count("gradient of one", one, *self._example_specs(1, images),
+                       *_specs(1, labels)) * num
+
   def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], images: tf.Tensor
               ) -> tuple[tf.Tensor, flops.Cost]:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
@@ -233,7 +279,8 @@ class ArrayLoop:
     return cost
 
   def _cost_on_line(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
-    key = (replayed, int(data.places.shape[0]) if self.step.objective.needs_memory else 0)
+    held = int(data.places.shape[0]) if self.step.objective.needs_memory else 0
+    key = (replayed, held, _num_groups(data))
     if key not in self._of_widths:
       self._of_widths[key] = row_costs.RowCosts(
           lambda num: self._step_cost(data, num, replayed))
@@ -260,7 +307,7 @@ class _Counter:
 
   def __init__(self, loop: ArrayLoop, data: objective_lib.Data, rows: int, replayed: int):
     self._loop, self._data, self._rows, self._replayed = loop, data, rows, replayed
-    self.held = int(data.places.shape[0])
+    self.held, self.groups = int(data.places.shape[0]), _num_groups(data)
 
   def step(self) -> flops.Cost:
     loop, data, rate = self._loop, self._data, tf.constant(0.0)
@@ -268,10 +315,10 @@ class _Counter:
     key = ("step", self._rows, self._replayed, data.classes is None)
     if not self._replayed:
       classes = data.classes
-      return loop._count(key, lambda x, y: loop.step(x, y, rate, data=data, classes=classes),
+      return loop._count(key, lambda x, y: loop._alone(x, y, rate, data=data, classes=classes),
                          images, labels)
     return loop._count(key, lambda x, y, s: loop._on_rows(
-        x, y, s, rate, self._replayed, data, loop.step),
+        x, y, s, rate, self._replayed, data, loop._alone),
                        images, labels, *_specs(self._replayed, data.stored))
 
   def gradient(self, rows: int) -> flops.Cost:
@@ -285,11 +332,15 @@ class _Counter:
       step.optimizer.apply(
           change(step.gradients(images, labels)), step.variables, tf.constant(0.0))
 
-    return self._loop._count(("update", self._rows, self.held > 0), function,
+    return self._loop._count(("update", self._rows, self.held > 0, self.groups), function,
                              *self._examples(self._rows))
 
   def _examples(self, rows: int) -> list[tf.TensorSpec]:
     return [*self._loop._example_specs(rows, self._data.images), *_specs(rows, self._data.labels)]
+
+
+def _num_groups(data: objective_lib.Data) -> int:
+  return 0 if data.groups is None else len(np.unique(data.groups))
 
 
 def _specs(rows: int, *tensors: tf.Tensor) -> list[tf.TensorSpec]:

@@ -77,6 +77,11 @@ class Composition:
     if self.memory is None and self.objective.needs_memory:
       raise ValueError(f"The objective {objective} works with a memory, but there is none; give "
                        "GradientLearner.memory.")
+    if self.objective.reads_groups and self.memory is not None and not getattr(
+        self.memory.rule, "has_groups", False):
+      raise ValueError(f"The objective {objective} looks at each bucket's rows in the memory, but "
+                       f"the rule {type(self.memory.rule).__name__} does not keep them apart; take "
+                       "group_balanced.GroupBalanced, by='bucket'.")
     if self._replays and not self.replay_batch:
       raise ValueError(f"The objective {objective} is about replayed rows, but replay_batch is 0; "
                        "give the number of rows that each step replays.")

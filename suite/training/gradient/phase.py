@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -100,6 +100,7 @@ class Phase:
     self._watched, self._recipe, self._is_first = watched, recipe, is_first
     self._context = context
     self.cost, self._began = flops.ZERO, time.monotonic()
+    self.compared = 0  # Gradients of single rows that the memory compared.
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill"
             ) -> PhaseOutcome:
@@ -212,12 +213,14 @@ class Phase:
     return total / plan.num_steps
 
   def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
-               known: tf.Tensor | None) -> int:
+               known: tf.Tensor | None,
+               codes_of: Callable[[tf.Tensor], tf.Tensor] = tf.identity) -> int:
     """Offers examples to the memory; returns how many passed the net for their logits.
 
     Args:
       images: what the memory holds of each, [n, ...]: codes, or numbers of samples int64 [n].
       codes: [n, ...]. labels: int64 [n]. known: bool [C], whose logits are stored; None: all.
+      codes_of: what the memory holds of examples to their codes.
     """
     assert self._memory is not None
     logits = None
@@ -227,7 +230,10 @@ class Phase:
       logits = tf.cast(logits, tf.float32)
       if known is not None:
         logits = tf.where(known, logits, np.nan)
-    self._memory.add(images, labels, logits)
+    self.compared = self._memory.num_compared(int(labels.shape[0]))
+    self.cost += self._loop.cost_of_gradients(codes, labels, self.compared)
+    self._memory.add(images, labels, logits, lambda held, new: self._loop.largest_cosines(
+        codes_of(held.images), held.labels, codes_of(new.images), new.labels, known))
     return 0 if logits is None else int(labels.shape[0])
 
   def charge(self, examples: int, steps: int = 0) -> None:
@@ -255,6 +261,27 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   """Returns which classes have an example, bool [C]; labels int64 [N], or multi-hot [N, C]."""
   return _counts(labels, num_classes) > 0
+
+
+def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
+                     memory: memory_lib.Memory | None, num_stored: int, new: int, watched: int
+                     ) -> tuple[int, int]:
+  """`passes_of` an offline phase of a sequence, with what is observed and enters the memory.
+
+  Args:
+    recipe, objective, memory: of the phase, before it.
+    num_stored: samples so far. new: those since the last phase. watched: of the validation split.
+  """
+  held = 0 if memory is None else int(memory.size)
+  compared = 0 if memory is None else memory.num_compared(new)
+  gone_over = new if recipe.train_on == "current" else num_stored
+  if memory is not None and recipe.train_on == "memory":  # New samples enter it first.
+    held, gone_over = 0, min(held + new, memory.capacity)
+  plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
+                       replay_batch=recipe.replay_batch, last="even")
+  passes, forward = passes_of(plan, objective, recipe.replay_batch)
+  observed = gone_over if objective.observes == objective_lib.TRAINING else watched
+  return passes + observed + compared, forward + new * objective.reads_logits
 
 
 def passes_of(plan: plan_lib.Plan, objective: objective_lib.Objective, replay_batch: int

@@ -30,6 +30,8 @@ class GroupBalanced(tf.Module):
     keep: which examples of a group stay: "random" ones, or the "newest" (a ring buffer a group).
   """
 
+  has_groups = True
+
   def __init__(self, by: str = "class", keep: str = "random"):
     super().__init__()
     if keep not in KEEP:

@@ -13,8 +13,9 @@ graph. Slots fill in order: those below `size` are taken.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, Sequence, Tuple
+from typing import Callable, NamedTuple, Protocol, Sequence, Tuple, cast
 
+import numpy as np
 import tensorflow as tf
 
 Places = Tuple[tf.Tensor, tf.Tensor]
@@ -42,12 +43,42 @@ class Rule(Protocol):
     """
 
 
+class ComparingRule(Protocol):
+  """A rule that looks at gradients of examples, too. It is a `tf.Module`."""
+
+  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+    """As `Rule.build`."""
+
+  def num_compared(self, num: int, size: int) -> int:
+    """Examples whose gradients are made if `num` are offered to a memory of `size`."""
+
+  def place_compared(self, num: int, size: int, seen: int,
+                     cosines: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+                     ) -> Places:
+    """As `Rule.place`, eagerly.
+
+    Args:
+      num: n. size, seen: as in `place`.
+      cosines: slots and new examples that are held by now, int64 [a] and [b], and new examples,
+        int64 [c], to the largest cosine of the gradient of each of the latter with those of the
+        a + b, [c].
+    """
+
+
 class Held(NamedTuple):
-  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
+  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0].
+
+  Also groups int64 [n], such as buckets, of a rule that has them; else None.
+  """
 
   images: tf.Tensor
   labels: tf.Tensor
-  logits: tf.Tensor
+  logits: tf.Tensor = None
+  groups: tf.Tensor | None = None
+
+
+# Held and new examples to the largest cosine of each new one's gradient with the held ones', [c].
+Compare = Callable[[Held, Held], tf.Tensor]
 
 
 class Memory(tf.Module):
@@ -62,7 +93,7 @@ class Memory(tf.Module):
     size, seen: int64 [], slots taken and examples offered so far.
   """
 
-  def __init__(self, capacity: int, rule: Rule):
+  def __init__(self, capacity: int, rule: Rule | ComparingRule):
     super().__init__()
     if capacity < 1:
       raise ValueError(f"Memory.capacity is {capacity}; it must be at least 1. To keep nothing, "
@@ -79,10 +110,17 @@ class Memory(tf.Module):
     self.size, self.seen = _variable("size", [], tf.int64), _variable("seen", [], tf.int64)
     self.rule.build(self.capacity, seed=seed, num_classes=num_classes)
 
-  def add(self, images: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None) -> None:
+  def num_compared(self, num: int) -> int:
+    """Examples whose gradients are made if `num` are offered now."""
+    count = getattr(self.rule, "num_compared", None)
+    return 0 if count is None else count(num, int(self.size))
+
+  def add(self, images: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None,
+          compare: Compare | None = None) -> None:
     """Offers examples: images [n, ...] of the memory's shape and type, labels [n], logits [n, C].
 
-    Logits are given if and only if the memory stores them.
+    Logits are given if and only if the memory stores them; `compare` is called by rules that
+    compare gradients, which work eagerly only.
     """
     images, labels = tf.convert_to_tensor(images), tf.cast(labels, tf.int64)
     if images.dtype != self.images.dtype or images.shape[1:] != self.images.shape[1:]:
@@ -92,7 +130,10 @@ class Memory(tf.Module):
           "Build it for the latter, or convert them first.")
     # Read before anything is written: the rule must see the memory as it was.
     size, seen = self.size.read_value(), self.seen.read_value()
-    chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
+    if hasattr(self.rule, "place_compared"):
+      chosen, slots = self._place_compared(images, labels, compare)
+    else:
+      chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.images.scatter_update(tf.IndexedSlices(tf.gather(images, chosen), slots))
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
     if self.logits.shape[1]:
@@ -100,10 +141,26 @@ class Memory(tf.Module):
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
 
+  def _place_compared(self, images: tf.Tensor, labels: tf.Tensor, compare: Compare | None
+                      ) -> Places:
+    if compare is None:
+      raise ValueError(f"The rule {type(self.rule).__name__} compares gradients; give Memory.add a "
+                       "compare that makes them.")
+
+    def cosines(slots: np.ndarray, entered: np.ndarray, new: np.ndarray) -> np.ndarray:
+      held = Held(tf.concat([tf.gather(self.images, slots), tf.gather(images, entered)], 0),
+                  tf.concat([tf.gather(self.labels, slots), tf.gather(labels, entered)], 0))
+      return np.asarray(compare(held, Held(tf.gather(images, new), tf.gather(labels, new))))
+
+    rule = cast(ComparingRule, self.rule)
+    return rule.place_compared(int(labels.shape[0]), int(self.size), int(self.seen), cosines)
+
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
     slots = tf.range(self.size.read_value())
-    return Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
+    found = Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
+    groups = getattr(self.rule, "groups", None)
+    return found if groups is None else found._replace(groups=tf.gather(groups, slots))
 
 
 def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:

@@ -41,6 +41,34 @@ def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
   return _one_by_one(function, values_of, variables, images, labels, mask)
 
 
+def rows(values_of: ValuesFn, variables: Sequence[tf.Variable], images: tf.Tensor,
+         labels: tf.Tensor) -> tf.Tensor:
+  """Gradients of values_of(example i) as rows [B, P], all variables one after the other."""
+  size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
+  if 1 < images.shape[0] <= _MAX_BYTES // size:
+    with tf.GradientTape() as tape:
+      values = values_of(images, labels)
+    found = tape.jacobian(values, variables,
+                          unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    return tf.concat([tf.reshape(f, [images.shape[0], -1]) for f in found], 1)
+
+  def one(example: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+      value = values_of(example[0][None], example[1][None])[0]
+    return tf.concat([tf.reshape(f, [-1]) for f in gradient(tape, value, variables)], 0)
+
+  return tf.map_fn(one, (images, labels), fn_output_signature=tf.float32, parallel_iterations=1)
+
+
+def largest_cosines(gradients: tf.Tensor, num: int) -> tf.Tensor:
+  """The largest cosine of each row behind the first `num` with these; [num + c, P] to [c].
+
+  A row of zeros has the cosine 0 with every other.
+  """
+  unit = tf.math.divide_no_nan(gradients, tf.norm(gradients, axis=1, keepdims=True))
+  return tf.reduce_max(tf.matmul(unit[num:], unit[:num], transpose_b=True), axis=1)
+
+
 def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Variable]
              ) -> list[tf.Tensor]:
   """Dense gradients; zeros where the target does not depend on a variable."""

@@ -14,6 +14,7 @@ The earlier model is a frozen copy, made after the first phase ("first") or afte
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Sequence
 
 import numpy as np
@@ -32,21 +33,34 @@ def ramp(num_buckets: int, end: float = 2.0) -> list[float]:
   return [float(a) for a in np.linspace(0.0, end, num_buckets)]
 
 
+@dataclasses.dataclass(frozen=True)
+class Growing:
+  """Strengths that rise from 0 by `step` each phase, for any number of phases.
+
+  CLEAR's, `ramp(10)`, are the first ten of the default.
+  """
+
+  step: float = 2 / 9
+
+
 class Lwf(objective.Objective):
   """Distillation from an earlier model; see the module.
 
   Args:
     strength: a number, used from the second phase on; or one for each phase, the first of them 0
-      (there is no earlier model yet).
+      (there is no earlier model yet); or `Growing`.
     temperature: T.
     teacher: one of `TEACHERS`.
   """
 
   has_teacher = needs_same_classes = True
 
-  def __init__(self, strength: float | Sequence[float] = 1.0, temperature: float = 1.0,
-               teacher: str = "last"):
+  def __init__(self, strength: float | Sequence[float] | Growing = 1.0,
+               temperature: float = 1.0, teacher: str = "last"):
     super().__init__()
+    self._growing = strength if isinstance(strength, Growing) else None
+    if isinstance(strength, Growing):
+      strength = (0.0, strength.step)
     self._is_constant = isinstance(strength, (int, float))
     if isinstance(strength, (int, float)):
       strength = (0.0, strength)
@@ -75,6 +89,9 @@ class Lwf(objective.Objective):
 
   def before_phase(self) -> None:
     phase = int(self.phase)
+    if self._growing is not None:
+      self.strength.assign(phase * self._growing.step)
+      return
     if self._is_constant:
       phase = min(phase, 1)
     if phase >= len(self.strengths):

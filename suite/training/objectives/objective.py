@@ -6,6 +6,8 @@ A learner trains in phases: a bucket's, a task's, an offline phase of a sequence
   objective.build(model, ...)                                       once
   objective.before_phase()                                          each phase
   each step:   rows = objective.choose(...)                         if it has `candidates`
+               objective.take(step, ...)                            if it `takes_rows`: the next
+                                                                    lines once for each update
                loss = objective.loss(batch)                         under the tape
                gradients = objective.gradients(gradients, data)
                objective.before_update(); optimizer; objective.after_update(gradients)
@@ -59,6 +61,8 @@ class Data(NamedTuple):
     stored: float32 [K, C], logits that these rows had when they entered the memory, NaN for classes
       that were not known then; [K, 0] where none are stored.
     classes: None where every class takes part.
+    groups: int64 [K], the memory's group of each of these rows, such as its bucket; None: the
+      objective does not read them.
   """
 
   images: tf.Tensor
@@ -66,6 +70,7 @@ class Data(NamedTuple):
   places: tf.Tensor
   stored: tf.Tensor
   classes: Classes | None = None
+  groups: tf.Tensor | None = None
 
 
 class Batch(NamedTuple):
@@ -125,10 +130,11 @@ class Counter(Protocol):
   """Counts what one step on B incoming rows costs, for `Objective.cost`.
 
   Attributes:
-    held: K, rows in the memory.
+    held: K, rows in the memory. groups: the number of their groups, see `Data`.
   """
 
   held: int
+  groups: int
 
   def step(self) -> flops.Cost:
     """The cost of the step as it is traced."""
@@ -150,14 +156,17 @@ class Objective(tf.Module):
       observation is that of one example times their number.
     has_teacher: whether each row goes through a second network, too.
     reads_logits: whether the memory stores logits for it.
+    reads_groups: whether it reads the memory's groups, see `Data`.
     candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
     needs_memory: whether it makes no sense without a memory.
     needs_same_classes: whether it compares answers of several phases, which must then be about
       the same classes.
+    takes_rows: whether it has a `take`, several updates on the rows of a step.
   """
 
   observes = ""
-  observes_each = has_teacher = reads_logits = needs_memory = needs_same_classes = False
+  observes_each = has_teacher = reads_logits = reads_groups = False
+  needs_memory = needs_same_classes = takes_rows = False
   candidates = 0
 
   def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
@@ -189,6 +198,18 @@ class Objective(tf.Module):
     """The gradients to follow instead of these, one for each trained variable."""
     del data
     return list(gradients)
+
+  def take(self, update: Callable[..., tf.Tensor], variables: Sequence[tf.Variable],
+           images: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
+    """Makes the updates of one step; the mean loss before them, [].
+
+    Args:
+      update: images [n, ...] and labels [n], n known when the graph is made, to the loss before an
+        update on these rows.
+      variables: what it changes.
+      images, labels: [B + R, ...], incoming rows first. num_replayed: R.
+    """
+    raise NotImplementedError(f"{type(self).__name__} takes rows, but has no take.")
 
   def before_update(self) -> None:
     """Notes the model before the optimizer changes it."""

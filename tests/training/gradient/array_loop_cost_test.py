@@ -17,6 +17,8 @@ from suite.compute import flops
 from suite.training.gradient import plan as plan_lib
 from suite.training.objectives import agem
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
+from suite.training.objectives import mer
 from suite.training.objectives import mir
 
 
@@ -64,6 +66,28 @@ def test_a_gem_costs_the_gradient_of_all_that_is_held():
   three = plan_lib.Plan(3, 1, 4, (1, 2), last="even")
   assert loop.cost(data(K), three).macs == (3 + K) * ROW
   assert loop.cost(data(2 * K), three).macs == (3 + 2 * K) * ROW
+
+
+def test_gem_costs_the_gradients_of_all_buckets_and_their_products():
+  plan, loop, size = plan_lib.Plan(4, 1, 4, (1, 2)), make(gem.Gem()), D * C + C
+  assert loop.cost(data(), plan).macs == 4 * ROW
+  for groups in ([0] * K, [0, 0, 3, 3, 3, 5]):
+    given, num = data(K)._replace(groups=tf.constant(groups, tf.int64)), len(set(groups))
+    assert loop.cost(given, plan).macs == (4 + K) * ROW + (2 * num + num * num) * size
+
+
+def test_mer_costs_the_incoming_rows_in_each_batch():
+  loop = make(mer.Mer(batches=2))
+  plan = plan_lib.Plan(4, 1, 4, (1, 2), held=K, replay_batch=3)
+  assert loop.cost(data(K), plan).macs == (2 * 4 + 3) * ROW
+  assert loop.cost(data(), plan_lib.Plan(4, 1, 4, (1, 2))).macs == 2 * 4 * ROW
+
+
+def test_compared_rows_cost_a_gradient_each():
+  given = data()
+  found = make().cost_of_gradients(given.images, given.labels, 5)
+  assert found.macs == 5 * ROW and found.uncounted == ()
+  assert make().cost_of_gradients(given.images, given.labels, 0) == flops.ZERO
 
 
 def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():

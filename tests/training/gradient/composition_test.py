@@ -17,19 +17,22 @@ from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import optimizers
 from suite.training.gradient import sgd
+from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import lwf
 from suite.training.objectives import mas
+from suite.training.objectives import mer
 from suite.training.objectives import mir
 from suite.training.objectives import objective as objective_lib
 from suite.training.objectives import si
 
-REPLAYING = (er_ace.ErAce, der.Der, mir.Mir)
+REPLAYING = (er_ace.ErAce, der.Der, mer.Mer, mir.Mir)
 GUARDING = (ewc.Ewc, mas.Mas, si.Si)
 PLAIN = (objective_lib.Objective, lwf.Lwf, *GUARDING)
 
@@ -160,3 +163,10 @@ def test_one_class_and_several_devices_are_refused():
 def test_numbers_are_above_0(value):
   with pytest.raises(ValueError, match=f"GradientLearner.epochs is {value}; it must be above 0"):
     composition.check_numbers(batch_size=3, epochs=value)
+
+
+def test_gem_needs_a_memory_that_keeps_buckets_apart():
+  balanced = memory_lib.Memory(5, group_balanced.GroupBalanced("bucket"))
+  make(objective=gem.Gem(), memory=balanced).check()
+  with pytest.raises(ValueError, match="Reservoir does not keep them apart; take group_balanced"):
+    make(objective=gem.Gem(), remembers=True).check()

@@ -84,6 +84,17 @@ def test_the_ramp_is_the_papers():
   assert lwf.ramp(1) == [0.0]
 
 
+def test_a_growing_strength_is_the_ramp_for_any_number_of_phases():
+  objective, _, _ = make(lwf.Growing())
+  found = []
+  for _ in range(12):
+    objective.before_phase()
+    found.append(float(objective.strength))
+    objective.after_phase()
+  np.testing.assert_allclose(found[:10], lwf.ramp(10), rtol=1e-6)
+  np.testing.assert_allclose(found[10:], [20 / 9, 22 / 9], rtol=1e-6)
+
+
 def test_it_goes_on_from_a_checkpoint(tmp_path):
   objective, model, kernel = make()
   kernel.assign([[LOG3, 0.0]])

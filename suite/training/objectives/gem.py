@@ -1,0 +1,125 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""GEM (Lopez-Paz & Ranzato, 2017): no step may raise the loss on any past bucket, to first order.
+
+With G [T, P], the gradients of the mean losses of the T buckets in the memory, and g [P], that of
+the step: if an entry of G g is negative,
+
+  g <- g + G' v,    v = argmin 1/2 v' G G' v + (G g)' v    over v >= margin         (equation 11)
+
+With margin 0 the result is the vector nearest to g that goes against no bucket, G g >= 0. A margin
+favors past buckets further; the authors' code has 0.5, and so had CLEAR's. A-GEM is the case of one
+bucket.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.training.objectives import agem
+from suite.training.objectives import objective
+
+# Added to the diagonal of G G', relative to its largest entry: float32 products are no more exact.
+_RIDGE = 1e-6
+
+
+class Gem(agem.Agem):
+  """Projects gradients by a quadratic program; see the module.
+
+  The memory keeps the rows of each bucket apart: `group_balanced.GroupBalanced` by "bucket". Every
+  row is looked at in each step, and G is held in memory.
+
+  Args:
+    margin: the least v, at least 0. chunk: examples whose gradient is made at once.
+  """
+
+  reads_groups = True
+
+  def __init__(self, margin: float = 0.5, chunk: int = 64):
+    super().__init__(chunk=chunk)
+    if not margin >= 0:
+      raise ValueError(f"Gem.margin is {margin}; it must be at least 0.")
+    self.margin = margin
+
+  def gradients(self, gradients: Sequence[tf.Tensor], data: objective.Data) -> list[tf.Tensor]:
+    followed = self.variables_to_follow
+    gradients = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
+                 for g, v in zip(gradients, followed)]
+    return list(tf.cond(tf.size(data.places) > 0,
+                        lambda: self._projected(gradients, self.references(data)),
+                        lambda: gradients))
+
+  def references(self, data: objective.Data) -> tf.Tensor:
+    """G, [T, P], a row for each group of the memory."""
+    groups, _ = tf.unique(data.groups)
+
+    def mean(group: tf.Tensor) -> tf.Tensor:
+      return flat(self.mean_gradient(tf.boolean_mask(data.places, data.groups == group), data))
+
+    return tf.map_fn(mean, groups, fn_output_signature=tf.float32, parallel_iterations=1)
+
+  def _projected(self, gradients: Sequence[tf.Tensor], references: tf.Tensor) -> list[tf.Tensor]:
+    products, gram = _products(gradients, references)
+
+    def moved() -> list[tf.Tensor]:
+      solution = tf.numpy_function(
+          lambda a, b: dual(a, b, self.margin), [gram, products], tf.float32)
+      solution = tf.ensure_shape(solution, [None])
+      return _moved(gradients, references, solution)
+
+    return tf.cond(tf.reduce_any(products < 0.0), moved, lambda: list(gradients))
+
+  def cost(self, counter: objective.Counter) -> flops.Cost:
+    """The gradients and the products of them; the program in T numbers is not counted."""
+    if not counter.held:
+      return counter.update(lambda gradients: gradients)
+
+    def change(gradients: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+      references = tf.stack([flat(gradients)] * counter.groups)
+      products, gram = _products(gradients, references)
+      with tf.control_dependencies([gram]):
+        return _moved(gradients, references, products + tf.linalg.diag_part(gram))
+
+    return counter.gradient(counter.held) + counter.update(change)
+
+
+def dual(gram: np.ndarray, products: np.ndarray, margin: float) -> np.ndarray:
+  """argmin 1/2 v' A v + b' v over v >= margin, from A = G G' [T, T] and b = G g [T]; float32 [T].
+
+  With A = L L' and v = margin + u it is the least squares problem |L' u + L^-1 (b + A margin)|^2
+  over u >= 0, which `scipy.optimize.nnls` solves exactly.
+  """
+  gram, products = gram.astype(np.float64), products.astype(np.float64)
+  largest = gram.diagonal().max()
+  if not (largest > 0 and np.isfinite(gram).all() and np.isfinite(products).all()):
+    return np.zeros(len(products), np.float32)  # No bucket has a gradient, or training diverged.
+  # To the scale of 1.
+  gram, products = gram / largest + _RIDGE * np.eye(len(gram)), products / largest
+  lower = np.linalg.cholesky(gram)
+  target = scipy.linalg.solve_triangular(lower, products + gram.sum(1) * margin, lower=True)
+  return (margin + scipy.optimize.nnls(lower.T, -target)[0]).astype(np.float32)
+
+
+def flat(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+  """All entries one after the other, [P]."""
+  return tf.concat([tf.reshape(t, [-1]) for t in tensors], 0)
+
+
+def _products(gradients: Sequence[tf.Tensor], references: tf.Tensor
+              ) -> tuple[tf.Tensor, tf.Tensor]:
+  """(G g, [T]; G G', [T, T])."""
+  return (tf.linalg.matvec(references, flat(gradients)),
+          tf.matmul(references, references, transpose_b=True))
+
+
+def _moved(gradients: Sequence[tf.Tensor], references: tf.Tensor, weights: tf.Tensor
+           ) -> list[tf.Tensor]:
+  """Gradients plus G' weights, in their shapes."""
+  moves = tf.linalg.matvec(references, weights, transpose_a=True)
+  parts = tf.split(moves, [g.shape.num_elements() for g in gradients])
+  return [g + tf.reshape(p, g.shape) for g, p in zip(gradients, parts)]
