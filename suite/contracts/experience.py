@@ -42,10 +42,10 @@ class Experience:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Delivered:
-  """A delivered task; `load` reads its (train, dev) sets when they are needed."""
+  """A delivered task; load("train") and load("dev") read its sets when they are needed."""
 
   task: tasks.Task
-  load: Callable[[], tuple[examples.ExampleSet, examples.ExampleSet]]
+  load: Callable[[str], examples.ExampleSet]
 
 
 class History:
@@ -82,8 +82,12 @@ class History:
 
   def __getitem__(self, key: int | str) -> Experience:
     place = self._place(key)
-    train, dev = self._delivered[place].load()
+    train, dev = (self._delivered[place].load(split) for split in ("train", "dev"))
     return Experience(self._delivered[place].task, train, dev, History(self._delivered[:place]))
+
+  def train(self, key: int | str) -> examples.ExampleSet:
+    """The training set of a delivered task; nothing else of it is read."""
+    return self._delivered[self._place(key)].load("train")
 
   def _place(self, key: int | str) -> int:
     if isinstance(key, str):

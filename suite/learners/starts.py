@@ -15,6 +15,7 @@ from typing import Any, Callable, NamedTuple, Protocol
 from absl import logging
 import numpy as np
 import tensorflow as tf
+import threadpoolctl  # Which scikit-learn requires.
 
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
@@ -227,12 +228,15 @@ class KnnErrors:
     macs = len(train.ids) * len(validation.ids) * train.values.shape[1]
     self._context.ledger.charge("select", flops=2 * macs, macs=macs)
     queries = _finite(validation.values)
-    if multi_label:
-      # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
-      neighbors_of = knn.kneighbors(queries, return_distance=False)
-      scores = np.mean(train.labels[neighbors_of], axis=1)
-      return 1.0 - classification.mean_average_precision(scores, validation.labels)
-    correct = int(np.sum(knn.predict(queries) == validation.labels))
+    # Threads of OpenMP that wait spin: where processes share cores, a search of milliseconds takes
+    # half a second. Encoding the images takes a hundred times as long as one thread's search.
+    with threadpoolctl.threadpool_limits(1, "openmp"):
+      if multi_label:
+        # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
+        neighbors_of = knn.kneighbors(queries, return_distance=False)
+        scores = np.mean(train.labels[neighbors_of], axis=1)
+        return 1.0 - classification.mean_average_precision(scores, validation.labels)
+      correct = int(np.sum(knn.predict(queries) == validation.labels))
     return classification.error(correct, len(validation.labels))
 
   def _extract(self, split: str, limit: int, settings: Nearest) -> scoring.Outputs:

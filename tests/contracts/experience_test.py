@@ -16,7 +16,7 @@ TASKS = [tasks.Task("mnist", "single_label", 10), tasks.Task("voc", "multi_label
 
 def _history(num):
   return experience.History([
-      experience.Delivered(task, lambda key=task.key: (f"{key} train", f"{key} dev"))
+      experience.Delivered(task, lambda split, key=task.key: f"{key} {split}")
       for task in TASKS[:num]])
 
 
@@ -46,7 +46,7 @@ def test_an_old_experience_knows_only_what_came_before_it():
 
 
 def test_data_of_the_past_is_read_only_when_it_is_asked_for():
-  def fail():
+  def fail(split):
     raise AssertionError("read")
   history = experience.History([experience.Delivered(TASKS[0], fail)])
   assert history.num_classes(0) == 10 and history.tasks == TASKS[:1]

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Optional, Sequence
+from typing import Dict, Optional, Sequence
 
 from absl import logging
 
-from suite.contracts import examples
 from suite.contracts import tasks
 from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
@@ -45,19 +44,17 @@ def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
                        "table: suite/data/streams/tables/nevis_stream.csv.")
     return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
 
-  def load() -> stream_entry.Splits:
-    sets: Dict[str, examples.ExampleSet] = {}
-    shared: Dict[str, Any] = {}
-    resized: Dict[str, Any] = {}
-    for split in stream_entry.SPLITS:
-      source = prepared_sets.open_source(
-          dataset, split, data_dir=data_dir, resized_side=resized_side)
-      if isinstance(source, resized_copy.ResizedSource):
-        resized[split] = source.describe()
-      sets[split] = prepared_sets.read_source(source)
-      if split != stream_entry.TEST:
-        sets[split], shared[split] = scored.drop_from(sets[split], dataset, split)
-    return stream_entry.Splits(shared=shared, resized=resized, **sets)
+  def read(split: str) -> stream_entry.ReadSplit:
+    source = prepared_sets.open_source(
+        dataset, split, data_dir=data_dir, resized_side=resized_side)
+    resized = source.describe() if isinstance(source, resized_copy.ResizedSource) else None
+    images = prepared_sets.read_source(source)
+    if split == stream_entry.TEST:
+      return stream_entry.ReadSplit(images, None, resized)
+    return stream_entry.ReadSplit(*scored.drop_from(images, dataset, split), resized)
+
+  def load() -> stream_entry.SplitsOnDemand:
+    return stream_entry.SplitsOnDemand(read)
 
   def missing() -> Optional[stream_entry.Missing]:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)

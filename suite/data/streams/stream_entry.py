@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Union
 
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -48,6 +48,63 @@ class Splits:
   resized: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
+class ReadSplit(NamedTuple):
+  """A split that was read.
+
+  Attributes:
+    images: of it.
+    shared, resized: as of `Splits`, of this split; None: there is none.
+  """
+
+  images: examples.ExampleSet
+  shared: Any = None
+  resized: Any = None
+
+
+class SplitsOnDemand:
+  """As `Splits`; each is read when it is first asked for.
+
+  Args:
+    read: (name of a split) -> it.
+  """
+
+  def __init__(self, read: Callable[[str], ReadSplit]):
+    self._of = functools.lru_cache(maxsize=None)(read)
+
+  @property
+  def train(self) -> examples.ExampleSet:
+    return self._of("train").images
+
+  @property
+  def dev(self) -> examples.ExampleSet:
+    return self._of("dev").images
+
+  @property
+  def validation(self) -> examples.ExampleSet:
+    return self._of(VALIDATION).images
+
+  @property
+  def test(self) -> examples.ExampleSet:
+    return self._of(TEST).images
+
+  @property
+  def shared(self) -> Mapping[str, Any]:
+    """See `Splits`; all splits are read."""
+    return self._facts("shared")
+
+  @property
+  def resized(self) -> Mapping[str, Any]:
+    """See `Splits`; all splits are read."""
+    return self._facts("resized")
+
+  def _facts(self, name: str) -> dict[str, Any]:
+    found = {split: getattr(self._of(split), name) for split in SPLITS}
+    return {split: fact for split, fact in found.items() if fact is not None}
+
+
+AnySplits = Union[Splits, SplitsOnDemand]
+
+
 @dataclasses.dataclass(frozen=True)
 class Sizes:
   """Numbers of images of a task's splits, without reading them where they are on disk.
@@ -85,14 +142,14 @@ class StreamEntry:
     key: the task's key, "mnist@2".
     year: of publication; a stream is sorted by it.
     role: "meta_train" or "meta_test".
-    load: () -> Splits.
+    load: () -> `Splits` or `SplitsOnDemand`.
     dataset: the data set's name, "nevis/mnist"; several entries may share it.
     version: () -> its version as prepared, "1.0.0"; None where it has none.
     sizes: () -> `Sizes`; if not given, the splits are loaded and counted.
   """
 
   def __init__(self, task: Union[tasks.Task, Callable[[], tasks.Task]], year: int, role: str,
-               load: Callable[[], Splits], dataset: str, *, key: Optional[str] = None,
+               load: Callable[[], AnySplits], dataset: str, *, key: Optional[str] = None,
                missing: Callable[[], Optional[Missing]] = lambda: None,
                version: Callable[[], Optional[str]] = lambda: None,
                sizes: Optional[Callable[[], Sizes]] = None):

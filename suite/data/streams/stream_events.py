@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from suite.contracts import event_kinds
@@ -73,7 +74,8 @@ class Stream:
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
     self._check()
-    self._loaded: collections.OrderedDict[str, stream_entry.Splits] = collections.OrderedDict()
+    self._loaded: collections.OrderedDict[str, stream_entry.AnySplits] = collections.OrderedDict()
+    self._current = ""  # The task that was delivered last.
 
   def meta_train(self) -> Stream:
     """The meta-train tasks of this stream; development must not see the others."""
@@ -120,13 +122,13 @@ class Stream:
     if event.kind != event_kinds.TRAIN:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
                        f"only {event_kinds.TRAIN!r} events deliver data.")
+    self._current = self.entries[event.entry_index].key
     delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
     return experience.History(delivered)[event.entry_index]
 
   def held_out(self, event: StreamEvent, split: str) -> examples.ExampleSet:
     """The task's split "validation" or "test", for the protocol only."""
-    splits = self._splits(event.entry_index)
-    return {stream_entry.VALIDATION: splits.validation, stream_entry.TEST: splits.test}[split]
+    return self._part(event.entry_index, split)
 
   def shared(self, event: StreamEvent) -> Mapping[str, Any]:
     """Images left out of the splits of this task because another is scored on them, by split."""
@@ -137,22 +139,22 @@ class Stream:
     return self._splits(event.entry_index).resized
 
   def _delivered(self, place: int) -> experience.Delivered:
-    def load() -> Tuple[examples.ExampleSet, examples.ExampleSet]:
-      splits = self._splits(place)
-      return splits.train, splits.dev
-    return experience.Delivered(self.entries[place].task, load)
+    return experience.Delivered(
+        self.entries[place].task, functools.partial(self._part, place))
 
-  def _splits(self, place: int) -> stream_entry.Splits:
-    entry = self.entries[place]
-    if entry.key not in self._loaded:
-      splits = entry.load()
-      for part in (splits.train, splits.dev, splits.validation, splits.test):
-        _check_fits(entry.task, part)
-      self._loaded[entry.key] = splits
-    self._loaded.move_to_end(entry.key)
-    while len(self._loaded) > _NUM_LOADED:
-      self._loaded.popitem(last=False)
-    return self._loaded[entry.key]
+  def _part(self, place: int, split: str) -> examples.ExampleSet:
+    images: examples.ExampleSet = getattr(self._splits(place), split)
+    _check_fits(self.entries[place].task, images)
+    return images
+
+  def _splits(self, place: int) -> stream_entry.AnySplits:
+    key = self.entries[place].key
+    if key not in self._loaded:
+      self._loaded[key] = self.entries[place].load()
+    self._loaded.move_to_end(key)
+    while len(self._loaded) > _NUM_LOADED:  # The task of the event is needed again.
+      del self._loaded[next(other for other in self._loaded if other not in (key, self._current))]
+    return self._loaded[key]
 
   def _check(self) -> None:
     keys = [entry.key for entry in self.entries]

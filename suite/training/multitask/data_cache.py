@@ -80,7 +80,7 @@ class DataCache:
             images: Any = None) -> _Held:
     """Reads a task, unless its whole training set is given, and holds the images that fit."""
     try:
-      images = history[key].train if images is None else images
+      images = history.train(key) if images is None else images
     except experience_lib.NotDeliveredError as error:
       raise ValueError(f"Auxiliary task {key!r} has no data: {error} Take its model out of the "
                        "weights of this run, or start again in a new work directory.") from error

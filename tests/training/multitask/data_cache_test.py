@@ -15,13 +15,14 @@ read = []
 
 def _history(empty=()):
   def load(name, size):
-    def both():
+    def part(split):
+      assert split == "train"  # Nothing else is read.
       read.append(name)
       images = np.random.default_rng(size).integers(0, 255, [size, 4, 4, 1], dtype=np.uint8)
       made = image_set.ImageSet.from_arrays(
           name, images, np.arange(size) % 2, kind="single_label", num_classes=2)
-      return (type("Empty", (), {"size": 0, "name": name})() if name in empty else made), made
-    return both
+      return type("Empty", (), {"size": 0, "name": name})() if name in empty else made
+    return part
   return experience.History([
       experience.Delivered(tasks.Task(name, "single_label", 2), load(name, size))
       for name, size in SIZES.items()])
