@@ -4,8 +4,8 @@
     python tools/nevis_smoke.py DIR [--jobs 2]
 
 Writes an archive of about 80 images for each of the 97 data sets (DIR/archives), builds them with
-the builders that read the published archives (DIR/data), and runs nevis/smoke_table, then
-nevis/pretrain_smoke and nevis/smoke_pt (DIR/run). What is there already is kept, so that a command
+the builders that read the published archives (DIR/data), and runs nevis/pretrain_smoke, then
+nevis/smoke_table (DIR/run). What is there already is kept, so that a command
 that was stopped goes on. The images are noise: errors mean nothing, but every archive layout,
 builder, task and learner is used. Archives of different data sets hold the same noise, so images
 shared by tasks are kept (streams.nevis.shared_images).
@@ -75,11 +75,9 @@ def runs(folder: pathlib.Path, jobs: int, params: list[str]) -> Iterator[list[st
   for param in ("streams.nevis.shared_images='keep'", *params):
     where += ["--gin_param", param]
   encoder = folder / "run" / "pretrain"
-  yield [*suite, "nevis/smoke_table", *where, "--workdir", str(folder / "run" / "table"), "--jobs",
-         str(jobs)]
   yield [*suite, "nevis/pretrain_smoke", *where, "--workdir", str(encoder)]
-  yield [*suite, "nevis/smoke_pt", *where, "--workdir", str(folder / "run" / "pt"),
-         "--gin_param", f"ENCODER={str(encoder / 'encoder')!r}"]
+  yield [*suite, "nevis/smoke_table", *where, "--workdir", str(folder / "run" / "table"), "--jobs",
+         str(jobs), "--gin_param", f"ENCODER={str(encoder / 'encoder')!r}"]
 
 
 def main(argv: list[str] | None = None) -> int:
