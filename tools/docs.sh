@@ -21,7 +21,8 @@ PROGRAM
   cp "$ROOT/setup.cfg" "$VENV/setup.cfg"  # Written last: a broken installation is tried again.
 fi
 cd "$ROOT"
-NO_MKDOCS_2_WARNING=1 "$VENV/bin/mkdocs" build --strict --quiet --site-dir "$folder"
+# Not --quiet: warnings that are not printed are not counted either.
+NO_MKDOCS_2_WARNING=1 "$VENV/bin/mkdocs" build --strict --site-dir "$folder"
 # A page may link to other hosts, and must load nothing from them.
 if grep -rnE '(<script[^>]* src|<link[^>]* rel="(stylesheet|preconnect|preload)"[^>]* href|<img[^>]* src)="?(https?:)?//' "$folder" --include='*.html'; then
   echo "These pages load files from other hosts: see theme and plugins in mkdocs.yml." >&2
