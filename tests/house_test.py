@@ -44,7 +44,8 @@ WINGS = (
     "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
-    "suite.curation.sheets", "suite.curation", "suite.protocols",
+    "suite.curation.sheets", "suite.curation", "suite.curation.timelines",
+    "suite.protocols",
     "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
     "suite.commands", "suite.cli", "suite.__main__",
 )

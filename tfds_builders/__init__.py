@@ -3,6 +3,7 @@
 
 from tfds_builders import mirror
 from tfds_builders import status
+from tfds_builders import timelines
 from tfds_builders.building import build
 from tfds_builders.catalog import names
 from tfds_builders.cfsl_omniglot import cfsl_omniglot_dataset_builder as _omniglot  # noqa: F401
@@ -17,5 +18,6 @@ from tfds_builders.lifelong_imagenet import (  # noqa: F401
 )
 from tfds_builders.nevis import nevis_dataset_builder as _nevis_dataset_builder  # noqa: F401
 from tfds_builders.slimagenet64 import slimagenet64_dataset_builder as _slimagenet  # noqa: F401
+from tfds_builders.timeline import timeline_dataset_builder as _timeline_builder  # noqa: F401
 
-__all__ = ["build", "mirror", "names", "status"]
+__all__ = ["build", "mirror", "names", "status", "timelines"]

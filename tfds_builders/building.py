@@ -40,17 +40,35 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "")
   builder = tfds.builder(name, data_dir=directory)
   if found.state == status.PREPARED:
     return builder
-  with _only_builder(directory, name):
-    _sweep(directory / name)
-    try:
-      builder.download_and_prepare(
-          download_config=tfds.download.DownloadConfig(beam_options=_pipeline(beam_options)))
-    except OSError as error:
-      if error.errno != errno.ENOSPC:
-        raise
-      _sweep(directory / name)
-      raise errors.DataError(_full(name, directory)) from error
+  with only_builder(directory, name):
+    prepare(builder, name, directory, _needed(name), beam_options)
   return builder
+
+
+def prepare(builder: Any, name: str, directory: pathlib.Path, needed: str = "more",
+            beam_options: str = "") -> None:
+  """Prepares the data set of a TFDS builder; the caller holds the lock of `only_builder`.
+
+  Args:
+    builder: of the data set.
+    name: "nevis/mnist".
+    directory: where data sets are prepared.
+    needed: the disk space that it takes, in words.
+    beam_options: as of `build`.
+
+  Raises:
+    errors.DataError: as of `build`.
+  """
+  import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
+  _sweep(directory / name)
+  try:
+    builder.download_and_prepare(
+        download_config=tfds.download.DownloadConfig(beam_options=_pipeline(beam_options)))
+  except OSError as error:
+    if error.errno != errno.ENOSPC:
+      raise
+    _sweep(directory / name)
+    raise errors.DataError(_full(name, directory, needed)) from error
 
 
 def _pipeline(options: str) -> Any:
@@ -66,7 +84,7 @@ def _pipeline(options: str) -> Any:
 
 
 @contextlib.contextmanager
-def _only_builder(directory: pathlib.Path, name: str) -> Iterator[None]:
+def only_builder(directory: pathlib.Path, name: str) -> Iterator[None]:
   """Holds the lock of this data set in this folder; the system frees it when the process ends."""
   path = directory / f".{name.replace('/', '.')}.lock"
   path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,10 +104,13 @@ def _sweep(folder: pathlib.Path) -> None:
     shutil.rmtree(left, ignore_errors=True)
 
 
-def _full(name: str, directory: pathlib.Path) -> str:
+def _needed(name: str) -> str:
   _, row = catalog.find(name)
   sizes = [layout.size_bytes for layout in row.layouts if layout.size_bytes]
-  needed = f"about {2 * sizes[0] / 1e9:.1f} GB (twice its archive)" if sizes else "more"
+  return f"about {2 * sizes[0] / 1e9:.1f} GB (twice its archive)" if sizes else "more"
+
+
+def _full(name: str, directory: pathlib.Path, needed: str) -> str:
   free = shutil.disk_usage(directory).free
   return (f"The disk of {directory} is full while {name} is prepared: {free / 1e9:.1f} GB are "
           f"free, {needed} are needed. What was written is removed. Free some space, or prepare it "

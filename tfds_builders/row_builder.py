@@ -75,10 +75,13 @@ class RowBuilder(
     if self._on_beam:
       self._take_beam_facts()
 
+  def _source(self, dl_manager) -> sources.Source:
+    return sources.locate(f"{self.name}/{self.row.name}", self.row, dl_manager,
+                          pathlib.Path(self.data_dir_root))
+
   def _split_generators(self, dl_manager) -> dict[str, Any]:
     row = self.row
-    source = sources.locate(f"{self.name}/{row.name}", row, dl_manager,
-                            pathlib.Path(self.data_dir_root))
+    source = self._source(dl_manager)
     self.info.metadata.update({"kind": row.kind, "num_classes": row.num_classes,
                                "origin": source.origin, "files": dict(source.sha256)})
     if self._on_beam:

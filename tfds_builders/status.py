@@ -25,6 +25,9 @@ CREDENTIALS = "credentials"
 MANUAL = "manual"
 UNKNOWN = "unknown"
 
+TIMELINE = "timeline"  # The family of data sets that users make: `tfds_builders.timelines`.
+TIMELINE_VERSION = "1.0.0"
+
 _IMAGE_BYTES = 64 * 64 * 3  # An image in memory, at the usual size.
 
 DataDir = Union[str, os.PathLike, None]
@@ -89,6 +92,8 @@ def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = 
     check_links: ask the servers, instead of relying on what is recorded of the links.
     deep: read every record of what is prepared, too.
   """
+  if is_timeline(dataset_name):
+    return _timeline(dataset_name, data_dir, deep)
   try:
     family, row = catalog.find(dataset_name)
   except errors.DataError as error:
@@ -98,6 +103,29 @@ def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = 
     links = tuple(map(links_lib.check, links))
   return dataclasses.replace(_inspect(dataset_name, family, row, data_dir, links, deep),
                              links=links)
+
+
+def is_timeline(dataset_name: str) -> bool:
+  """Returns whether this is the name of a data set that users make of their own images."""
+  return dataset_name.startswith(f"{TIMELINE}/")
+
+
+def timelines(data_dir: DataDir = None) -> list[str]:
+  """Returns the names of the timelines that are prepared, sorted."""
+  found = data_directory(data_dir).glob(f"{TIMELINE}/*/{TIMELINE_VERSION}/dataset_info.json")
+  return sorted(f"{TIMELINE}/{path.parent.parent.name}" for path in found)
+
+
+def _timeline(name: str, data_dir: DataDir, deep: bool) -> Status:
+  folder = data_directory(data_dir) / name / TIMELINE_VERSION
+  problem = _problem(folder) or (damage(folder) if deep else "")
+  if not problem:
+    return Status(name, PREPARED, _size(folder), f"prepared in {folder}", "", 0,
+                  _num_prepared(folder) * _IMAGE_BYTES)
+  reason = (f"{folder} is unusable ({problem}): delete it, and make it again" if folder.exists()
+            else f"it is made of your own images, and is not in {folder.parent.parent.parent}")
+  return Status(name, MANUAL, None, reason,
+                f"suite data timeline TABLE --by year --name {name.partition('/')[2]}")
 
 
 def _inspect(dataset_name: str, family: str, row: row_lib.Row, data_dir: DataDir,

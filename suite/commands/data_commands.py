@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 from suite.commands import completion
 from suite.commands import data_build
+from suite.commands import data_timeline
 from suite.configs import gin_files
 from suite.running import launch
 from suite.system import folders
@@ -60,6 +61,7 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
       action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
                           help="build on Apache Beam, for example runner=FlinkRunner,...")
   _add_features(actions, parents, positive, fail)
+  data_timeline.add(actions, parents, positive, _timeline)
 
 
 def _data_sets(**asked: Any) -> list[str]:
@@ -204,6 +206,13 @@ def _features(args: argparse.Namespace) -> int:
   return 0
 
 
+def _timeline(args: argparse.Namespace) -> int:
+  (header, *rows), lines = data_timeline.make(args)
+  print_table(header, rows)
+  print(*lines, sep="\n")
+  return 0
+
+
 def _flags_of_build(args: argparse.Namespace) -> list[str]:
   """Flags of a build in another process."""
   flags_given = []
@@ -229,7 +238,7 @@ def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[st
       from suite.data.streams import streams
       variant, splits = stream
       names += sorted({one.dataset for one in streams.nevis(variant, splits=splits).entries})
-    elif name in known:
+    elif name in known or name.startswith("timeline/"):
       names.append(name)
     elif name in families:
       names += [one for one in base if one.startswith(f"{name}/")]

@@ -67,18 +67,23 @@ class ImageTable:
       raise errors.CurationError(f"{self.path} has no column {PATH!r}, which says where an image's "
                                  f"file is; it has {', '.join(self._columns.column_names)}.")
     place = str(self._columns.column(PATH)[row].as_py() or "")
-    parts = pathlib.PurePosixPath(place).parts
-    if not parts or place.startswith("/") or ".." in parts:
+    if not is_below(place):
       raise errors.CurationError(
           f"{self.path}: image {str(self.ids[row])!r} has the path {place!r}; one below the folder "
           "of images is needed, without '..'.")
-    return (root or self.path.parent).joinpath(*parts)
+    return (root or self.path.parent) / place
 
   def metadata(self, row: int) -> dict[str, str]:
     """Other columns of an image, as text; empty cells are left out."""
     names = [name for name in self._columns.column_names if name not in (ID, TIME, PATH)]
     values = {name: self._columns.column(name)[row].as_py() for name in names}
     return {name: str(value) for name, value in values.items() if value not in (None, "")}
+
+
+def is_below(place: str) -> bool:
+  """Whether a path of a table stays below the folder of images."""
+  parts = pathlib.PurePosixPath(place).parts
+  return bool(parts) and not place.startswith("/") and ".." not in parts
 
 
 def read(path: pathlib.Path) -> ImageTable:
@@ -88,13 +93,7 @@ def read(path: pathlib.Path) -> ImageTable:
     errors.CurationError: columns are missing, ids are duplicate or invalid, or times are missing
       or invalid.
   """
-  readers = {".csv": _read_csv, ".parquet": parquet.read_table}
-  if path.suffix not in readers:
-    raise errors.CurationError(f"{path} is neither .csv nor .parquet.")
-  try:
-    columns = readers[path.suffix](path)
-  except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
-    raise errors.CurationError(f"{path} cannot be read: {error}") from error
+  columns = read_columns(path)
   names = columns.column_names
   lacking = [name for name in (ID, TIME) if name not in names]
   if lacking or len(set(names)) < len(names):
@@ -102,6 +101,17 @@ def read(path: pathlib.Path) -> ImageTable:
                                f"{ID!r} and {TIME!r} among them.")
   ids = _ids(path, columns.column(ID).to_pylist())
   return ImageTable(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
+
+
+def read_columns(path: pathlib.Path) -> pa.Table:
+  """Reads all columns of a .csv or .parquet table; cells of a .csv as text."""
+  readers = {".csv": _read_csv, ".parquet": parquet.read_table}
+  if path.suffix not in readers:
+    raise errors.CurationError(f"{path} is neither .csv nor .parquet.")
+  try:
+    return readers[path.suffix](path)
+  except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
+    raise errors.CurationError(f"{path} cannot be read: {error}") from error
 
 
 def _read_csv(path: pathlib.Path) -> pa.Table:
@@ -135,7 +145,7 @@ def _ids(path: pathlib.Path, values: list[Any]) -> np.ndarray:
 
 
 def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray:
-  found = np.array([_seconds(value) for value in values])
+  found = np.array([seconds(value) for value in values])
   missing = ids[np.isnan(found)].tolist()
   if missing:
     raise errors.CurationError(
@@ -145,7 +155,7 @@ def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray
   return found
 
 
-def _seconds(value: Any) -> float:
+def seconds(value: Any) -> float:
   """Converts a cell to seconds since 1970; NaN if it is not a time."""
   if isinstance(value, datetime.datetime):
     return _since_1970(value)

@@ -24,7 +24,8 @@ class Range(NamedTuple):
   last_id: str
 
 
-def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
+def split(times: np.ndarray, ids: np.ndarray, num: int = NUM, *, most: int | None = NUM
+          ) -> np.ndarray:
   """Computes the bucket of each image: int16 [N]; 0 is the oldest.
 
   Sizes differ by at most one; the first N mod `num` buckets are the larger ones. Images with equal
@@ -34,9 +35,10 @@ def split(times: np.ndarray, ids: np.ndarray, num: int = NUM) -> np.ndarray:
     times: float [N].
     ids: str [N].
     num: number of buckets.
+    most: greatest number of buckets; None: any.
   """
-  if not 1 <= num <= NUM:
-    raise errors.CurationError(f"Got {num} buckets; CLEAR's layout has at most {NUM}.")
+  if most is not None and not 1 <= num <= most:
+    raise errors.CurationError(f"Got {num} buckets; CLEAR's layout has at most {most}.")
   if len(times) < num:
     raise errors.CurationError(f"{len(times)} images cannot fill {num} buckets: some would be "
                                f"empty. Ask for at most {len(times)}.")

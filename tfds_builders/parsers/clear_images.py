@@ -19,7 +19,8 @@ _UNLABELED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = (),
-          unlabeled: Sequence[str] = ()) -> Iterator[example.Example]:
+          unlabeled: Sequence[str] = (), num_buckets: int = clear_listing.NUM_BUCKETS
+          ) -> Iterator[example.Example]:
   """Yields the images; those of `tests` in separate splits, those of bucket 0 without a label.
 
   Args:
@@ -27,17 +28,20 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[st
     edition: `clear_listing.PRESENT` or `FIRST`.
     tests: files that hold test images.
     unlabeled: files that hold unlabeled images of bucket 0, `all_images/0/<id>.jpg`.
+    num_buckets: buckets above are refused.
   """
   for file, path in paths.items():
     yield from (_unlabeled(path) if file in unlabeled else
-                _labeled(path, edition, file in tests))
+                _labeled(path, edition, file in tests, num_buckets))
 
 
-def _labeled(path: pathlib.Path, edition: str, is_test: bool) -> Iterator[example.Example]:
-  listing = clear_listing.read(path, edition)
+def _labeled(path: pathlib.Path, edition: str, is_test: bool, num_buckets: int
+             ) -> Iterator[example.Example]:
+  listing = clear_listing.read(path, edition, num_buckets)
   waiting = set(listing.features)
-  for name, data in archives.members(path, lambda name: bool(clear_listing.image_entry(name))):
-    entry = clear_listing.image_entry(name)
+  for name, data in archives.members(
+      path, lambda name: bool(clear_listing.image_entry(name, num_buckets))):
+    entry = clear_listing.image_entry(name, num_buckets)
     if entry not in waiting:
       raise errors.DataError(f"{path}, member {name!r} is not in the archive's tables, or "
                              "is in it twice. Get the archive again.")

@@ -22,6 +22,7 @@ from tfds_builders.parsers import archives
 
 PRESENT, FIRST = "present", "first"
 NUM_BUCKETS = 11
+ANY_NUMBER = 10_000  # `num_buckets` of archives in CLEAR's layout that are not CLEAR's.
 
 _IMAGE = re.compile(
     r"(?:^|/)labeled_images/(?P<bucket>\d+)/(?P<label>[^/]+)/(?P<id>[^/]+)\.(?:jpe?g|png)$", re.I)
@@ -66,14 +67,14 @@ def key(entry: ClearImage, is_test: bool) -> str:
   return f"{'test/' if is_test else ''}{entry.bucket:02d}/{entry.label}/{entry.id}"
 
 
-def image_entry(name: str) -> Any:
+def image_entry(name: str, num_buckets: int = NUM_BUCKETS) -> Any:
   """Returns the `ClearImage` of a member that is a labeled image; None for any other."""
-  return _entry(_IMAGE.search(name), name)
+  return _entry(_IMAGE.search(name), name, num_buckets)
 
 
-def read(path: pathlib.Path, edition: str) -> Listing:
+def read(path: pathlib.Path, edition: str, num_buckets: int = NUM_BUCKETS) -> Listing:
   """Reads the tables of an archive of this edition; DataError if it is of the other edition."""
-  found = _first(path) if edition == FIRST else _present(path)
+  found = _first(path) if edition == FIRST else _present(path, num_buckets)
   if not found.buckets:
     raise errors.DataError(f"{path} holds no buckets of CLEAR in the {edition} edition. Get the "
                            "file of this name from the publisher.")
@@ -89,16 +90,17 @@ def check_class_names(path: pathlib.Path, data: bytes) -> list[str]:
   return names
 
 
-def _entry(match: Any, name: str) -> Any:
+def _entry(match: Any, name: str, num_buckets: int) -> Any:
   if match is None:
     return None
   bucket = int(match["bucket"])
-  if bucket >= NUM_BUCKETS:
-    raise errors.DataError(f"Member {name!r} is of bucket {bucket}; CLEAR has 0 to 10.")
+  if bucket >= num_buckets:
+    raise errors.DataError(f"Member {name!r} is of bucket {bucket}; CLEAR has 0 to "
+                           f"{num_buckets - 1}.")
   return ClearImage(bucket, match["label"], match["id"])
 
 
-def _present(path: pathlib.Path) -> Listing:
+def _present(path: pathlib.Path, num_buckets: int) -> Listing:
   def wanted(name: str) -> bool:
     return bool(_METADATA.search(name) or _CLASS_NAMES.search(name))
 
@@ -116,7 +118,8 @@ def _present(path: pathlib.Path) -> Listing:
   if not entries:
     logging.warning("%s has no metadata: its iid splits are drawn from the sorted names, and may "
                     "differ from the released ones.", path)
-    entries = sorted(filter(None, map(image_entry, archives.names(path))))
+    entries = sorted(filter(None, (image_entry(name, num_buckets)
+                                   for name in archives.names(path))))
   _check_labels(path, names, entries)
   # The order of the classes is that of class_names.txt; within a class that of the metadata.
   entries.sort(key=lambda one: (one.bucket, one.label))

@@ -43,7 +43,8 @@ def label_names(name: str, *, data_dir: Optional[str] = None) -> Sequence[str]:
 def is_known(name: str) -> bool:
   """Whether there is a builder of this name, variants such as "nevis/mnist_paper" included."""
   import tfds_builders  # pylint: disable=import-outside-toplevel
-  return name in tfds_builders.names(variants=True)
+  return (name in tfds_builders.names(variants=True)
+          or tfds_builders.status.is_timeline(name))
 
 
 def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]:
@@ -64,6 +65,11 @@ def num_examples(name: str, *, data_dir: Optional[str] = None) -> Dict[str, int]
   """Number of examples by split, without reading them; {} if the data set is not prepared."""
   return {split: int(info.num_examples)
           for split, info in _builder(name, data_dir).info.splits.items()}
+
+
+def metadata(name: str, *, data_dir: Optional[str] = None) -> Dict[str, Any]:
+  """What the builder has noted of the data set; {} if it is not prepared."""
+  return dict(getattr(_builder(name, data_dir).info, "metadata", None) or {})
 
 
 def folder(name: str, *, data_dir: Optional[str] = None) -> str:

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""CLEAR-10 and CLEAR-100 as buckets: images or published features, in the paper's three protocols.
+"""CLEAR-10, CLEAR-100 and timelines as buckets: images or features, in the paper's three protocols.
 
-  iid         train and test are the released 70/30 split of each bucket, by its seed 0 to 4
+  iid         train and test are the released 70/30 split of each bucket, by its seed 0 to 4; of a
+              timeline, one of the five that were drawn when it was made
   streaming   both are all of a bucket; `protocols.clear` in its streaming mode never tests on a
               bucket that was trained on
   challenge   train is all of a bucket, test the archive of test images that was released later
@@ -9,8 +10,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
+from absl import logging
 import numpy as np
 
 from suite.contracts import tasks
@@ -23,6 +26,7 @@ PROTOCOLS = ("iid", "streaming", "challenge")
 SEEDS = (0, 1, 2, 3, 4)
 LAST = 10
 _BATCH = 1024
+_BUCKET = re.compile(r"bucket_(\d+)")
 _FEATURE = "feature"
 
 
@@ -36,7 +40,8 @@ class _Records(NamedTuple):
 
 
 def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, first: int = 1,
-         test_name: Optional[str] = None, data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+         last: Optional[int] = LAST, test_name: Optional[str] = None,
+         data_dir: Optional[str] = None) -> buckets_lib.Buckets:
   """Reads a prepared data set; buckets are called "bucket_01" to "bucket_10", as its splits are.
 
   Args:
@@ -44,6 +49,7 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
     protocol: one of `PROTOCOLS`.
     seed: of the released iid split; the other protocols have none.
     first: 1; 0 where bucket 0 is labeled, too.
+    last: number of the last bucket; None: all labeled buckets that the data set has.
     test_name: "challenge" only: the data set of the test images, if it is another one.
     data_dir: of the prepared data sets.
   """
@@ -52,7 +58,8 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
   if seed not in SEEDS:
     raise ValueError(f"seed={seed}; the released iid splits have the seeds "
                      f"{', '.join(map(str, SEEDS))}.")
-  numbers = range(first, LAST + 1)
+  numbers = (list(range(first, last + 1)) if last is not None else
+             [i for i in bucket_numbers(name, data_dir=data_dir) if i >= first])
   train = _Splits(name, [f"bucket_{i:02d}" for i in numbers], data_dir)
   tests = train
   if protocol == "challenge":
@@ -75,12 +82,30 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
   return buckets_lib.Buckets(task, tuple(found))
 
 
+def bucket_numbers(name: str, *, data_dir: Optional[str] = None) -> List[int]:
+  """The numbers of the buckets of a prepared data set that have labels, ascending."""
+  splits = tfds_source.num_examples(name, data_dir=data_dir)
+  if not splits:
+    tfds_source.open_split(name, "bucket_01", data_dir=data_dir)  # Says how to prepare it.
+  found = sorted(int(match[1]) for match in map(_BUCKET.fullmatch, splits) if match)
+  unlabelled = tfds_source.metadata(name, data_dir=data_dir).get("unlabelled_buckets", [])
+  labeled = [i for i in found if i not in unlabelled]
+  if not labeled:
+    raise ValueError(f"Data set {name!r} has no labeled buckets, but {', '.join(sorted(splits))}. "
+                     "A run needs labels: give a table with the column 'label', or curate one "
+                     "(suite curate).")
+  if len(labeled) < len(found):
+    logging.info("%s: buckets %s have no labels and take no part.", name,
+                 ", ".join(map(str, unlabelled)))
+  return labeled
+
+
 class _Splits:
   """The splits of a prepared data set; an error if one of `wanted` is missing or empty."""
 
   def __init__(self, name: str, wanted: List[str], data_dir: Optional[str]):
     self.name = name
-    self._source = tfds_source.open_split(name, "bucket_01", data_dir=data_dir)
+    self._source = tfds_source.open_split(name, _first_split(name, data_dir), data_dir=data_dir)
     info = self._source.builder.info
     missing = [split for split in wanted
                if split not in info.splits or not info.splits[split].num_examples]
@@ -133,6 +158,11 @@ class _Splits:
       return image_set.ImageSet.from_encoded(
           title, [records.inputs[i] for i in places], labels, **facts)
     return feature_set.FeatureSet.from_arrays(title, records.inputs[places], labels, **facts)
+
+
+def _first_split(name: str, data_dir: Optional[str]) -> str:
+  """A split that the data set has, to open it by."""
+  return next(iter(sorted(tfds_source.num_examples(name, data_dir=data_dir))), "bucket_01")
 
 
 def _check_classes(train: _Splits, tests: _Splits) -> None:

@@ -1,0 +1,135 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Assigns the images of a table to the splits of a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suite.compute import seeds as seeds_lib
+from suite.curation import errors
+from suite.curation.timelines import dated_table
+from suite.curation.timelines import periods
+from suite.data.images import stratified_split
+
+SEEDS = (0, 1, 2, 3, 4)  # Of the iid splits, as CLEAR's.
+_FLAGS = tuple(f"iid_test_{seed}" for seed in SEEDS)
+
+
+class PlannedImage(NamedTuple):
+  """One image: its split, id, class (None: none), file, words for messages, and features."""
+
+  split: str
+  id: str
+  label: str | None
+  path: pathlib.Path
+  where: str
+  features: dict[str, Any]
+
+
+class TimelinePlan(NamedTuple):
+  """All images of a timeline.
+
+  Attributes:
+    images: in the order of ids.
+    class_names: sorted.
+    files: the tables.
+    facts: plain values for the metadata: how it was made, and what each bucket has.
+  """
+
+  images: list[PlannedImage]
+  class_names: list[str]
+  files: list[pathlib.Path]
+  facts: dict[str, Any]
+
+
+def make(table: dated_table.DatedTable, *, by: str, num: int | None = None,
+         test: dated_table.DatedTable | None = None, test_share: float = 0.3) -> TimelinePlan:
+  """Divides the images of a table by time.
+
+  Labeled images of bucket b have the split "bucket_0b", and five random draws of a share of each
+  class for testing; images without a label "unlabelled_bucket_0b", or "bucket_0b" if none of the
+  bucket has a label. The order of the lines does not matter.
+
+  Args:
+    table: the images.
+    by, num: see `periods.divide`.
+    test: images for testing only, in the splits "test_bucket_0b".
+    test_share: share of the labeled images of a bucket that each draw has for testing.
+  """
+  if not 0 < test_share < 1:
+    raise errors.CurationError(f"test_share={test_share}; allowed is a number between 0 and 1.")
+  buckets, rule = periods.divide(table.times, table.ids, by, num)
+  class_names = sorted({str(label) for label in table.labels if label})
+  images: list[PlannedImage] = []
+  known: list[dict[str, Any]] = []
+  for number, name in enumerate(rule.names, start=1):
+    rows = _in_order(table, np.flatnonzero(buckets == number))
+    labeled = rows[table.labels[rows] != ""]
+    others = rows[table.labels[rows] == ""]
+    images += _planned(table, labeled, f"bucket_{number:02d}",
+                       _draws(table.labels[labeled], number, test_share))
+    end = f"bucket_{number:02d}"
+    images += _planned(table, others, f"unlabelled_{end}" if len(labeled) else end)
+    known.append({"bucket": number, "name": name, "images": len(labeled),
+                  "unlabelled": len(others), "test_images": 0,
+                  "classes": sorted(set(table.labels[labeled].tolist()))})
+  if test is not None:
+    images += _tests(table, test, rule, class_names, known)
+  facts = {"by": by, "num": len(rule.names), "test_share": test_share,
+           "undated_left_out": table.num_undated, "buckets": known,
+           "unlabelled_buckets": [one["bucket"] for one in known if not one["images"]]}
+  return TimelinePlan(sorted(images, key=lambda one: (one.split, one.id)), class_names,
+                      [one.path for one in (table, test) if one is not None], facts)
+
+
+def _tests(table: dated_table.DatedTable, test: dated_table.DatedTable, rule: periods.Periods,
+           class_names: Sequence[str], known: Sequence[dict[str, Any]]) -> list[PlannedImage]:
+  """Images of the test table, after checks against the other."""
+  trained = {file.resolve() for file in table.files}
+  both = [row for row, file in enumerate(test.files) if file.resolve() in trained]
+  unlabelled = np.flatnonzero(test.labels == "").tolist()
+  other = np.flatnonzero(~np.isin(test.labels, [*class_names, ""])).tolist()
+  buckets = rule.of(test.times)
+  outside = np.flatnonzero(buckets == 0).tolist()
+  for rows, what in ((both, f"are in {table.path}, too"), (unlabelled, "have no label"),
+                     (other, f"have a label that no image of {table.path} has"),
+                     (outside, f"are of a time that no bucket of {table.path} has")):
+    if rows:
+      raise errors.CurationError(f"{test.path}: {len(rows)} test images {what}: {test.say(rows)}. "
+                                 "Leave them out.")
+  images: list[PlannedImage] = []
+  for facts in known:
+    rows = _in_order(test, np.flatnonzero(buckets == facts["bucket"]))
+    facts["test_images"] = len(rows)
+    images += _planned(test, rows, f"test_bucket_{facts['bucket']:02d}", prefix="test/")
+  return images
+
+
+def _in_order(table: dated_table.DatedTable, rows: np.ndarray) -> np.ndarray:
+  """Rows in the order of time; images of one time in that of their ids."""
+  return rows[np.lexsort((table.ids[rows], table.times[rows]))]
+
+
+def _draws(labels: np.ndarray, bucket: int, share: float) -> np.ndarray:
+  """Whether each image is a test image of each draw: bool [N, 5]."""
+  found = np.zeros([len(labels), len(SEEDS)], bool)
+  num = min(max(1, round(share * len(labels))), len(labels) - 1)
+  for column, seed in enumerate(SEEDS if num > 0 else ()):
+    chosen = stratified_split.draw(labels, num, seeds_lib.derive(seed, "timeline", bucket)[0])
+    found[chosen, column] = True
+  return found
+
+
+def _planned(table: dated_table.DatedTable, rows: np.ndarray, split: str,
+             draws: np.ndarray | None = None, prefix: str = "") -> list[PlannedImage]:
+  if draws is None:
+    draws = np.zeros([len(rows), len(SEEDS)], bool)
+  return [PlannedImage(
+      split, f"{prefix}{table.ids[row]}", str(table.labels[row]) or None, table.files[row],
+      f"{table.path.name}: {table.files[row]}",
+      {"time": int(np.floor(table.times[row])), "place": -1 if prefix else place,
+       **dict(zip(_FLAGS, draws[place].tolist()))}) for place, row in enumerate(rows.tolist())]
