@@ -13,6 +13,10 @@ accuracy on bucket j after training on bucket i, and the means over its parts th
               after the last bucket, which is therefore not trained on
 
 No bucket is delivered twice: a learner must store what it needs of past ones.
+
+Classes may appear over time: the head has a place for all of them, and a test image of a class that
+no training set has had so far counts as an error. Such a series has, beside each score, the same
+score on images of known classes only, `..._known` (`suite.metrics.growing_labels`).
 """
 
 from __future__ import annotations
@@ -29,9 +33,11 @@ from suite.contracts import event_kinds
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
+from suite.metrics import growing_labels
 from suite.metrics import matrix
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -74,6 +80,7 @@ def run(
   _check(buckets, learner.transform, mode)
   batch_size = eval_batch_size or _eval_batch_size(buckets)
   checked, forward = state.done > 0, None
+  known = _known_classes(buckets)
   state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
@@ -95,6 +102,9 @@ def run(
           ledger=state.ledger, distribution=state.distribution, batch_size=batch_size,
           forward=forward, metrics=state.metrics)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
+      if known is not None:
+        record.update(growing_labels.of_known(
+            predictions["labels"], predictions["correct"], known[event.trained]))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
   return summarize(state.records, buckets, mode)
 
@@ -165,12 +175,22 @@ def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict
   return {**row, **matrix.row(acc, event.trained)} if event.tested == len(acc) - 1 else row
 
 
-def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int) -> np.ndarray:
-  """The accuracy matrix [T, T] of the records so far; NaN where nothing was evaluated."""
+def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
+  """Classes known after each bucket, bool [T, C]; None if the first has all that occur."""
+  if buckets.task.kind != tasks.SINGLE_LABEL:
+    return None
+  known = growing_labels.known_classes(
+      [bucket.train.labels for bucket in buckets], buckets.task.num_classes)
+  return known if growing_labels.grows(known, [b.test.labels for b in buckets]) else None
+
+
+def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = "accuracy"
+               ) -> np.ndarray:
+  """The matrix [T, T] of a value of the records so far; NaN where there is none."""
   acc = np.full([num_buckets, num_buckets], np.nan)
   for record in records:
-    if record["kind"] == event_kinds.PREDICT:
-      acc[record["trained_bucket"], record["bucket"]] = record["accuracy"]
+    if record["kind"] == event_kinds.PREDICT and record.get(value) is not None:
+      acc[record["trained_bucket"], record["bucket"]] = record[value]
   return acc
 
 
@@ -178,10 +198,14 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
               ) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = accuracies(records, len(buckets))
+  scores = matrix.summary(acc)
+  if any("accuracy_known" in record for record in records):
+    of_known = matrix.summary(accuracies(records, len(buckets), "accuracy_known"))
+    scores.update({f"{name}_known": score for name, score in of_known.items()})
   last = records[-1] if records else {}
   return {
       "protocol": "clear", "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
       "mode": mode, "num_events": len(records),
-      **{name: None if np.isnan(score) else score for name, score in matrix.summary(acc).items()},
+      **{name: None if np.isnan(score) else score for name, score in scores.items()},
       "matrix": [[None if np.isnan(a) else a for a in row] for row in acc.tolist()],
       **ledger_lib.costs(last)}

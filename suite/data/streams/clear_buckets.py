@@ -28,6 +28,7 @@ LAST = 10
 _BATCH = 1024
 _BUCKET = re.compile(r"bucket_(\d+)")
 _FEATURE = "feature"
+_OWN = "timeline/"
 
 
 class _Records(NamedTuple):
@@ -110,11 +111,8 @@ class _Splits:
     missing = [split for split in wanted
                if split not in info.splits or not info.splits[split].num_examples]
     if missing:
-      advice = ("No features of test images were published; give test_name, a data set that has "
-                "them." if all(split.startswith("test_") for split in missing) else
-                f"Build it again: suite data build {name}")
       raise ValueError(f"Data set {name!r} has nothing of {', '.join(missing)}; it has "
-                       f"{', '.join(sorted(info.splits))}. {advice}")
+                       f"{', '.join(sorted(info.splits))}. {_advice(name, missing)}")
     self.num_classes = info.features["label"].num_classes
     self.class_names = list(info.features["label"].names)
     self._features = info.features
@@ -149,8 +147,11 @@ class _Splits:
     places = np.arange(len(records.ids)) if chosen is None else np.flatnonzero(chosen)
     title = f"{self.name} {split} {part}".strip()
     if not len(places):
+      advice = ("Make the timeline of larger buckets (suite data timeline --num N), or run with "
+                "MODE='streaming'." if self.name.startswith(_OWN) else
+                "Build the data set again from the whole archive.")
       raise ValueError(f"{title!r} is empty: none of the {len(records.ids)} images of {split} is "
-                       "of this part. Build the data set again from the whole archive.")
+                       f"of this part. {advice}")
     facts: Dict[str, Any] = dict(kind=tasks.SINGLE_LABEL, num_classes=self.num_classes,
                                  ids=[records.ids[i] for i in places])
     labels = records.labels[places]
@@ -158,6 +159,16 @@ class _Splits:
       return image_set.ImageSet.from_encoded(
           title, [records.inputs[i] for i in places], labels, **facts)
     return feature_set.FeatureSet.from_arrays(title, records.inputs[places], labels, **facts)
+
+
+def _advice(name: str, missing: List[str]) -> str:
+  """What to do about splits that are not there."""
+  if not all(split.startswith("test_") for split in missing):
+    return f"Build it again: suite data build {name}"
+  if name.startswith(_OWN):
+    return ("Make it again with test images of every bucket (suite data timeline --test), or run "
+            "with MODE='iid' or 'streaming', which need none.")
+  return "No features of test images were published; give test_name, a data set that has them."
 
 
 def _first_split(name: str, data_dir: Optional[str]) -> str:
