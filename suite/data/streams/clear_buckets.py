@@ -28,7 +28,6 @@ LAST = 10
 _BATCH = 1024
 _BUCKET = re.compile(r"bucket_(\d+)")
 _FEATURE = "feature"
-_OWN = "timeline/"
 
 
 class _Records(NamedTuple):
@@ -148,7 +147,7 @@ class _Splits:
     title = f"{self.name} {split} {part}".strip()
     if not len(places):
       advice = ("Make the timeline of larger buckets (suite data timeline --num N), or run with "
-                "MODE='streaming'." if self.name.startswith(_OWN) else
+                "MODE='streaming'." if self.name.startswith(tfds_source.TIMELINE) else
                 "Build the data set again from the whole archive.")
       raise ValueError(f"{title!r} is empty: none of the {len(records.ids)} images of {split} is "
                        f"of this part. {advice}")
@@ -165,7 +164,7 @@ def _advice(name: str, missing: List[str]) -> str:
   """What to do about splits that are not there."""
   if not all(split.startswith("test_") for split in missing):
     return f"Build it again: suite data build {name}"
-  if name.startswith(_OWN):
+  if name.startswith(tfds_source.TIMELINE):
     return ("Make it again with test images of every bucket (suite data timeline --test), or run "
             "with MODE='iid' or 'streaming', which need none.")
   return "No features of test images were published; give test_name, a data set that has them."

@@ -36,7 +36,7 @@ def load(name: str, *, protocol: str = _IID, seed: int = 0, data_dir: Optional[s
 
 def is_own(name: str) -> bool:
   """Whether a name is that of a timeline."""
-  return name.startswith("timeline/")
+  return name.startswith(tfds_source.TIMELINE)
 
 
 def num_buckets(name: str, *, data_dir: Optional[str] = None) -> int:

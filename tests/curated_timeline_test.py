@@ -1,0 +1,104 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Six own classes by the documented commands: curation, archive, data set, table and report."""
+
+import csv
+import json
+
+import numpy as np
+from PIL import Image
+
+from suite import cli
+from suite.curation import clear_archive
+from suite.curation import collection
+from suite.curation import reviewing
+from suite.curation.sheets import sheet_page
+from suite.data.streams import timeline_buckets
+
+CLASSES = ["bus", "car", "ferry", "plane", "train", "tram"]
+NUM = 12 * 6 * 4  # Twelve of each class in each of four buckets.
+
+
+def _write(path, rows):
+  with open(path, "w", encoding="utf-8", newline="") as file:
+    csv.writer(file).writerows(rows)
+
+
+def _images(folder):
+  """Images of one color, a table of them, and features that tell the classes apart."""
+  rng = np.random.default_rng(0)
+  (folder / "photos").mkdir()
+  for i in range(NUM):
+    pixels = rng.integers(0, 30, [8, 8, 3]) + 35 * (i % 6)
+    Image.fromarray(pixels.astype(np.uint8)).save(folder / f"photos/{i:03d}.png")
+  _write(folder / "images.csv", [["id", "timestamp", "path"], *(
+      [f"{i:03d}", 1e9 + 1e5 * i, f"photos/{i:03d}.png"] for i in range(NUM))])
+  features = np.eye(6)[np.arange(NUM) % 6] + 0.1 * rng.normal(size=[NUM, 6])
+  np.save(folder / "features.npy", features.astype(np.float32))
+  _write(folder / "queries.csv", [["class", "id"], *([CLASSES[i], f"{i:03d}"] for i in range(6))])
+
+
+def _vote(work, folder):
+  """Three reviewers who know the classes; one of them takes a ferry for none."""
+  folder.mkdir()
+  for reviewer in ("ann", "bob", "cid"):
+    rows = [["sheet", "reviewer", "bucket", "class", "id", "vote"]]
+    for (bucket, label), members in reviewing.grouped(collection.candidates(work)).items():
+      key = sheet_page.key(bucket, label, [one.id for one in members])
+      rows += [[key, reviewer, bucket, label, one.id, "accept" if (
+          CLASSES[int(one.id) % 6] == label and (reviewer, label) != ("cid", "ferry"))
+                else "reject"] for one in members]
+    _write(folder / f"{reviewer}.csv", rows)
+
+
+def _do(*words):
+  assert cli.main(list(map(str, words))) == 0
+
+
+def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
+  # Slow: the table's cell is a process.
+  monkeypatch.chdir(tmp_path)
+  _images(tmp_path)
+  _do("curate", "buckets", "work", "--table", "images.csv", "--features", "features.npy",
+      "--num", 4)
+  _do("curate", "queries", "work", "--queries", "queries.csv", "--share", 0.12,
+      "--background", 0)
+  _do("curate", "sheets", "work")
+  _vote(tmp_path / "work", tmp_path / "votes")
+  _do("curate", "votes", "work", "votes")
+  _do("curate", "export", "work", "--name", "six", "--test-per-class", 2)
+  _do("data", "timeline", "work/export/six-train-image-only.zip", "--test",
+      "work/export/six-test.zip", "--name", "six", "--data_dir", "data")
+  buckets = timeline_buckets.load("timeline/six", protocol="challenge", data_dir="data")
+  assert [bucket.name for bucket in buckets] == ["bucket_01", "bucket_02", "bucket_03"]
+  assert buckets.task.num_classes == 6
+  for bucket in buckets:
+    assert np.bincount(bucket.test.labels).tolist() == [2] * 6
+    assert (np.bincount(bucket.train.labels) >= 4).all()
+    ids = [int(one.rsplit("/", 1)[1]) for one in bucket.train.ids]
+    assert [i % 6 for i in ids] == bucket.train.labels.tolist()  # Classes are in sorted order.
+  capsys.readouterr()
+  _do("run", "clear/table", "--gin_param", "DATA='timeline/six'", "--gin_file",
+      "gin/debug/short.gin", "--gin_param", "experiment.run.only=('finetune', 'er')",
+      "--gin_param", "IMAGE_SIZE=8", "--gin_param", "conv4.conv4.blocks=2", "--data_dir", "data",
+      "--only", "small net/iid")
+  _do("report", "runs/clear/table")
+  said = capsys.readouterr().out
+  assert "finetune" in said and "In" in said
+  summary = json.loads(next(tmp_path.glob("runs/clear/table/*/iid/0/er/summary.json")).read_text())
+  assert np.shape(summary["matrix"]) == (3, 3)
+  assert summary["stream"] == "timeline/six, 3 buckets, iid"
+
+
+def test_archives_may_have_more_buckets_than_clear(tmp_path):
+
+  Image.fromarray(np.zeros([4, 4, 3], np.uint8)).save(tmp_path / "x.png")
+  members = clear_archive.labeled(
+      [clear_archive.Picture(bucket, label, f"{bucket}{label}{i}", tmp_path / "x.png", {})
+       for bucket in (1, 7, 12) for label in ("bus", "tram") for i in range(4)],
+      ["bus", "tram"], clear_archive.TRAIN)
+  clear_archive.write(tmp_path / "mine.zip", members)
+  _do("data", "timeline", tmp_path / "mine.zip", "--name", "mine", "--data_dir", tmp_path)
+  buckets = timeline_buckets.load("timeline/mine", data_dir=str(tmp_path))
+  assert [(bucket.name, bucket.train.size, bucket.test.size) for bucket in buckets] == [
+      ("bucket_01", 6, 2), ("bucket_07", 6, 2), ("bucket_12", 6, 2)]
+  assert timeline_buckets.bucket_size("timeline/mine", data_dir=str(tmp_path)) == round(8 * 0.7)
