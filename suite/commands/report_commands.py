@@ -31,7 +31,7 @@ def add(commands, parents) -> None:
                       help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
                       "docs/nevis.md list them; may be repeated")
   report.add_argument("--figures", type=pathlib.Path, metavar="DIR",
-                      help="with --panel of NEVIS'22: folder for the figures")
+                      help="with --panel of NEVIS'22 or CLEAR: folder for the figures")
   report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FIGURES],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
@@ -97,15 +97,22 @@ def _report_all(args, facts: Any) -> int:
 
 def _report_panels(args, facts: Any) -> int:
   from suite.reporting.nevis_panels import panel_list
+  from suite.reporting.run_panels import bucket_panels
 
-  unknown = sorted(set(args.panel) - {panel_list.ALL, *panel_list.NAMES})
-  if unknown:
+  names = [panel_list.ALL, *panel_list.NAMES, *bucket_panels.NAMES]
+  if unknown := sorted(set(args.panel) - set(names)):
     raise gin_files.ConfigError(f"Unknown panel {', '.join(map(repr, unknown))}; with --figures "
-                                f"allowed are {panel_list.ALL}, {', '.join(panel_list.NAMES)}.")
-  panels = panel_list.load(args.dirs, args.panel, facts)
+                                f"allowed are {', '.join(names)}.")
+  of_tasks = [name for name in args.panel if name not in bucket_panels.NAMES]
+  of_buckets = (list(bucket_panels.NAMES) if panel_list.ALL in args.panel else
+                [name for name in bucket_panels.NAMES if name in args.panel])
+  panels = [*(panel_list.load(args.dirs, of_tasks, facts) if of_tasks else []),
+            *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else [])]
   if not panels:
+    kinds = ["NEVIS'22"] * bool(of_tasks) + ["CLEAR"] * bool(of_buckets)
     raise gin_files.ConfigError(
-        f"No run of NEVIS'22 in {', '.join(args.dirs)} has what {', '.join(args.panel)} shows. "
+        f"No run of {' or '.join(kinds)} in {', '.join(args.dirs)} has what "
+        f"{', '.join(args.panel)} shows. "
         "Leave --panel out for the tables of all protocols.")
   for panel in panels:
     print(panel.text_table().text())

@@ -22,29 +22,29 @@ import numpy as np
 
 def in_domain(acc: np.ndarray) -> float:
   """Mean of R[i, i]."""
-  return _mean(np.diagonal(_square(acc)))
+  return _mean(np.diagonal(checked(acc)))
 
 
 def next_domain(acc: np.ndarray) -> float:
   """Mean of R[i, i + 1]; NaN for one bucket."""
-  return _mean(np.diagonal(_square(acc), offset=1))
+  return _mean(np.diagonal(checked(acc), offset=1))
 
 
 def accuracy(acc: np.ndarray) -> float:
   """Mean accuracy on the buckets seen so far, the current one included: j <= i."""
-  acc = _square(acc)
+  acc = checked(acc)
   return _mean(acc[np.tril_indices(len(acc))])
 
 
 def backward_transfer(acc: np.ndarray) -> float:
   """CLEAR's BwT: mean accuracy on earlier buckets, j < i."""
-  acc = _square(acc)
+  acc = checked(acc)
   return _mean(acc[np.tril_indices(len(acc), k=-1)])
 
 
 def forward_transfer(acc: np.ndarray) -> float:
   """CLEAR's FwT: mean accuracy on later buckets, j > i."""
-  acc = _square(acc)
+  acc = checked(acc)
   return _mean(acc[np.triu_indices(len(acc), k=1)])
 
 
@@ -59,7 +59,7 @@ def lopez_paz_backward_transfer(acc: np.ndarray) -> float:
 
   Negative values are forgetting.
   """
-  acc = _square(acc)
+  acc = checked(acc)
   return _mean((acc[-1] - np.diagonal(acc))[:-1])
 
 
@@ -69,7 +69,7 @@ def chaudhry_forgetting(acc: np.ndarray) -> float:
   Positive values are forgetting. The maximum is over all earlier rows, including those before
   training on j; only these (i < j) may be missing.
   """
-  acc = _square(acc)
+  acc = checked(acc)
   if len(acc) < 2:
     return float("nan")
   earlier = acc[:-1, :-1]
@@ -80,7 +80,7 @@ def chaudhry_forgetting(acc: np.ndarray) -> float:
 
 def row(acc: np.ndarray, t: int) -> dict[str, float]:
   """Scores of row t: of the model that has been trained up to bucket t."""
-  acc = _square(acc)
+  acc = checked(acc)
   return {
       "in_domain": float(acc[t, t]),
       "next_domain": float(acc[t, t + 1]) if t + 1 < len(acc) else float("nan"),
@@ -103,7 +103,8 @@ def summary(acc: np.ndarray) -> dict[str, float]:
   }
 
 
-def _square(acc: np.ndarray) -> np.ndarray:
+def checked(acc: np.ndarray) -> np.ndarray:
+  """The matrix as float64 [T, T]; other shapes are refused."""
   acc = np.asarray(acc, np.float64)
   if acc.ndim != 2 or acc.shape[0] != acc.shape[1] or not len(acc):
     raise ValueError(f"Got an accuracy matrix of shape {list(acc.shape)}; expected [T, T], NaN "

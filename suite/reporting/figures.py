@@ -18,6 +18,7 @@ from matplotlib import ticker
 from matplotlib.backends import backend_agg
 import numpy as np
 
+from suite.reporting import charts
 from suite.reporting import label_places
 
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
@@ -187,6 +188,39 @@ def accuracy_matrix(
     bar = figure.colorbar(image, ax=axes, shrink=0.9)
     bar.set_label("Accuracy, %")
     bar.outline.set_visible(False)
+  return figure
+
+
+def plotted(plot: charts.Plot, *, title: str = "") -> figure_lib.Figure:
+  """Draws a plot with its deviations."""
+  return plotted_below([plot], [""], title=title)
+
+
+def plotted_below(plots: Sequence[charts.Plot], names: Sequence[str], *, title: str = ""
+                  ) -> figure_lib.Figure:
+  """Draws plots of the same axes one below the other, each with its name; one legend for all."""
+  with style():
+    figure, first = new_axes("", width=8.6, height=0.6 + 3.2 * len(plots),
+                             legend=max(len(plot.series) for plot in plots))
+    grid = figure.add_gridspec(len(plots), 1)
+    first.set_subplotspec(grid[0])
+    rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(plots)))]
+    for axes, plot, name in zip(rows, plots, names):
+      for i, line in enumerate(plot.series):
+        y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
+        shape = {"linestyle": "none"} if line.shape == charts.POINTS else {}
+        axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **look(i),
+                                                               **shape})
+        if len(line.deviation) and line.shape != charts.POINTS:
+          spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
+          axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
+                            linewidth=0)
+      axes.set_xlabel(plot.x_label)
+      axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
+      axes.set_title(name, loc="left", fontsize=10)
+      axes.grid(True, which="major")
+    first.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
   return figure
 
 

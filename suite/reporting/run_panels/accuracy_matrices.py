@@ -8,6 +8,7 @@ import numpy as np
 from suite.metrics import stream_groups
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
+from suite.reporting.run_panels import bucket_curves
 from suite.reporting.run_panels import run_streams
 
 
@@ -35,7 +36,5 @@ def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
 
 def _mean(learner: run_streams.LearnerRuns) -> np.ndarray | None:
   """[T, T]; None if no finished seed has a matrix. Seeds of another shape are left out."""
-  found = [np.array(run.summary["matrix"], dtype=float) for run in learner.finished
-           if run.summary.get("matrix")]
-  return stream_groups.seed_mean(np.stack(
-      [matrix for matrix in found if matrix.shape == found[0].shape])) if found else None
+  found = bucket_curves.matrices(learner)
+  return stream_groups.seed_mean(np.stack(found)) if found else None

@@ -16,6 +16,7 @@ from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import task_facts
 from suite.reporting.run_panels import accuracy_matrices
+from suite.reporting.run_panels import bucket_panels
 from suite.reporting.run_panels import compute_phases
 from suite.reporting.run_panels import config_differences
 from suite.reporting.run_panels import run_list
@@ -32,6 +33,7 @@ NAMES = {
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
     "summary": "every value of the summaries", "runs": "each run with its records",
     "table": "tables of a paper, and leaderboards",
+    **bucket_panels.NAMES,
 }
 
 
@@ -93,5 +95,6 @@ def _of_stream(stream: run_streams.Stream, facts: Mapping[str, task_facts.TaskFa
       stream_results.build(stream.runs), facts=facts)
   return panel_lib.Section(stream.title, [
       *scores.build(stream), *own, *stream_curves.build(stream), *accuracy_matrices.build(stream),
+      *bucket_panels.build(stream),
       *compute_phases.build(stream), *config_differences.build(stream),
       summary_panels.of_stream(stream), *run_list.build(stream)])
