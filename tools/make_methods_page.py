@@ -82,6 +82,30 @@ model stands in: as `Finetune(model, start=starts.Pretrained())` in Python, or a
 application whose published weights were fetched by hand (see the gin file). Its errors are not \
 comparable with the paper's PT-ext.
 """
+_CLEAR = """
+## On CLEAR
+
+`gin/learners/clear_rows.gin` has the rows of the paper's table as `ROWS`, and
+`gin/learners/clear_more_rows.gin` further methods as `MORE_ROWS`; `digits/clear_methods` runs
+them.
+
+- **References.** `JOINT` is trained from new weights on all buckets so far, `CUMULATIVE` goes
+on from the last weights, and `EACH_BUCKET` is trained from new weights on each bucket alone.
+- **Online mode.** `gin/learners/online.gin`, included after `on_clear.gin`, makes one pass over
+each bucket in batches of 10 at one rate; `digits/clear_online` is a run of it. Memories take a
+bucket in at its end in this mode, too.
+- **LwF.** On CLEAR `LWF` has the paper's strengths, from 0 to 2 over `NUM_BUCKETS`.
+`LWF_GROWING` adds 2 / 9 for each phase, the same over ten buckets, and needs no number of them;
+it runs on FLUID, too.
+- **GEM** keeps the newest rows of each past bucket and looks at all of them in each step: its
+cost grows with the memory, and it holds a gradient for each bucket. The quadratic program in as
+many numbers as buckets is solved by SciPy and is not counted in FLOPs.
+- **GSS** is the greedy version. At the end of a bucket its memory makes the gradient of each
+new example and of 10 held ones for every 10 examples (`Gss.subset`, `Gss.block`), which is
+charged; the products of these gradients are not.
+- **MER** makes an update on each single row, incoming and replayed: many small steps. Batch
+norms then normalize single images; take a net without them, or features.
+"""
 _REASONS = """
 ## Why a method does not run
 
@@ -125,7 +149,7 @@ def page() -> str:
   on_cfsl = sum("cfsl" in method.protocols for method in every)
   head = _HEAD.format(num_methods=len(every), cells=cells, running=running,
                       percent=100 * running / cells, on_cfsl=on_cfsl)
-  return "\n".join([head, _matrix(every), _NEVIS, _REASONS, _refusals(every), _DEVICES])
+  return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _REASONS, _refusals(every), _DEVICES])
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:

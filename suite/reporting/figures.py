@@ -215,6 +215,8 @@ def plotted_below(plots: Sequence[charts.Plot], names: Sequence[str], *, title: 
           spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
           axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
                             linewidth=0)
+      if all(isinstance(x, int) for line in plot.series for x in line.x):
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
       axes.set_xlabel(plot.x_label)
       axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
       axes.set_title(name, loc="left", fontsize=10)

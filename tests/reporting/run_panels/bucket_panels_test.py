@@ -26,7 +26,7 @@ def clear_run(folder, seed=0, answers=None, task="toy", matrix=None):
   records = [{"event": 0, "protocol": "clear", "mode": "iid", "task": task, "kind": "train",
               "num_classes": 2, "trained_bucket": 0, "bucket": 0}]
   for i, ((trained, tested), top1) in enumerate((answers or {}).items(), 1):
-    correct, name = LABELS == top1, f"predictions/{i:04d}.parquet"
+    correct, name = np.array(top1) == LABELS, f"predictions/{i:04d}.parquet"
     predictions.save(folder / name, ids=[str(k) for k in range(4)], labels=LABELS,
                      top1=np.array(top1), true_class_probability=np.zeros(4), correct=correct)
     records.append({**records[0], "event": i, "kind": "predict", "trained_bucket": trained,
