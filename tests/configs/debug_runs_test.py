@@ -30,6 +30,8 @@ TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
 NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods",
                     "lifelong/own_models")
+# Their methods, and those of leaderboards, run in tests/contracts/method_matrix_test.py.
+OF_MATRIX = ("digits/clear_methods",)
 ENCODER_OF = {"digits/nevis_pt": "digits/nevis_pretrain", "nevis/pt": "nevis/pretrain_mt"}
 
 
@@ -50,7 +52,7 @@ def _chosen() -> dict[str, tuple[str, ...]]:
   for name in ["quickstart", *(name for name in RUNS if name != "quickstart")]:
     benchmark = name.replace("quickstart", "nevis/").replace("digits/", "").replace("_", "/")
     benchmark, names = benchmark.split("/")[0], _learners(name)
-    new = () if benchmark == "leaderboard" else tuple(  # Its methods are those of the matrix.
+    new = () if benchmark == "leaderboard" or name in OF_MATRIX else tuple(
         n for n in names if (benchmark, n) not in seen)
     chosen[name] = new or (names[0],)
     seen |= {(benchmark, n) for n in names}
