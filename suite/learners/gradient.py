@@ -307,7 +307,7 @@ class GradientLearner(tf.Module):
     data = objective_lib.Data(
         tf.concat([codes, held.images], 0), tf.concat([labels, held.labels], 0),
         size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
-        groups=held.groups)
+        groups=self.memory.held_groups())
     return data, size
 
   def _remember_delivered(self, phase: phase_lib.Phase, current: Arrays) -> None:
@@ -374,7 +374,8 @@ class GradientLearner(tf.Module):
     if self._recipe.train_on == "memory":
       codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
       return phase_lib.data_of(codes, labels, classes), 0, int(tf.size(labels))
-    data = objective_lib.Data(codes, labels, held.images, held.logits, classes, held.groups)
+    data = objective_lib.Data(codes, labels, held.images, held.logits, classes,
+                              self.memory.held_groups())
     return data, first, len(stored.labels) - first
 
   def stored_macs(self, num_stored: int) -> int | None:

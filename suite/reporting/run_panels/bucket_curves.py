@@ -130,8 +130,8 @@ def figure6(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   rows = [[label, i + 1, *panel_lib.plain_list(row)]
           for label, acc in shown.items() for i, row in enumerate(acc)]
   return [panel_lib.Panel(
-      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the paper's figure 6", columns, rows,
-      notes, chart=charts.Matrices(
+      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the paper's figure 6", columns,
+      rows, notes, chart=charts.Matrices(
           {label: panel_lib.plain_list(100 * acc) for label, acc in shown.items()},
           dict.fromkeys(shown, names), dict.fromkeys(shown, names), "Tested on bucket",
           "Trained up to bucket", "Accuracy, %"))]

@@ -66,15 +66,11 @@ class ComparingRule(Protocol):
 
 
 class Held(NamedTuple):
-  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0].
-
-  Also groups int64 [n], such as buckets, of a rule that has them; else None.
-  """
+  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
 
   images: tf.Tensor
   labels: tf.Tensor
-  logits: tf.Tensor = None
-  groups: tf.Tensor | None = None
+  logits: tf.Tensor | None = None
 
 
 # Held and new examples to the largest cosine of each new one's gradient with the held ones', [c].
@@ -158,9 +154,12 @@ class Memory(tf.Module):
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
     slots = tf.range(self.size.read_value())
-    found = Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
+    return Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
+
+  def held_groups(self) -> tf.Tensor | None:
+    """The group of all that is held, such as its bucket, int64 [n]; None: the rule has none."""
     groups = getattr(self.rule, "groups", None)
-    return found if groups is None else found._replace(groups=tf.gather(groups, slots))
+    return None if groups is None else groups[:self.size.read_value()]
 
 
 def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:

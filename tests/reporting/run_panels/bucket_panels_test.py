@@ -81,7 +81,7 @@ def test_they_are_printed_drawn_and_part_of_the_report(run_dir, tmp_path, capsys
   assert {path.name for path in tmp_path.iterdir()} == {"distance.png", "classes.png"}
   section, = report_sections.load([run_dir])
   assert set(panels(run_dir)) <= {panel.name for panel in section.panels}
-  assert cli.main(["report", str(run_dir), "--panel", "paper_matrix", "--figures", str(tmp_path)]) == 2
+  assert cli.main(["report", str(run_dir), "--panel", "paper_matrix", "--figures", "x"]) == 2
   assert "No run of CLEAR in" in capsys.readouterr().err
   assert cli.main(["report", str(run_dir), "--panel", "anytime"]) == 0
   assert "average anytime" in capsys.readouterr().out
