@@ -104,7 +104,8 @@ many numbers as buckets is solved by SciPy and is not counted in FLOPs.
 new example and of 10 held ones for every 10 examples (`Gss.subset`, `Gss.block`), which is
 charged; the products of these gradients are not.
 - **MER** makes an update on each single row, incoming and replayed: many small steps. Batch
-norms then normalize single images; take a net without them, or features.
+norms then normalize single images; take a net without them, or features. On several devices the
+first makes all updates.
 """
 _REASONS = """
 ## Why a method does not run

@@ -29,11 +29,13 @@ from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
+from suite.training.memories import gss
 from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import der
 from suite.training.objectives import ewc
 from suite.training.objectives import lwf
+from suite.training.objectives import mer
 from suite.training.objectives import mir
 from suite.training.sequence import update_strategies
 
@@ -154,6 +156,30 @@ def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
   found = mac_views.views(
       *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
   assert found["macs_exact_cached"] == 20 * head + now.ledger.totals()["macs"]
+
+
+def test_macs_of_gradients_that_a_memory_compares(tmp_path):
+  learner = begun(tmp_path, features=frozen_backbone.pixels, replay_batch=8,
+                  memory=memory.Memory(12, gss.Gss(subset=3, block=8)))
+  # 20 new ones in three blocks, nothing held before the first; then 10 in two, 12 being held.
+  for num, num_old, compared in ((20, 0, 12 + 2 * 3), (30, 20, 10 + 2 * 3)):
+    now, planned, data = here(tmp_path), learner.stored_macs(num), stored(num, num_old)
+    codes = data.codes.reshape([num, -1]) / np.float32(255)
+    record = learner.learn_stored(data._replace(codes=codes), now)
+    replayed = 8 * now.ledger.totals()["steps_train"] if num_old else 0
+    assert record["passes"] == 2 * num + replayed + compared
+    # Forward, and the gradient of the weights.
+    assert now.ledger.totals()["macs"] == planned == record["passes"] * 2 * 192 * 5
+
+
+def test_macs_of_updates_on_single_rows(tmp_path):
+  learner = begun(tmp_path, features=frozen_backbone.pixels, objective=mer.Mer(batches=2),
+                  memory=held(), replay_batch=8)
+  now, planned, data = here(tmp_path), learner.stored_macs(20), stored(20)
+  codes = data.codes.reshape([20, -1]) / np.float32(255)
+  record = learner.learn_stored(data._replace(codes=codes), now)
+  assert record["passes"] == 2 * 2 * 20  # Two epochs, two batches; nothing to replay as yet.
+  assert now.ledger.totals()["macs"] == planned == record["passes"] * 2 * 192 * 5
 
 
 def test_macs_of_a_memory(tmp_path):
