@@ -33,6 +33,10 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "")
       disk is full. No partially prepared data are left behind.
   """
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
+  if status.is_timeline(name):
+    found = status.inspect(name, data_dir)
+    raise errors.DataError(f"{name}: {found.reason}. It is made by: "
+                           f"{found.command or 'suite data timeline'}")
   catalog.find(name)
   directory = status.data_directory(data_dir)
   found = status.inspect(name, data_dir)

@@ -110,12 +110,6 @@ def is_timeline(dataset_name: str) -> bool:
   return dataset_name.startswith(f"{TIMELINE}/")
 
 
-def timelines(data_dir: DataDir = None) -> list[str]:
-  """Returns the names of the timelines that are prepared, sorted."""
-  found = data_directory(data_dir).glob(f"{TIMELINE}/*/{TIMELINE_VERSION}/dataset_info.json")
-  return sorted(f"{TIMELINE}/{path.parent.parent.name}" for path in found)
-
-
 def _timeline(name: str, data_dir: DataDir, deep: bool) -> Status:
   folder = data_directory(data_dir) / name / TIMELINE_VERSION
   problem = _problem(folder) or (damage(folder) if deep else "")

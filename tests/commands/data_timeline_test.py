@@ -2,6 +2,7 @@
 """`suite data timeline`: from a table of images to a run, and all that may be wrong with it."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -70,6 +71,23 @@ def test_what_is_prepared_is_told_and_left_alone(own, capsys):
   said = capsys.readouterr().out
   assert "timeline/mine: prepared in" in said
   assert "suite data timeline TABLE --by year --name no" in said
+
+
+def test_a_timeline_is_not_built_by_its_name_alone(tmp_path, capsys):
+  assert cli.main(["data", "build", "timeline/no", "--data_dir", str(tmp_path)]) == 1
+  assert "It is made by: suite data timeline TABLE --by year --name no" in capsys.readouterr().err
+  with pytest.raises(ValueError, match="timeline/no is not prepared in .*suite data timeline"):
+    timeline_buckets.load("timeline/no", data_dir=str(tmp_path))
+
+
+@pytest.mark.skipif(
+    not pathlib.Path(os.environ.get("LIFELONG_DATA_DIR", "/none"), "nevis", "cifar10").is_dir(),
+    reason="needs nevis/cifar10, prepared in $LIFELONG_DATA_DIR")
+def test_a_drifting_series_is_another_name():
+  data = os.environ["LIFELONG_DATA_DIR"]
+  buckets = timeline_buckets.load("drifting/cifar10_small", data_dir=data)
+  assert len(buckets) == timeline_buckets.num_buckets("drifting/cifar10_small")
+  assert buckets[0].train.size == timeline_buckets.bucket_size("drifting/cifar10_small")
 
 
 def test_a_rebuild_gives_the_same_records_whatever_the_order_of_the_lines(own, tmp_path):
