@@ -14,6 +14,7 @@ from suite import cli
 from suite.data.streams import timeline_buckets
 from tests.shared import dated_images
 
+PREPARED = os.environ.get("LIFELONG_DATA_DIR", "/none")  # Tests do not see it.
 SIZES = {"bucket_01": 30, "bucket_02": 30, "bucket_03": 42}  # 6 x 5, 5 x 6, 6 x 7 images.
 
 
@@ -81,11 +82,10 @@ def test_a_timeline_is_not_built_by_its_name_alone(tmp_path, capsys):
 
 
 @pytest.mark.skipif(
-    not pathlib.Path(os.environ.get("LIFELONG_DATA_DIR", "/none"), "nevis", "cifar10").is_dir(),
+    not pathlib.Path(PREPARED, "nevis", "cifar10").is_dir(),
     reason="needs nevis/cifar10, prepared in $LIFELONG_DATA_DIR")
 def test_a_drifting_series_is_another_name():
-  data = os.environ["LIFELONG_DATA_DIR"]
-  buckets = timeline_buckets.load("drifting/cifar10_small", data_dir=data)
+  buckets = timeline_buckets.load("drifting/cifar10_small", data_dir=PREPARED)
   assert len(buckets) == timeline_buckets.num_buckets("drifting/cifar10_small")
   assert buckets[0].train.size == timeline_buckets.bucket_size("drifting/cifar10_small")
 
