@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from suite import cli
+from suite.data.images import tfds_source
 from suite.data.streams import timeline_buckets
 from tests.shared import dated_images
 
@@ -81,10 +82,10 @@ def test_a_timeline_is_not_built_by_its_name_alone(tmp_path, capsys):
     timeline_buckets.load("timeline/no", data_dir=str(tmp_path))
 
 
-@pytest.mark.skipif(
-    not list(pathlib.Path(PREPARED).glob("nevis/cifar10/*/dataset_info.json")),
-    reason="needs nevis/cifar10, prepared in $LIFELONG_DATA_DIR")
 def test_a_drifting_series_is_another_name():
+  reason, _ = tfds_source.why_missing("nevis/cifar10", data_dir=PREPARED)
+  if reason:
+    pytest.skip(f"$LIFELONG_DATA_DIR has no nevis/cifar10: {reason}")
   buckets = timeline_buckets.load("drifting/cifar10_small", data_dir=PREPARED)
   assert len(buckets) == timeline_buckets.num_buckets("drifting/cifar10_small")
   assert buckets[0].train.size == timeline_buckets.bucket_size("drifting/cifar10_small")
