@@ -2,8 +2,10 @@
 """`suite curate ...`: curates a data set in the layout of CLEAR, step by step.
 
     suite curate encode  WORK --table T.csv --application ResNet50 --weights W_notop.h5
+    suite curate encode  WORK --table T.csv --clip DIR             for text queries
     suite curate buckets WORK --table T.csv --features F.npy
     suite curate queries WORK --queries Q.csv --query-features Q.npy
+    suite curate queries WORK --clip DIR --text bus --text "laptop=laptop, computer"
     suite curate sheets  WORK
     suite curate votes   WORK VOTES...
     suite curate export  WORK
@@ -17,6 +19,7 @@ worked example.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import json
 import pathlib
 import sys
@@ -67,8 +70,9 @@ def _add_encode(found: argparse.ArgumentParser) -> None:
   _add_table(found)
   _add_images(found)
   found.add_argument("--application", help="name of a network of keras.applications")
-  found.add_argument("--weights", type=Path, required=True,
-                     help="weights of the application, or a .keras file")
+  given = found.add_mutually_exclusive_group(required=True)
+  given.add_argument("--weights", type=Path, help="weights of the application, or a .keras file")
+  _add_clip(given, found)
   found.add_argument("--scale", choices=encoders.SCALES, default="none",
                      help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
   found.add_argument("--size", type=int, help="image size (224, or that of the .keras file)")
@@ -85,7 +89,13 @@ def _add_buckets(found: argparse.ArgumentParser) -> None:
 
 def _add_queries(found: argparse.ArgumentParser) -> None:
   rule = selection.SelectionRule()
-  found.add_argument("--queries", type=Path, required=True, help="CSV: class, prompt or class, id")
+  given = found.add_mutually_exclusive_group(required=True)
+  given.add_argument("--queries", type=Path, help="CSV: class, prompt or class, id")
+  given.add_argument("--text", action="append", metavar="[CLASS=]PROMPT",
+                     help="a text query, by --clip; may be repeated")
+  _add_clip(found, found)
+  found.add_argument("--template", action="append", metavar="TEXT",
+                     help="text with {} around each prompt of --clip; the mean of several (none)")
   found.add_argument("--query-features", type=Path, metavar="NPY",
                      help="features of the prompts, [Q, D]")
   found.add_argument("--share", type=float, default=rule.share,
@@ -126,6 +136,13 @@ def _add_table(found: argparse.ArgumentParser) -> None:
                      help=".csv or .parquet with id, timestamp, path, ...")
 
 
+def _add_clip(place: Any, found: argparse.ArgumentParser) -> None:
+  place.add_argument("--clip", type=Path, metavar="DIR",
+                     help="folder of a CLIP: model.safetensors, vocabulary, perhaps config.json")
+  found.add_argument("--clip-model", metavar="NAME",
+                     help="architecture that the weights must have, such as ViT-B/32 or RN50")
+
+
 def _add_images(found: argparse.ArgumentParser) -> None:
   found.add_argument("--images", type=Path, metavar="DIR",
                      help="root folder of the paths in the table (the table's folder)")
@@ -146,6 +163,8 @@ def _make(run: Step, args: argparse.Namespace) -> int:
 
 def _encode(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import selecting
+  if args.clip:
+    return _encode_by_clip(args)
   size = args.size or (224 if args.application else None)
 
   def make() -> Any:
@@ -158,6 +177,19 @@ def _encode(args: argparse.Namespace) -> manifest.Manifest:
       parameters={"application": args.application, "scale": args.scale, "size": size})
 
 
+def _encode_by_clip(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import clip_encoder
+  from suite.curation import selecting
+  if args.application or args.size or args.scale != "none":
+    raise errors.CurationError("--clip says how images are read; leave out --application, --size "
+                               "and --scale.")
+  return selecting.encode(
+      args.work, args.table,
+      lambda: clip_encoder.load(args.clip, args.clip_model, batch_size=args.batch_size),
+      weights=clip_encoder.files(args.clip), images=args.images, again=args.again,
+      parameters={"clip_model": args.clip_model})
+
+
 def _buckets(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import selecting
   return selecting.buckets(args.work, args.table, args.features, num=args.num, again=args.again)
@@ -166,8 +198,37 @@ def _buckets(args: argparse.Namespace) -> manifest.Manifest:
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import selecting
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
+  by_text = None
+  if args.clip:
+    from suite.curation import clip_encoder
+    templates = args.template or [clip_encoder.TEMPLATE]
+    clip_encoder.check_templates(templates)
+    by_text = selecting.TextQueries(
+        lambda: clip_encoder.load(args.clip, args.clip_model, templates),
+        clip_encoder.files(args.clip),
+        {"clip_model": args.clip_model, "templates": templates}, _texts(args.text or ()))
+  elif args.text or args.template or args.clip_model:
+    raise errors.CurationError("--text, --template and --clip-model need --clip DIR, the CLIP that "
+                               "encoded the images.")
+  if by_text and args.query_features:
+    raise errors.CurationError("--query-features and --clip both give the queries' features; leave "
+                               "out one.")
   return selecting.queries(args.work, args.queries, args.query_features, rule=rule,
-                           again=args.again)
+                           by_text=by_text, again=args.again)
+
+
+def _texts(given: Sequence[str]) -> dict[str, str]:
+  """Reads CLASS=PROMPT; a prompt alone is its own class, with _ for blanks."""
+  found: dict[str, str] = {}
+  for text in given:
+    name, equals, prompt = text.partition("=")
+    if not equals:
+      name, prompt = "_".join(text.split()), text
+    if name in found:
+      raise errors.CurationError(f"Class {name!r} has several --text. Join its texts with commas "
+                                 "in one prompt, as CLEAR does.")
+    found[name] = prompt
+  return found
 
 
 def _sheets(args: argparse.Namespace) -> manifest.Manifest:

@@ -2,8 +2,8 @@
 """Encoders of image files to features [n, D], for example a Keras model with weights.
 
 An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. An encoder with
-`encode_text(texts)` also supports text queries (`queries.from_text`). Keras models have no
-`encode_text`: with these, text queries need features that were computed elsewhere.
+`encode_text(texts)` also supports text queries (`queries.from_text`): `clip_encoder` has it. Other
+Keras models have none: with these, text queries need features that were computed elsewhere.
 """
 
 from __future__ import annotations
@@ -31,14 +31,24 @@ class KerasEncoder:
   """
 
   def __init__(self, model: Any, preprocess: Callable[[np.ndarray], Any], size: int,
-               batch_size: int = 64):
-    """model: float32 [B, S, S, 3] -> [B, D]; preprocess: pixels 0..255 -> the model's input."""
+               batch_size: int = 64,
+               read: Callable[[pathlib.Path, int], np.ndarray] = pictures.square):
+    """Takes a model and how its images are read.
+
+    Args:
+      model: float32 [B, S, S, 3] -> [B, D].
+      preprocess: pixels 0..255 -> the model's input.
+      size: S.
+      batch_size: B.
+      read: (path, S) -> uint8 [S, S, 3].
+    """
     shape = tuple(model.output_shape) if not isinstance(model.output_shape, list) else ()
     if len(shape) != 2 or not shape[1]:
       raise errors.CurationError(f"The model gives {model.output_shape}; features [B, D] are "
                                  "needed. Let it end with a pooling layer.")
     self.width, self.size = int(shape[1]), size
     self._model, self._preprocess, self._batch = model, preprocess, batch_size
+    self._read = read
 
   def encode(self, paths: Sequence[pathlib.Path]) -> np.ndarray:
     """Encodes images to float32 [n, D]; batches are padded so that one shape is compiled."""
@@ -46,7 +56,7 @@ class KerasEncoder:
     for start in range(0, len(paths), self._batch):
       chosen = paths[start:start + self._batch]
       batch = np.zeros([self._batch, self.size, self.size, 3], np.float32)
-      batch[:len(chosen)] = [pictures.square(path, self.size) for path in chosen]
+      batch[:len(chosen)] = [self._read(path, self.size) for path in chosen]
       parts.append(np.asarray(self._model.predict_on_batch(self._preprocess(batch)))[:len(chosen)])
     return np.concatenate(parts).astype(np.float32)
 

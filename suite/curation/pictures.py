@@ -46,6 +46,18 @@ def square(path: pathlib.Path, size: int) -> np.ndarray:
     return np.asarray(resized.crop((left, top, left + size, top + size)))
 
 
+def clip_square(path: pathlib.Path, size: int) -> np.ndarray:
+  """Resizes the shorter edge bicubically and crops the center: uint8 [S, S, 3], as CLIP does.
+
+  The longer edge is rounded down, and the offset of the crop to the nearest (halves to even).
+  """
+  with opened(path) as image:
+    shape = [size * edge // min(image.size) for edge in image.size]
+    left, top = (round((edge - size) / 2) for edge in shape)
+    resized = image.resize(shape, Image.Resampling.BICUBIC)
+    return np.asarray(resized.crop((left, top, left + size, top + size)))
+
+
 def data_uri(path: pathlib.Path, size: int) -> str:
   """Thumbnail of at most `size` x `size` pixels as a JPEG data URI."""
   with opened(path) as image:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import pathlib
 import re
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Queries(NamedTuple):
 
 
 def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_files.FeatureFiles,
-         rows: Mapping[str, int]) -> Queries:
+         rows: Mapping[str, int], make: Callable[[], Any] | None = None) -> Queries:
   """Reads queries.
 
   Args:
@@ -48,6 +48,7 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
     vectors: .npy file of the prompts' features, [Q, D]; None with ids.
     features: features of the images.
     rows: id -> row of the features.
+    make: builds an encoder with `encode_text`, for texts without features.
   """
   lines = storage.read_csv(table, ["class"])
   if not lines:
@@ -58,11 +59,13 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
                                  f"out {vectors}, or give a table of class and prompt.")
     return _of_images(table, lines, features, rows)
   prompts = [line.get("prompt") or line["class"] for line in lines]
+  if vectors is None and make is not None:
+    return from_text(make(), [line["class"] for line in lines], prompts)
   if vectors is None:
     raise errors.CurationError(
-        f"{table} holds texts, and no model of texts comes with this tool. Encode them, "
-        f"{errors.some(prompts)}, by the text half of the encoder of the images, one row a line, "
-        "and give the .npy file.")
+        f"{table} holds texts, and no model of texts comes with this tool. Give --clip DIR if CLIP "
+        f"encoded the images; else encode {errors.some(prompts)} by the text half of the encoder "
+        "of the images, one row a line, and give the .npy file.")
   return _sorted([line["class"] for line in lines], prompts, feature_files.read(vectors), table)
 
 

@@ -7,7 +7,7 @@ import collections
 from collections.abc import Mapping, Sequence
 import dataclasses
 import pathlib
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -83,15 +83,42 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
                       again=again)
 
 
-def queries(work: pathlib.Path, table: pathlib.Path, vectors: pathlib.Path | None = None, *,
-            rule: selection.SelectionRule | None = None, again: bool = False) -> manifest.Manifest:
-  """Searches the queries: WORK/queries has candidates by class and bucket, and ambiguous images."""
+class TextQueries(NamedTuple):
+  """Text queries by the encoder of the images.
+
+  Attributes:
+    make: builds an encoder with `encode_text`.
+    files: files that the encoder reads, the weights first.
+    parameters: plain values that affect it.
+    texts: class -> prompt; {}: those of the table.
+  """
+
+  make: Callable[[], Any]
+  files: Sequence[pathlib.Path]
+  parameters: Mapping[str, Any]
+  texts: Mapping[str, str] = {}
+
+
+def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Path | None = None, *,
+            rule: selection.SelectionRule | None = None, by_text: TextQueries | None = None,
+            again: bool = False) -> manifest.Manifest:
+  """Searches the queries: WORK/queries has candidates by class and bucket, and ambiguous images.
+
+  The queries are those of a table, or `by_text.texts` if that is None.
+  """
   rule = rule or selection.SelectionRule()
   before = manifest.verified(work, collection.BUCKETS)
+  if by_text and (work / collection.ENCODE / manifest.NAME).exists():
+    _check_same(manifest.verified(work, collection.ENCODE), by_text.files[0])
 
   def write(folder: pathlib.Path) -> manifest.Counts:
     images, features = collection.table(work), collection.features(work)
-    asked = queries_lib.read(table, vectors, features, images.rows())
+    if table is not None:
+      asked = queries_lib.read(table, vectors, features, images.rows(), by_text and by_text.make)
+    else:
+      assert by_text is not None
+      asked = queries_lib.from_text(by_text.make(), list(by_text.texts),
+                                    list(by_text.texts.values()))
     found = selection.select(features, collection.buckets(work), images.order(), asked, rule)
     _write_selection(folder, found, images.ids)
     logging.info("%d candidates, %d ambiguous", len(found.candidates), len(found.ambiguous))
@@ -100,10 +127,14 @@ def queries(work: pathlib.Path, table: pathlib.Path, vectors: pathlib.Path | Non
             "claims": _claims(found), "buckets": found.counts,
             "prompts": dict(zip(asked.names, asked.prompts))}
 
-  return manifest.run(
-      work, collection.QUERIES, parameters=dataclasses.asdict(rule), again=again, write=write,
-      inputs={collection.BUCKETS: [before.path], "queries": [table],
-              "query_features": [] if vectors is None else [vectors]})
+  parameters = dataclasses.asdict(rule)
+  inputs = {collection.BUCKETS: [before.path], "queries": [] if table is None else [table],
+            "query_features": [] if vectors is None else [vectors]}
+  if by_text:
+    parameters.update(by_text.parameters, texts=dict(by_text.texts))
+    inputs["encoder"] = list(by_text.files)
+  return manifest.run(work, collection.QUERIES, parameters=parameters, inputs=inputs, write=write,
+                      again=again)
 
 
 def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.ndarray) -> None:
@@ -119,3 +150,13 @@ def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.n
 def _claims(found: selection.Selection) -> dict[str, int]:
   """Number of ambiguous images by set of classes."""
   return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))
+
+
+def _check_same(encoded: manifest.Manifest, weights: pathlib.Path) -> None:
+  """Raises an error unless these weights encoded the images."""
+  known = encoded.inputs.get("weights", [])
+  if known and storage.digest(weights) not in [entry["blake2b"] for entry in known]:
+    raise errors.CurationError(
+        f"{weights} holds the weights of another CLIP than the one that encoded the images, "
+        f"{known[0]['path']}: digest {storage.digest(weights)[:12]}..., not "
+        f"{known[0]['blake2b'][:12]}... Give the same --clip to encode and to queries.")

@@ -11,6 +11,7 @@ import colorsys
 import csv
 import html.parser
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from suite import cli
+from suite.curation import clip_encoder
 import tfds_builders
 from tfds_builders.parsers import clear_images
 from tfds_builders.parsers import clear_metadata
@@ -353,3 +355,34 @@ def test_features_of_a_keras_model_serve_as_well(source, tmp_path):
   assert {line["class"] for line in found} == {"bus", "camera"}
   best = next(line for line in found if line["class"] == "bus" and line["bucket"] == "0")
   assert best["id"] == "001" and best["score"] == "1.000000000"
+
+
+def test_text_queries_by_clip(source, tmp_path, capsys):
+  clip = pathlib.Path(__file__).parents[1] / "models/clip/small_clip"
+  work = tmp_path / "work"
+  assert not _run(work, "encode", "--table", source / "images.csv", "--clip", clip)
+  assert not _run(work, "buckets", "--table", source / "images.csv", "--num", 2)
+  asked = ["--text", "cat", "--text", "lap=a laptop", "--template", "a photo of a {}",
+           "--template", "{}", "--share", 0.05]
+  assert not _run(work, "queries", "--clip", clip, *asked)
+  encoder = clip_encoder.load(clip, templates=["a photo of a {}", "{}"])
+  wanted = encoder.encode_text(["cat"])[0]
+  features = np.load(work / "encode" / "features.npy").astype(np.float64)
+  scores = features @ wanted / np.linalg.norm(features, axis=1)
+  ids = [line["id"] for line in _lines(source / "images.csv")]
+  for line in _lines(work / "queries" / "candidates.csv"):
+    if line["class"] == "cat":
+      assert abs(float(line["score"]) - scores[ids.index(line["id"])]) < 1e-6
+  (tmp_path / "q.csv").write_text("class,prompt\nmug,a cat\n")
+  other = tmp_path / "other"
+  shutil.copytree(clip, other)
+  content = bytearray((other / "model.safetensors").read_bytes())
+  content[-2] ^= 1
+  (other / "model.safetensors").write_bytes(content)
+  assert "weights of another CLIP than the one that encoded" in _fails(
+      capsys, work, "queries", "--clip", other, "--queries", tmp_path / "q.csv")
+  assert not _run(work, "queries", "--clip", clip, "--queries", tmp_path / "q.csv",
+                  "--share", 0.05, "--again")
+  assert "need --clip DIR" in _fails(capsys, work, "queries", "--text", "cat")
+  assert "need one {} each" in _fails(capsys, work, "queries", "--clip", clip, "--text", "cat",
+                                      "--template", "a cat")
