@@ -60,8 +60,6 @@ def check_templates(templates: Sequence[str]) -> None:
 def load(folder: pathlib.Path, name: str | None = None, templates: Sequence[str] = (TEMPLATE,),
          batch_size: int = 64) -> ClipEncoder:
   """Loads a CLIP; `name` is a published architecture, None: as the files say."""
-  from suite.models.clip import byte_pairs  # pylint: disable=g-import-not-at-top
-  from suite.models.clip import weight_files  # pylint: disable=g-import-not-at-top
   check_templates(templates)
   try:
     towers = weight_files.load(folder, name)
@@ -74,8 +72,6 @@ def load(folder: pathlib.Path, name: str | None = None, templates: Sequence[str]
 
 def files(folder: pathlib.Path) -> list[pathlib.Path]:
   """Lists the files that define a CLIP, the weights first."""
-  from suite.models.clip import byte_pairs  # pylint: disable=g-import-not-at-top
-  from suite.models.clip import weight_files  # pylint: disable=g-import-not-at-top
   try:
     return [*weight_files.files(folder), byte_pairs.file(folder)]
   except ValueError as error:
