@@ -43,6 +43,21 @@ def _own_settings(monkeypatch):
     monkeypatch.delenv(name)
 
 
+@pytest.fixture(autouse=True)
+def _op_determinism_stays():
+  """A run in a test's process turns determinism on; ops, and what they cost, are others then."""
+  tensorflow = sys.modules.get("tensorflow")
+  if tensorflow is None:
+    yield
+    return
+  from tensorflow.python.framework import config
+
+  before = config.is_op_determinism_enabled()
+  yield
+  if config.is_op_determinism_enabled() and not before:
+    config.disable_op_determinism()
+
+
 def pytest_collection_finish():
   """Excludes imported modules from garbage collection, which is slower with them."""
   gc.collect()

@@ -12,6 +12,7 @@ import shutil
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from tfds_builders import building
+from tfds_builders import checksums
 from tfds_builders import clear_splits
 from tfds_builders import errors
 from tfds_builders import sources
@@ -24,7 +25,6 @@ from tfds_builders.rows import row as row_lib
 
 FEATURES = {"time": "int64", **clear_splits.DECLARED}
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
-_BLOCK = 1 << 20
 
 
 class DatedImage(NamedTuple):
@@ -129,7 +129,7 @@ def build(name: str, contents: Contents, data_dir: status.DataDir = None, *, aga
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   full = f"{status.TIMELINE}/{check_name(name)}"
   directory = status.data_directory(data_dir)
-  sums = {("test/" if number else "") + path.name: _sha256(path)
+  sums = {("test/" if number else "") + path.name: checksums.compute(path)["sha256"]
           for number, path in enumerate(contents.files)}
   row = _row(name, contents)
   facts = {**contents.facts, "made_of": hashlib.sha256(json.dumps(
@@ -202,11 +202,3 @@ def _metadata(folder: pathlib.Path) -> Mapping[str, Any]:
   except (OSError, ValueError):
     return {}
   return found if isinstance(found, dict) else {}
-
-
-def _sha256(path: pathlib.Path) -> str:
-  digest = hashlib.sha256()
-  with open(path, "rb") as file:
-    for block in iter(functools.partial(file.read, _BLOCK), b""):
-      digest.update(block)
-  return digest.hexdigest()

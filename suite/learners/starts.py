@@ -15,7 +15,7 @@ from typing import Any, Callable, NamedTuple, Protocol
 from absl import logging
 import numpy as np
 import tensorflow as tf
-import threadpoolctl  # Which scikit-learn requires.
+import threadpoolctl
 
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
@@ -228,8 +228,8 @@ class KnnErrors:
     macs = len(train.ids) * len(validation.ids) * train.values.shape[1]
     self._context.ledger.charge("select", flops=2 * macs, macs=macs)
     queries = _finite(validation.values)
-    # Threads of OpenMP that wait spin: where processes share cores, a search of milliseconds takes
-    # half a second. Encoding the images takes a hundred times as long as one thread's search.
+    # One thread, as which of two equally distant neighbors is found depends on their number; and
+    # threads that wait spin: where processes share cores, a search of 3 ms takes 0.4 s.
     with threadpoolctl.threadpool_limits(1, "openmp"):
       if multi_label:
         # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.

@@ -8,6 +8,7 @@ where nothing was evaluated. A mean is NaN unless all of its cells have been eva
 from __future__ import annotations
 
 import numpy as np
+import sklearn.metrics
 
 from suite.metrics import matrix
 
@@ -53,10 +54,7 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, num_classes: int) -> np
   Args:
     labels: int [N]. predicted: int [N]; -1, no answer, is counted nowhere.
   """
-  labels, predicted = np.asarray(labels), np.asarray(predicted)
-  known = predicted >= 0
-  flat = labels[known] * num_classes + predicted[known]
-  return np.bincount(flat, minlength=num_classes**2).reshape(num_classes, num_classes)
+  return sklearn.metrics.confusion_matrix(labels, predicted, labels=np.arange(num_classes))
 
 
 def class_accuracy(labels: np.ndarray, correct: np.ndarray, num_classes: int) -> np.ndarray:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import NamedTuple, Optional
 
+from scipy import stats
+
 
 class Point(NamedTuple):
   """A method's score and what it cost, None if that is unknown."""
@@ -30,12 +32,10 @@ class MeanRank(NamedTuple):
 def ranks(scores: Mapping[str, Optional[float]], *, lower_is_better: bool = False
           ) -> dict[str, Optional[float]]:
   """Returns the rank of each method by name, 1 to the number of scores; None without a score."""
-  signed = {name: score if lower_is_better else -score
-            for name, score in scores.items() if score is not None and not math.isnan(score)}
-  return {name: None if name not in signed else
-          sum(other < signed[name] for other in signed.values())
-          + (sum(other == signed[name] for other in signed.values()) + 1) / 2
-          for name in scores}
+  known = {name: score if lower_is_better else -score
+           for name, score in scores.items() if score is not None and not math.isnan(score)}
+  found = dict(zip(known, stats.rankdata(list(known.values())).tolist()))
+  return {name: found.get(name) for name in scores}
 
 
 def mean_ranks(by_protocol: Sequence[Mapping[str, Optional[float]]]) -> dict[str, MeanRank]:

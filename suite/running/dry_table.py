@@ -130,7 +130,7 @@ def _of_cell(totals: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, A
 
 def _of_all(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   """All cells, one after the other."""
-  return {**_of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})}
+  return _of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})
 
 
 def _sum(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

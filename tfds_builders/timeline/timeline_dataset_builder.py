@@ -42,8 +42,8 @@ class Timeline(row_builder.RowBuilder):
     if not isinstance(config, TimelineConfig):
       name = f"timeline/{config or 'NAME'}"
       raise errors.DataError(
-          f"{name} is not prepared in {data_dir or 'TFDS default folder'}. A timeline is made of "
-          f"your own images: suite data timeline TABLE --by year --name {config or 'NAME'}")
+          f"{name} is not prepared in {data_dir or 'the default folder of TFDS'}. A timeline is "
+          f"made of your own images: suite data timeline TABLE --by year --name {config or 'NAME'}")
     super().__init__(data_dir=data_dir, config=config, version=version)
 
   @functools.cached_property

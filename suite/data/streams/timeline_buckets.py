@@ -7,7 +7,7 @@ series, of buckets and of images in one, are those of the data.
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from suite.data.images import tfds_source
 from suite.data.streams import buckets as buckets_lib
@@ -43,8 +43,14 @@ def num_buckets(name: str, *, data_dir: Optional[str] = None) -> int:
   """The number of buckets that `load` returns, without reading images."""
   if name in drifting_buckets.SERIES:
     return drifting_buckets.find(name).num_buckets
-  return (len(clear_buckets.bucket_numbers(name, data_dir=data_dir)) if is_own(name) else
-          clear_buckets.LAST)
+  return len(_numbers(name, data_dir))
+
+
+def _numbers(name: str, data_dir: Optional[str]) -> Sequence[int]:
+  """The labeled buckets of a prepared data set that `load` reads."""
+  if is_own(name):
+    return clear_buckets.bucket_numbers(name, data_dir=data_dir)
+  return range(1, clear_buckets.LAST + 1)
 
 
 def bucket_size(name: str, *, protocol: str = _IID, size: Optional[int] = None,
@@ -63,8 +69,7 @@ def bucket_size(name: str, *, protocol: str = _IID, size: Optional[int] = None,
     mean: float = drifting_buckets.find(name).bucket_size
   else:
     sizes = tfds_source.num_examples(name, data_dir=data_dir)
-    numbers = (clear_buckets.bucket_numbers(name, data_dir=data_dir) if is_own(name) else
-               range(1, clear_buckets.LAST + 1))
+    numbers = _numbers(name, data_dir)
     mean = sum(sizes[f"bucket_{i:02d}"] for i in numbers) / len(numbers)
   share = tfds_source.metadata(name, data_dir=data_dir).get(
       "test_share", _TEST_SHARE) if is_own(name) else _TEST_SHARE
