@@ -77,15 +77,21 @@ def folder(name: str, *, data_dir: Optional[str] = None) -> str:
   return str(_builder(name, data_dir).data_dir)
 
 
-def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> SplitSource:
-  """A split of a prepared data set; an error with the next step if it is not prepared."""
+def check_prepared(name: str, *, data_dir: Optional[str] = None) -> None:
+  """Raises FileNotFoundError with the next step unless the data set is prepared."""
   builder = _builder(name, data_dir)
-  splits = builder.info.splits
-  if not splits:
+  if not builder.info.splits:
     how = (f"suite data build {name}" if is_known(name) else
            f"python -c \"import tensorflow_datasets as t; t.load('{name}')\"")
     raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir_root}. "
                             f"Run: {how}")
+
+
+def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> SplitSource:
+  """A split of a prepared data set; an error with the next step if it is not prepared."""
+  check_prepared(name, data_dir=data_dir)
+  builder = _builder(name, data_dir)
+  splits = builder.info.splits
   if not {"image", "feature"} & set(builder.info.features):
     raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
                      "`image`, or `feature`. Take suite.images.from_dataset of a data set that is "

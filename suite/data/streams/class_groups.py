@@ -53,7 +53,10 @@ class ClassGroups:
     groups: dict[str, list[int]] = {}
     for number, name in enumerate(tfds_source.label_names(self.name, data_dir=self._data_dir)):
       groups.setdefault(name.partition("/")[0], []).append(number)
-    return {name: np.array(groups[name]) for name in sorted(groups) if len(groups[name]) > 1}
+    found = {name: np.array(groups[name]) for name in sorted(groups) if len(groups[name]) > 1}
+    if not found:  # Some data sets have the names of their classes only once they are prepared.
+      tfds_source.check_prepared(self.name, data_dir=self._data_dir)
+    return found
 
   def entry(self, classes: np.ndarray, number: int, role: str, *, name: Optional[str] = None,
             year: Optional[int] = None) -> stream_entry.StreamEntry:

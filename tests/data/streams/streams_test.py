@@ -307,3 +307,9 @@ def test_groups_of_several_data_sets_are_sorted_by_year_and_the_last_are_scored(
     streams.of_groups([dated_groups.DatedGroups("six", 4, num_classes=2)], num_meta_test=1)
   with pytest.raises(ValueError, match="num_meta_test=0 of 5 tasks; .* allowed are 1 to 5"):
     streams.of_groups(groups, num_meta_test=0)
+
+
+def test_groups_by_name_need_the_data(tmp_path):
+  groups = [dated_groups.DatedGroups("cfsl_omniglot/images", 2, split="train")]
+  with pytest.raises(FileNotFoundError, match="suite data build cfsl_omniglot/images"):
+    streams.of_groups(groups, num_meta_test=1, data_dir=str(tmp_path))
