@@ -25,8 +25,8 @@ COMMAND = (sys.executable, "-m", "suite", "run")
 SETTINGS = "settings.txt"
 
 Bindings = Mapping[str, Any]
-# What a row or column adds to its cells: a run file, bindings, or both.
-Part = Union[str, Bindings, tuple[str, Bindings]]
+# What a row or column adds to its cells: a run file, bindings, or a file and any number of bindings.
+Part = Union[str, Bindings, tuple[Any, ...]]
 Runs = Mapping[str, Part]
 
 
@@ -119,10 +119,13 @@ def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[Bindings]]:
 
 
 def divided(part: Part) -> tuple[str | None, Bindings]:
-  """Returns (run file or None, bindings) of a part."""
+  """Returns (run file or None, bindings) of a part; of two bindings of a name the later one."""
   if isinstance(part, str):
     return part, {}
-  return (None, part) if isinstance(part, Mapping) else part
+  if isinstance(part, Mapping):
+    return None, part
+  file, *bindings = part
+  return file, {key: value for one in bindings for key, value in one.items()}
 
 
 def choose(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:

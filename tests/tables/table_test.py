@@ -21,6 +21,7 @@ import suite
 from suite import cli
 from suite.configs import gin_files
 from suite.reporting import table_dir
+from suite.tables import budgets
 from suite.tables import table
 from suite.tables import table_cells
 
@@ -339,18 +340,28 @@ def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
   assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
 
 
-@pytest.mark.parametrize("name", ["cfsl/table2", "cfsl/table2_slimagenet64"])
-def test_decay_and_length_are_set_for_the_whole_table_of_cfsl(name):
+@pytest.mark.parametrize("name", ["cfsl/table2", "cfsl/table2_published"])
+@pytest.mark.parametrize("budget, updates, num_seeds", [("smoke", 4, 1), ("paper", 125000, 3)])
+def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates, num_seeds):
   from suite.configs import gin_parse
-  gin_parse.parse([gin_files.run_files()[name]], ["WEIGHT_DECAY=%TEXT_DECAY", "UPDATES=125000"])
-  runs = gin_parse.gin.get_bindings(table.run)["runs"]
-  paper = {"WEIGHT_DECAY": 1e-5, "UPDATES": 125000}
-  settings = {row.split("_", 1)[1]: run[1] if isinstance(run, tuple) else {}
-              for row, run in runs.items()}
-  for row, found in settings.items():
-    # Init + Tune is not meta-trained, and ProtoNets' schedule has its own length.
-    expected = {} if row in ("init_tune", "protonet") else paper
-    assert {key: found[key] for key in paper if key in found} == expected
+  gin_parse.parse([gin_files.run_files()[name]],
+                  ["WEIGHT_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
+  found = gin_parse.gin.get_bindings(table.run)
+  assert len(found["seeds"]) == num_seeds and len(found["columns"]) == 12
+  rows = {row: table_cells.divided(part)[1] for row, part in found["runs"].items()}
+  assert {row.split("_", 1)[0] for row in rows} == {"omniglot", "slimagenet"}
+  for row, bindings in rows.items():
+    assert bindings.get("UPDATES", updates) == updates
+    assert ("UPDATES" in bindings) == ("init_tune" not in row)
+    assert bindings.get("WEIGHT_DECAY", 1e-5) == 1e-5
+    assert (bindings.get("IMAGE_SIZE") == 64) == row.startswith("slimagenet")
+  epochs = rows["omniglot_sca"].get("self_critique.SelfCritique.epochs", 250)
+  assert epochs == max(1, updates // 500)
+
+
+def test_an_unknown_budget_is_refused():
+  with pytest.raises(gin_files.ConfigError, match="no budget 'tiny'; allowed are 'smoke', 'paper'"):
+    budgets.choose(budget="tiny", by_budget={"smoke": 1, "paper": 2})
 
 
 def test_the_cells_are_runs(folder):
