@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from typing import Any, Mapping, Sequence
+import weakref
 
 import tensorflow as tf
 
@@ -28,6 +29,7 @@ _to_graph = _part("tensorflow.python.framework.function_def_to_graph", "function
 _get_handle_data = _part("tensorflow.python.ops.handle_data_util", "get_handle_data")
 _copy_handle_data = _part("tensorflow.python.ops.handle_data_util", "copy_handle_data")
 _context = _part("tensorflow.python.eager.context", "context")
+_gradients = _part("tensorflow.python.framework.ops", "gradient_registry")
 _get_function = _part("tf.Graph", "_get_function")
 _is_function = _part("tf.Graph", "_is_function")
 _create_op = _part("tf.Graph", "_create_op_internal")
@@ -67,3 +69,23 @@ def create_op(graph: tf.Graph, kind: str, inputs: Sequence[tf.Tensor], dtypes: S
 def call_options() -> Any:
   """The options by which this thread calls graphs; `tf.config` has not all of them."""
   return _context().function_call_options
+
+
+def release_gradient_with(graph: tf.Graph, name: str) -> None:
+  """Keeps the gradient function registered under a name for as long as its graph, not for ever."""
+  held = getattr(graph, "_gradient_functions", {})
+  if name in held:
+    return
+  registered = _gradients._registry
+  function = registered[name]["type"]
+  weak = weakref.ref(function)
+
+  def gradient(op: tf.Operation, *upstream: tf.Tensor) -> Any:
+    alive = weak()
+    if alive is None:
+      raise LookupError(f"The graph of the gradient {name} exists no more.")
+    return alive(op, *upstream)
+
+  registered[name]["type"] = gradient
+  graph._gradient_functions = {**held, name: function}
+  weakref.finalize(function, registered.pop, name, None).atexit = False

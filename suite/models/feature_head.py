@@ -12,10 +12,11 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.models import heads
 
 
-@tf.custom_gradient
+@own_gradients.custom_gradient
 def product(x: tf.Tensor, kernel: tf.Tensor) -> tuple[tf.Tensor, Callable[..., Any]]:
   """Matrix product [B, D] x [D, C] -> [B, C] and its gradient function."""
   def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

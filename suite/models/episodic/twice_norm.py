@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.models import norms
 
 _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third derivative; use "
@@ -57,7 +58,8 @@ def with_moments(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
   """
   if x.dtype == tf.float32:
     epsilon = max(epsilon, norms.EPSILON)
-    return tf.custom_gradient(lambda a, b, c: _forward(a, b, c, epsilon))(x, scale, offset)
+    forward = own_gradients.custom_gradient(lambda a, b, c: _forward(a, b, c, epsilon))
+    return forward(x, scale, offset)
   mean, variance = moments(x)
   return (affine(x, mean, variance, scale, offset, epsilon), tf.stop_gradient(mean),
           tf.stop_gradient(variance))
@@ -123,7 +125,7 @@ def _on_gpu() -> bool:
 
 
 def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) -> Any:
-  """((y, mean, variance), the function of their gradients), for `tf.custom_gradient`."""
+  """((y, mean, variance), the function of their gradients), for `own_gradients.custom_gradient`."""
   y, mean, variance, reserved = _normalized(x, scale, offset, epsilon)
   n, r = _count(x), tf.math.rsqrt(variance + epsilon)
 
@@ -133,7 +135,7 @@ def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) 
         y_backprop=g, x=x, scale=scale, reserve_space_1=reserved[0], reserve_space_2=reserved[1],
         reserve_space_3=reserved[2], epsilon=epsilon, is_training=True)[:3]
 
-  @tf.custom_gradient
+  @own_gradients.custom_gradient
   def first(g: tf.Tensor, x: tf.Tensor, scale: tf.Tensor) -> Any:
     dx, dscale, doffset = kernel(g)
 

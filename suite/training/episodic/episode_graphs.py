@@ -12,6 +12,7 @@ from suite.compute import byte_rows
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import graph_rewrites
+from suite.compute import own_gradients
 from suite.contracts import capabilities
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -144,7 +145,8 @@ class Graphs:
       together = tf.distribute.get_replica_context()
       seen = tf.nest.map_structure(
           lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
-    learner.optimizer.apply_gradients(zip(gradients, variables))
+    with own_gradients.released():
+      learner.optimizer.apply_gradients(zip(gradients, variables))
     learner.update_statistics(seen)
     return loss
 

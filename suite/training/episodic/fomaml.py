@@ -20,6 +20,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.images import example_arrays
@@ -88,7 +89,8 @@ class FirstOrder(tf.Module):
       gradients = [a + b for a, b in zip(gradients, through)]
     for variable, value in zip(variables, before):
       variable.assign(value)
-    self.optimizer.apply_gradients(zip(gradients, variables))
+    with own_gradients.released():
+      self.optimizer.apply_gradients(zip(gradients, variables))
     return loss
 
   def _begin(self, images: tf.Tensor, labels: tf.Tensor, way: int) -> list[tf.Tensor]:

@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.training.gradient import optimizers
 
 # The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
@@ -138,7 +139,7 @@ class MetaTraining:
       return lambda: _with_gradients(
           lambda v: make(tf.nest.pack_sequence_as(parameters, v), order, multi_step), values)
 
-    @tf.custom_gradient
+    @own_gradients.custom_gradient
     def chosen(*values: tf.Tensor) -> Any:
       early = len(orders) > 1 and tf.cast(epoch < self.first_order_epochs, tf.int32)
       many = len(kinds) > 1 and tf.cast(epoch < self.multi_step_epochs, tf.int32)

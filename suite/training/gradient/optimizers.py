@@ -9,6 +9,7 @@ from typing import Callable, List, Optional, Sequence, Union
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.models import addons
 from suite.training.gradient import schedules
 
@@ -136,7 +137,8 @@ class KerasUpdates(tf.Module):
       gradients = with_coupled_decay(
           gradients, variables, self._decay, num_replicas=self._num_replicas,
           decays=self._decays)
-    self.optimizer.apply_gradients(zip(gradients, variables))
+    with own_gradients.released():
+      self.optimizer.apply_gradients(zip(gradients, variables))
 
   def reset(self) -> None:
     """Forgets velocities, moments and the step count."""

@@ -10,6 +10,7 @@ from typing import Optional, Union
 
 import tensorflow as tf
 
+from suite.compute import own_gradients
 from suite.contracts import tasks
 
 Smoothing = Union[float, tf.Tensor, tf.Variable]
@@ -76,7 +77,7 @@ def crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   one in each release, and so does its sigmoid. In a graph 1 / y becomes a reciprocal, too; so the
   numerator below is computed.
   """
-  @tf.custom_gradient
+  @own_gradients.custom_gradient
   def of(logits):
     def gradient(upstream):
       sigmoid = tf.exp(tf.minimum(logits, 0.0)) / (1.0 + tf.exp(-tf.abs(logits)))
