@@ -59,9 +59,10 @@ def _op_determinism_stays():
 
 
 def pytest_collection_finish():
-  """Excludes imported modules from garbage collection, which is slower with them."""
+  """Excludes imported modules from garbage collection, which is slower with them, and seldom due."""
   gc.collect()
   gc.freeze()
+  gc.set_threshold(20_000, 10, 10)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -94,6 +95,7 @@ def _graphs_go():
   if tensorflow is not None:
     tensorflow.keras.backend.clear_session()
   gc.collect()
+  gc.freeze()  # What modules import and keep need not be looked at after each of them.
 
 
 @pytest.fixture(name="python", scope="session")
