@@ -24,19 +24,21 @@ class Experience:
     dev: the examples to stop early and to choose hyper-parameters with (the validation share of
       CLEAR's buckets and FLUID's base classes); a learner may train on them, too.
     history: the experiences delivered before this one.
+    unlabelled: further images of a bucket, whose labels are all 0 of 1 class; None: there are none.
   """
 
   task: tasks.Task
   train: examples.ExampleSet
   dev: examples.ExampleSet
   history: History
+  unlabelled: examples.ExampleSet | None = None
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):  # copy and pickle look for these.
       raise AttributeError(name)
     raise AttributeError(
-        f"An experience has no {name!r}; it has task, train, dev and history. The validation and "
-        f"test splits and their labels stay with the protocol: task {self.task.key!r} is scored by "
+        f"An experience has no {name!r}; it has task, train, dev, history and unlabelled. The "
+        f"validation and test splits and their labels stay with the protocol: task {self.task.key!r} is scored by "
         "its Predict event. Choose hyper-parameters on dev.")
 
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
@@ -223,6 +224,9 @@ class PretrainingLearner(Beginner, Protocol):
   @property
   def name_of_pretext(self) -> str:
     """Name of the pretext task, for the record."""
+
+  def start_from(self, weights: Sequence[np.ndarray]) -> None:
+    """Gives the encoder first weights, after `begin`; only a learner that starts so calls it."""
 
   def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Does the portion's updates; returns plain values for the record."""

@@ -8,6 +8,7 @@ function of them, the seed and n. A run resumed from a checkpoint thus gives the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import time
 from typing import Any, Callable, cast
 
@@ -97,6 +98,10 @@ class Pretrainer(tf.Module):
           lambda: self._backbone(image_shape=(size, size, 3)), num_classes=self._task.num_classes,
           batch_size=self._batch_size, distribution=distribution, seeds=seeds)
     return pretext, pretext_updates.PretextUpdates(pretext, distribution, **self._sgd)
+
+  def start_from(self, weights: Sequence[np.ndarray]) -> None:
+    """Gives the backbone first weights, in Keras order, after `begin`."""
+    self.pretext.start_from(weights)
 
   @property
   def encoder(self) -> tf.keras.Model:

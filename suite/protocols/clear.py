@@ -12,7 +12,9 @@ accuracy on bucket j after training on bucket i, and the means over its parts th
   streaming   j > i, so that `train` and `test` of a bucket may both be all of it; nothing is tested
               after the last bucket, which is therefore not trained on
 
-No bucket is delivered twice: a learner must store what it needs of past ones.
+No bucket is delivered twice: a learner must store what it needs of past ones. A bucket may also
+have unlabelled images (figure 5 of the paper: continual semi-supervised learning), which are
+delivered with its training images.
 
 Classes may appear over time: the head has a place for all of them, and a test image of a class that
 no training set has had so far counts as an error. Such a series has, beside each score, the same
@@ -90,7 +92,7 @@ def run(
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
       checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
       record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
-                **learner.learn(delivered, context)}
+                **_unlabelled_size(delivered), **learner.learn(delivered, context)}
       if not capabilities.keeps_predict(learner):
         forward = None
     else:
@@ -146,7 +148,14 @@ def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_li
              ) -> experience.Experience:
   """The training images of bucket i, split for validation in the same way for every learner."""
   train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
-  return experience.Experience(buckets.task, train, validation, experience.History())
+  return experience.Experience(buckets.task, train, validation, experience.History(),
+                               buckets[i].unlabelled)
+
+
+def _unlabelled_size(delivered: experience.Experience) -> Dict[str, int]:
+  """For the record: the number of unlabelled images, where a bucket has some."""
+  unlabelled = delivered.unlabelled
+  return {} if unlabelled is None else {"unlabelled_size": unlabelled.size}
 
 
 def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:

@@ -23,6 +23,7 @@ from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import partly_labelled
 from suite.data.streams import streams
 
 _SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
@@ -59,12 +60,14 @@ def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[
                         expected={streams.META_TRAIN: 5, streams.META_TEST: 3})
 
 
-def buckets(num_buckets: int = 3, *, as_features: bool = False) -> buckets_lib.Buckets:
+def buckets(num_buckets: int = 3, *, as_features: bool = False,
+            labelled_share: Optional[float] = None) -> buckets_lib.Buckets:
   """A domain-incremental series like CLEAR's: the digits lean over and fade from bucket to bucket.
 
   Each bucket has its own images; .7 of them are for training. From the first to the last bucket
   digits turn by 60 degrees and lose half their contrast. `as_features`: each image is given as its
-  64 pixels from 0 to 1, for learners on features.
+  64 pixels from 0 to 1, for learners on features. `labelled_share`: of the training images of each
+  bucket, all others of which are unlabelled (see `partly_labelled.withheld`); None: all.
   """
   if not 1 <= num_buckets <= 10:
     raise ValueError(f"num_buckets={num_buckets}; the 1,797 digits make 1 to 10 buckets.")
@@ -82,7 +85,8 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False) -> buckets_lib.B
                   np.flatnonzero(here & chosen))
              for name, chosen in (("train", is_train), ("test", ~is_train))]
     made.append(buckets_lib.Bucket(f"bucket_{t + 1:02d}", *parts))
-  return buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
+  found = buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
+  return found if labelled_share is None else partly_labelled.withheld(found, labelled_share)
 
 
 def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,

@@ -13,11 +13,16 @@ from suite.data.images import stratified_split
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bucket:
-  """One period: a name such as "bucket_03", and its training and test set."""
+  """One period: a name such as "bucket_03", and its training and test set.
+
+  `unlabelled` are further images of the period, if there are any, for semi-supervised learning; all
+  have the label 0 of 1 class (see `partly_labelled`).
+  """
 
   name: str
   train: examples.ExampleSet
   test: examples.ExampleSet
+  unlabelled: examples.ExampleSet | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ in the split that has the name of the bucket.
 from __future__ import annotations
 
 import pathlib
-from typing import Dict, Tuple
+from typing import Dict, Optional, Tuple
 
 import numpy as np
 
@@ -26,7 +26,8 @@ def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
     features: the folder that `suite data features` wrote for their data set.
   """
   found = [
-      buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)))
+      buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)),
+                         _unlabelled(bucket, pathlib.Path(features)))
       for bucket in buckets]
   return buckets_lib.Buckets(buckets.task, tuple(found))
 
@@ -42,6 +43,16 @@ def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
   apart = f"test_{bucket.name}"
   from_apart = apart in splits and apart in bucket.test.name
   return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
+
+
+def _unlabelled(bucket: buckets_lib.Bucket, folder: pathlib.Path
+                ) -> Optional[feature_set.FeatureSet]:
+  """Those of a bucket's unlabelled images, which may be a split of their own."""
+  if bucket.unlabelled is None:
+    return None
+  apart = f"unlabelled_{bucket.name}"
+  is_apart = apart in feature_shards.read_manifest(folder)["splits"]
+  return _with_features(bucket.unlabelled, apart if is_apart else bucket.name, folder)
 
 
 def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path

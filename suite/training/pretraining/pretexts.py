@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
@@ -58,6 +59,10 @@ class Pretext(tf.Module):
     """Makes the variables, in the scope of the distribution; the seeds determine the weights."""
     raise NotImplementedError
 
+  def start_from(self, weights: Sequence[np.ndarray]) -> None:
+    """Gives the backbone these weights, in Keras order, in place of those that `build` drew."""
+    self.backbone.set_weights(weights)
+
   def before_update(self) -> None:
     """Does nothing, unless overridden."""
     return  # AutoGraph cannot read a function of nothing but a docstring.
@@ -79,7 +84,7 @@ class Supervised(Pretext):
   def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
             distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
     del batch_size
-    self.backbone, self.model = _made(
+    self.backbone, self.model = made(
         make_backbone, lambda size: heads.linear(num_classes, size), seeds)
     self.variables_to_train = self.model.trainable_variables
 
@@ -100,7 +105,7 @@ class Multitask(Pretext):
   def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
             distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
     del batch_size
-    self.backbone, self.model = _made(
+    self.backbone, self.model = made(
         make_backbone, lambda size: heads.linear(num_classes, size), seeds)
     self.variables_to_train = self.model.trainable_variables
 
@@ -128,14 +133,14 @@ class SimClr(Pretext):
   def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
             distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
     del num_classes
-    self._here = _groups_here(self._groups, batch_size, distribution)
-    self.backbone, self.model = _made(
+    self._here = groups_here(self._groups, batch_size, distribution)
+    self.backbone, self.model = made(
         make_backbone, lambda size: projection.projection(size, size=self._dim), seeds)
     self.variables_to_train = self.model.trainable_variables
 
   def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
     del step
-    first, second = (_by_groups(self.model, batch[v], self._here) for v in ("view0", "view1"))
+    first, second = (by_groups(self.model, batch[v], self._here) for v in ("view0", "view1"))
     return contrastive.nt_xent(
         first, second, self._temperature, all_first=contrastive.gathered(first),
         all_second=contrastive.gathered(second), offset=contrastive.offset(first.shape[0])), ()
@@ -163,14 +168,14 @@ class Moco(Pretext):
   def build(self, make_backbone: Backbone, *, num_classes: int, batch_size: int,
             distribution: distribution_lib.Distribution, seeds: seeds_lib.Seeds) -> None:
     del num_classes
-    self._here = _groups_here(self._groups, batch_size, distribution)
+    self._here = groups_here(self._groups, batch_size, distribution)
     self._distribution, self._seed = distribution, seeds.pair("key order")
 
     def make_head(size: int) -> tf.keras.Model:
       return projection.projection(size, size=self._dim)
 
-    self.backbone, self.model = _made(make_backbone, make_head, seeds)
-    _, self.key_model = _made(make_backbone, make_head, seeds)
+    self.backbone, self.model = made(make_backbone, make_head, seeds)
+    _, self.key_model = made(make_backbone, make_head, seeds)
     if self._groups == 1 and _has_batch_norm(self.model):
       raise ValueError("Moco.norm_groups is 1, but the backbone has batch norm, which then tells "
                        "the keys' batch from all others. Use 2 groups or more (the paper: 8), or a "
@@ -179,12 +184,16 @@ class Moco(Pretext):
     self.queue.check_batch(batch_size)
     self.variables_to_train = self.model.trainable_variables
 
+  def start_from(self, weights: Sequence[np.ndarray]) -> None:
+    super().start_from(weights)
+    backbone_of(self.key_model).set_weights(weights)
+
   def before_update(self) -> None:
     contrastive.follow(self.key_model.trainable_variables, self.model.trainable_variables,
                        self._momentum, self._distribution.strategy)
 
   def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
-    queries = _by_groups(self.model, batch["view0"], self._here)
+    queries = by_groups(self.model, batch["view0"], self._here)
     keys = tf.stop_gradient(self._keys(batch["view1"], step))
     own = contrastive.own_rows(keys, queries.shape[0])
     # The queue as a tensor: the keys of this step are pushed only after the update.
@@ -194,11 +203,11 @@ class Moco(Pretext):
   def _keys(self, images: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
     """Returns the keys [B, D] of the global batch, from groups of shuffled images."""
     if self._groups == 1:
-      return contrastive.gathered(_by_groups(self.key_model, images, 1))
+      return contrastive.gathered(by_groups(self.key_model, images, 1))
     everyone = contrastive.gathered(images)
     order = contrastive.order_of(step, everyone.shape[0], self._seed)
     mixed = tf.gather(everyone, contrastive.own_rows(order, images.shape[0]))
-    keys = contrastive.gathered(_by_groups(self.key_model, mixed, self._here))
+    keys = contrastive.gathered(by_groups(self.key_model, mixed, self._here))
     return tf.gather(keys, tf.math.invert_permutation(order))
 
   def after_update(self, result: Any) -> None:
@@ -206,7 +215,7 @@ class Moco(Pretext):
     self.queue.push(keys, self._distribution.strategy)
 
 
-def _made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
+def made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
           seeds: seeds_lib.Seeds) -> tuple[tf.keras.Model, tf.keras.Model]:
   """Returns the backbone, and the backbone with a head, with weights drawn by the seeds."""
   def build() -> tuple[tf.keras.Model, tf.keras.Model]:
@@ -221,14 +230,19 @@ def _made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
   return backbone, model
 
 
-def _by_groups(model: tf.keras.Model, images: tf.Tensor, groups: int) -> tf.Tensor:
+def backbone_of(model: tf.keras.Model) -> tf.keras.Model:
+  """Returns the backbone of a model that `made` returned beside it."""
+  return next(layer for layer in model.layers if isinstance(layer, tf.keras.Model))
+
+
+def by_groups(model: tf.keras.Model, images: tf.Tensor, groups: int) -> tf.Tensor:
   """Returns unit vectors [b, D] of images [b, H, W, 3]; each group is normalized separately."""
   parts: list[tf.Tensor] = tf.split(images, groups)
   return contrastive.normalized(
       tf.concat([model(part, training=True) for part in parts], axis=0))
 
 
-def _groups_here(groups: int, batch_size: int, distribution: distribution_lib.Distribution) -> int:
+def groups_here(groups: int, batch_size: int, distribution: distribution_lib.Distribution) -> int:
   """Returns the number of groups on each replica."""
   replicas = distribution.num_replicas
   if groups != 1 and (groups < 1 or batch_size % groups or groups % replicas):
