@@ -38,8 +38,8 @@ class Experience:
       raise AttributeError(name)
     raise AttributeError(
         f"An experience has no {name!r}; it has task, train, dev, history and unlabelled. The "
-        f"validation and test splits and their labels stay with the protocol: task {self.task.key!r} is scored by "
-        "its Predict event. Choose hyper-parameters on dev.")
+        "validation and test splits and their labels stay with the protocol: task "
+        f"{self.task.key!r} is scored by its Predict event. Choose hyper-parameters on dev.")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
