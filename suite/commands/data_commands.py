@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 from suite.commands import completion
 from suite.commands import data_build
+from suite.commands import data_fetch
 from suite.commands import data_timeline
 from suite.configs import gin_files
 from suite.running import launch
@@ -62,6 +63,7 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
                           help="build on Apache Beam, for example runner=FlinkRunner,...")
   _add_features(actions, parents, positive, fail)
   data_timeline.add(actions, parents, positive, _timeline)
+  data_fetch.add(actions, parents, positive, _fetch)
 
 
 def _data_sets(**asked: Any) -> list[str]:
@@ -208,6 +210,13 @@ def _features(args: argparse.Namespace) -> int:
 
 def _timeline(args: argparse.Namespace) -> int:
   (header, *rows), lines = data_timeline.make(args)
+  print_table(header, rows)
+  print(*lines, sep="\n")
+  return 0
+
+
+def _fetch(args: argparse.Namespace) -> int:
+  (header, *rows), lines = data_fetch.fetch(args)
   print_table(header, rows)
   print(*lines, sep="\n")
   return 0

@@ -30,7 +30,8 @@ def add(actions: Any, parents: list[argparse.ArgumentParser], positive: Callable
   action.add_argument("--name", required=True, metavar="NAME",
                       help="of the data set, which is then timeline/NAME")
   action.add_argument("--by", choices=periods.BY,
-                      help="a bucket for each year or month, or buckets of equal size")
+                      help="a bucket for each year or month, buckets of equal size, or those of the"
+                      " column bucket")
   action.add_argument("--num", type=positive, metavar="N",
                       help="number of buckets; by year and month, neighbors are joined")
   action.add_argument("--images", type=pathlib.Path, metavar="DIR",
@@ -60,7 +61,8 @@ def make(args: argparse.Namespace) -> tuple[list[tuple[str, ...]], list[str]]:
     return _of_archives(args)
   if not args.by:
     raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(periods.BY)}.")
-  table, test = (path and dated_table.read(path, args.images, skip_undated=args.skip_undated)
+  table, test = (path and dated_table.read(path, args.images, skip_undated=args.skip_undated,
+                                           with_buckets=args.by == periods.GIVEN)
                  for path in (args.table, args.test))
   plan = timeline_plan.make(table, by=args.by, num=args.num, test=test, test_share=args.test_share)
   timeline_store.of_files(

@@ -6,7 +6,7 @@
     photos/2.jpg,2012-06-01 08:30,
 
 `label` may be empty or left out, `id` is the path unless there is such a column, `timestamp` may
-be written for `time`; other columns are ignored.
+be written for `time`; `bucket` is read where buckets are given; other columns are ignored.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from suite.curation import image_table
 from suite.curation.timelines import dates
 
 _TIMES, _LABELS = ("time", "timestamp"), ("label", "class")
+_BUCKET = "bucket"
 _SHOWN = 5
 
 
@@ -38,6 +39,7 @@ class DatedTable:
     times: float64 [N], seconds since 1970 (UTC).
     labels: str [N]; "" without a label.
     files: path of each image.
+    buckets: int64 [N], where they were asked for.
     num_undated: images that were left out because they have no time.
     say: the lines of images, for messages.
   """
@@ -49,20 +51,22 @@ class DatedTable:
   files: list[pathlib.Path]
   num_undated: int
   say: Callable[[Sequence[int]], str]
+  buckets: np.ndarray | None = None
 
   @property
   def size(self) -> int:
     return len(self.ids)
 
 
-def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated: bool = False
-         ) -> DatedTable:
+def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated: bool = False,
+         with_buckets: bool = False) -> DatedTable:
   """Reads a .csv or .parquet table.
 
   Args:
     path: the table.
     images: the folder that its paths are below; None: that of the table.
     skip_undated: leave out images without a time.
+    with_buckets: read the column `bucket`, too, of whole numbers.
 
   Raises:
     errors.CurationError: a column is missing, or lines cannot be used; it names them.
@@ -95,7 +99,8 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
   labels = _texts(columns, label) if label else [""] * len(given)
   return DatedTable(path, np.array([ids[row] for row in kept]), times,
                     np.array([labels[row] for row in kept]), files, len(empty),
-                    lambda rows: say([kept[row] for row in rows]))
+                    lambda rows: say([kept[row] for row in rows]),
+                    _buckets(path, columns, kept, say) if with_buckets else None)
 
 
 def _column(path: pathlib.Path, columns: pa.Table, names: Sequence[str]) -> list[Any]:
@@ -107,13 +112,27 @@ def _column(path: pathlib.Path, columns: pa.Table, names: Sequence[str]) -> list
   return columns.column(found[0]).to_pylist()
 
 
+def _buckets(path: pathlib.Path, columns: pa.Table, kept: Sequence[int],
+             say: Callable[[Sequence[int]], str]) -> np.ndarray:
+  """The column `bucket` of some rows, int64."""
+  if _BUCKET not in columns.column_names:
+    raise errors.CurationError(f"{path} has the columns {columns.column_names}; --by bucket needs "
+                               "'bucket', a whole number.")
+  texts = _texts(columns, _BUCKET)
+  wrong = [row for row in kept if not texts[row].isdecimal()]
+  if wrong:
+    raise errors.CurationError(f"{path}: {len(wrong)} buckets are no whole numbers: {say(wrong)}, "
+                               f"the first {texts[wrong[0]]!r}.")
+  return np.array([int(texts[row]) for row in kept], np.int64)
+
+
 def _place_column(path: pathlib.Path, columns: pa.Table) -> str:
   if image_table.PATH in columns.column_names:
     return image_table.PATH
   if "url" in columns.column_names:
     raise errors.CurationError(
         f"{path} has the column 'url' and no column 'path': a timeline is made of image files. "
-        "Get the images first, and add a column 'path' with each file's place below --images DIR.")
+        f"Get the images first, which makes such a table: suite data fetch_urls {path} --out DIR")
   raise errors.CurationError(f"{path} has the columns {columns.column_names}; needed is 'path', "
                              "the image file.")
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Time buckets by calendar year, by calendar month, or of equal size."""
+"""Time buckets by calendar year, by calendar month, of equal size, or as they are given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from suite.curation import errors
 from suite.curation import time_buckets
 
-YEAR, MONTH, EQUAL = BY = ("year", "month", "equal")
+YEAR, MONTH, EQUAL, GIVEN = BY = ("year", "month", "equal", "bucket")
 _UNITS = {YEAR: "datetime64[Y]", MONTH: "datetime64[M]"}
 
 
@@ -22,7 +22,8 @@ class Periods:
     by: one of `BY`.
     names: of each bucket, in words: "2012", "2012-03 to 2012-05", or the times of its first and
       last image.
-    periods: the years or months of each bucket; of equal size, the time of the first image.
+    periods: the years or months of each bucket; of equal size, the time of the first image; none
+      if they are given.
   """
 
   by: str
@@ -73,6 +74,19 @@ def divide(times: np.ndarray, ids: np.ndarray, by: str, num: int | None = None
   names = [str(p[0]) if len(p) == 1 else f"{p[0]} to {p[-1]}" for p in parts]
   rule = Periods(by, names, parts)
   return rule.of(times), rule
+
+
+def given(numbers: np.ndarray) -> tuple[np.ndarray, Periods]:
+  """Returns (bucket of each image, the rule) of numbers that a table gives, int64 [N].
+
+  They count from 1 without a gap, so that "bucket_03" is that of another data set, too.
+  """
+  found = np.unique(numbers)
+  if found[0] != 1 or found[-1] != len(found):
+    raise errors.CurationError(
+        f"The table has the buckets {', '.join(map(str, found[:20]))}; they must count from 1 "
+        "without a gap. Number them so, or leave images out.")
+  return numbers, Periods(GIVEN, [f"bucket {number}" for number in found], [])
 
 
 def _keys(times: np.ndarray, by: str) -> np.ndarray:

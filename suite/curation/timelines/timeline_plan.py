@@ -62,7 +62,13 @@ def make(table: dated_table.DatedTable, *, by: str, num: int | None = None,
   """
   if not 0 < test_share < 1:
     raise errors.CurationError(f"test_share={test_share}; allowed is a number between 0 and 1.")
-  buckets, rule = periods.divide(table.times, table.ids, by, num)
+  if by == periods.GIVEN:
+    if num is not None:
+      raise errors.CurationError(f"Got --num {num} with --by bucket, which are as many as the "
+                                 "table has. Leave it out.")
+    buckets, rule = periods.given(_given(table))
+  else:
+    buckets, rule = periods.divide(table.times, table.ids, by, num)
   class_names = sorted({str(label) for label in table.labels if label})
   images: list[PlannedImage] = []
   known: list[dict[str, Any]] = []
@@ -93,8 +99,8 @@ def _tests(table: dated_table.DatedTable, test: dated_table.DatedTable, rule: pe
   both = [row for row, file in enumerate(test.files) if file.resolve() in trained]
   unlabelled = np.flatnonzero(test.labels == "").tolist()
   other = np.flatnonzero(~np.isin(test.labels, [*class_names, ""])).tolist()
-  buckets = rule.of(test.times)
-  outside = np.flatnonzero(buckets == 0).tolist()
+  buckets = _given(test) if rule.by == periods.GIVEN else rule.of(test.times)
+  outside = np.flatnonzero((buckets < 1) | (buckets > len(rule.names))).tolist()
   for rows, what in ((both, f"are in {table.path}, too"), (unlabelled, "have no label"),
                      (other, f"have a label that no image of {table.path} has"),
                      (outside, f"are of a time that no bucket of {table.path} has")):
@@ -107,6 +113,11 @@ def _tests(table: dated_table.DatedTable, test: dated_table.DatedTable, rule: pe
     facts["test_images"] = len(rows)
     images += _planned(test, rows, f"test_bucket_{facts['bucket']:02d}", prefix="test/")
   return images
+
+
+def _given(table: dated_table.DatedTable) -> np.ndarray:
+  assert table.buckets is not None, "the table was read without its buckets"
+  return table.buckets
 
 
 def _in_order(table: dated_table.DatedTable, rows: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Which split and which test draws an image has."""
 
+import dataclasses
 import pathlib
 
 import numpy as np
@@ -76,3 +77,20 @@ def test_test_images_that_do_not_fit_are_refused(row, message):
 def test_a_share_that_is_none_is_refused():
   with pytest.raises(errors.CurationError, match="test_share=1; allowed is a number between"):
     timeline_plan.make(_table(ROWS), by="year", test_share=1)
+
+
+def test_buckets_that_a_table_gives_are_kept():
+  table = dataclasses.replace(_table(ROWS[-4:]), buckets=np.array([2, 1, 3, 2]))
+  test = dataclasses.replace(_table([("t", 2001, "ferry")], "test.csv"), buckets=np.array([3]))
+  plan = timeline_plan.make(table, by="bucket", test=test)
+  assert {one.id: one.split for one in plan.images} == {
+      "c": "bucket_02", "d": "bucket_01", "e": "bucket_03", "f": "bucket_02",
+      "test/t": "test_bucket_03"}
+  gap = dataclasses.replace(table, buckets=np.array([2, 4, 1, 4]))
+  with pytest.raises(errors.CurationError, match="has the buckets 1, 2, 4; they must count from 1"):
+    timeline_plan.make(gap, by="bucket")
+  with pytest.raises(errors.CurationError, match="Got --num 2 with --by bucket"):
+    timeline_plan.make(table, by="bucket", num=2)
+  late = dataclasses.replace(test, buckets=np.array([4]))
+  with pytest.raises(errors.CurationError, match="1 test images are of a time that no bucket"):
+    timeline_plan.make(table, by="bucket", test=late)

@@ -1,0 +1,278 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Fetches images from web servers without being a burden to them; resumes where it ended.
+
+Each host is asked for one image at a time, at most `rate` times a second, and not at all for what
+its robots.txt forbids. A host that says Retry-After (429, 503) is left alone for that long. Errors
+that may pass (5xx, timeouts, lost connections) are tried again with growing waits, and again by the
+next call. What has failed for good (404, no image, too large) is listed and not asked for again.
+
+  DIR/images/ab/ab12...jpg     named by the SHA-256 of the URL: the same in every call
+  DIR/outcomes.jsonl           a line an answer, appended; the newest of a URL counts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+import concurrent.futures
+import contextlib
+import dataclasses
+import email.utils
+import hashlib
+import http.client
+import io
+import json
+import pathlib
+import threading
+import time
+import urllib.error
+import urllib.request
+import urllib.robotparser
+
+from absl import logging
+from PIL import Image
+
+from suite.curation import errors
+from suite.curation.fetching import url_list
+from suite.system import atomic_files
+
+DONE, GONE, LATER = STATES = ("done", "gone", "later")
+OUTCOMES = "outcomes.jsonl"
+AGENT = "lifelong-suite"
+_PASSING = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may pass.
+_NO_PHOTO = "photo_unavailable"  # Flickr redirects deleted photos to an image of this name.
+_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp"}
+_MAX_PIXELS = 1 << 27
+_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+
+
+@dataclasses.dataclass(frozen=True)
+class Manners:
+  """The limits.
+
+  Attributes:
+    rate: requests a second to one host, at most.
+    hosts: hosts that are asked at the same time.
+    tries: of an image within a call.
+    timeout: seconds without an answer.
+    longest_wait: seconds; a host that asks for more is left to the next call.
+    largest: bytes of an image.
+    contact: added to the User-Agent, an address to complain to.
+  """
+
+  rate: float = 2.0
+  hosts: int = 4
+  tries: int = 4
+  timeout: float = 30.0
+  longest_wait: float = 600.0
+  largest: int = 20_000_000
+  contact: str = ""
+
+  def __post_init__(self) -> None:
+    wrong = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)
+             if field.name != "contact" and not getattr(self, field.name) > 0}
+    if wrong:
+      raise errors.CurationError(f"Numbers of a fetch must be above 0, got {wrong}.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+  """The answer to a URL: "done" with its file, "gone" or "later" with a reason."""
+
+  url: str
+  state: str
+  file: str = ""
+  bytes: int = 0
+  reason: str = ""
+
+
+def known(folder: pathlib.Path) -> dict[str, Outcome]:
+  """Returns the newest outcome of each URL; a file that is not there any more does not count."""
+  found: dict[str, Outcome] = {}
+  path = folder / OUTCOMES
+  if path.is_file():
+    for line in path.read_text(encoding="utf-8").splitlines():
+      with contextlib.suppress(ValueError, TypeError):  # The last line of a killed process.
+        one = Outcome(**json.loads(line))
+        found[one.url] = one
+  return {url: one for url, one in found.items() if one.state != DONE or _is_whole(folder, one)}
+
+
+def _is_whole(folder: pathlib.Path, one: Outcome) -> bool:
+  file = folder / one.file
+  return file.is_file() and file.stat().st_size == one.bytes
+
+
+def fetch(urls: Iterable[str], folder: pathlib.Path, manners: Manners, *, again: bool = False,
+          report: Callable[[Outcome], None] = lambda _: None,
+          sleep: Callable[[float], None] = time.sleep) -> dict[str, Outcome]:
+  """Fetches what is missing; returns the outcome of every URL.
+
+  Args:
+    urls: each once.
+    folder: DIR.
+    manners: see `Manners`.
+    again: ask again for what has failed for good.
+    report: called for each new outcome.
+    sleep: waits for seconds.
+  """
+  urls, folder = list(urls), pathlib.Path(folder)
+  folder.mkdir(parents=True, exist_ok=True)
+  atomic_files.sweep(folder / "images")
+  before = known(folder)
+  found = {url: before[url] for url in urls if url in before and (
+      before[url].state == DONE or before[url].state == GONE and not again)}
+  by_host: dict[str, list[str]] = {}
+  for url in urls:
+    if url not in found:
+      by_host.setdefault(url_list.host(url), []).append(url)
+  lock, ended = threading.Lock(), threading.Event()
+  with open(folder / OUTCOMES, "a", encoding="utf-8") as log:
+    if log.tell():
+      log.write("\n")  # Ends the line of a killed process; empty ones are passed over.
+
+    def write(one: Outcome) -> None:
+      with lock:
+        found[one.url] = one
+        log.write(json.dumps(dataclasses.asdict(one)) + "\n")
+        log.flush()
+        report(one)
+
+    with concurrent.futures.ThreadPoolExecutor(manners.hosts) as threads:
+      running = [threads.submit(_Host(folder, manners, sleep).fetch, own, write, ended)
+                 for own in by_host.values()]
+      try:
+        for one in concurrent.futures.as_completed(running):
+          one.result()
+      finally:  # After an interruption no thread begins another image.
+        ended.set()
+        for one in running:
+          one.cancel()
+  return {url: found.get(url, Outcome(url, LATER, reason="not asked for yet")) for url in urls}
+
+
+class _LeftError(Exception):
+  """A host that asks to be left alone for longer than a call waits."""
+
+
+class _Host:
+  """One host: when it may be asked next, and what it forbids."""
+
+  def __init__(self, folder: pathlib.Path, manners: Manners, sleep: Callable[[float], None]):
+    self._folder, self._manners, self._sleep = folder, manners, sleep
+    self._next, self._between = 0.0, 1.0 / manners.rate
+    contact = f" ({manners.contact})" if manners.contact else ""
+    self._headers = {"User-Agent": f"{AGENT}{contact}", "Accept": "image/*"}
+    # No handler of file: and ftp: addresses, to which a server might redirect.
+    self._opener = urllib.request.OpenerDirector()
+    for handler in (urllib.request.ProxyHandler, urllib.request.HTTPHandler,
+                    urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler,
+                    urllib.request.HTTPErrorProcessor, urllib.request.HTTPDefaultErrorHandler,
+                    urllib.request.UnknownHandler):
+      self._opener.add_handler(handler())
+
+  def fetch(self, urls: Iterable[str], write: Callable[[Outcome], None], ended: threading.Event
+            ) -> None:
+    """Fetches the images of this host, one after the other, until `ended` is set."""
+    robots: urllib.robotparser.RobotFileParser | None = None
+    for url in urls:
+      if ended.is_set():
+        return
+      try:
+        if robots is None:
+          robots = self._robots(url)
+        if not robots.can_fetch(AGENT, url):
+          write(Outcome(url, GONE, reason="robots.txt of its host forbids it"))
+          continue
+        write(self._one(url))
+      except _LeftError as error:
+        write(Outcome(url, LATER, reason=str(error)))
+        logging.warning("%s: %s; its other images are left to the next call.",
+                        url_list.host(url), error)
+        return
+
+  def _robots(self, url: str) -> urllib.robotparser.RobotFileParser:
+    """The rules of a host; a host without any forbids nothing, one that fails is left alone."""
+    scheme = url.partition("://")[0]
+    rules = urllib.robotparser.RobotFileParser()
+    state, _, body = self._tried(f"{scheme}://{url_list.host(url)}/robots.txt")
+    if state == LATER:
+      raise _LeftError(f"robots.txt: {body.decode('utf-8', 'replace')}")
+    rules.parse(body.decode("utf-8", "replace").splitlines() if state == DONE else [])
+    delay = rules.crawl_delay(AGENT)
+    self._between = max(self._between, float(delay or 0))
+    return rules
+
+  def _one(self, url: str) -> Outcome:
+    state, final, body = self._tried(url)
+    if state != DONE:
+      return Outcome(url, state, reason=body.decode("utf-8", "replace"))
+    if _NO_PHOTO in final.rpartition("/")[2]:
+      return Outcome(url, GONE, reason="the host says that the photo is unavailable")
+    kind, problem = check(body)
+    if problem:
+      return Outcome(url, GONE, reason=problem)
+    name = hashlib.sha256(url.encode()).hexdigest()[:24]
+    file = f"images/{name[:2]}/{name}{_SUFFIXES[kind]}"
+    with atomic_files.opening(self._folder / file, sync=False) as stream:
+      stream.write(body)
+    return Outcome(url, DONE, file, len(body))
+
+  def _tried(self, url: str) -> tuple[str, str, bytes]:
+    """(state, address after redirects, the body or the reason) after several tries."""
+    reason = ""
+    for number in range(self._manners.tries):
+      self._take_turn()
+      try:
+        request = urllib.request.Request(url, headers=self._headers)
+        with self._opener.open(request, timeout=self._manners.timeout) as answer:
+          body = answer.read(self._manners.largest + 1)
+          if len(body) > self._manners.largest:
+            return GONE, url, f"larger than {self._manners.largest:,} bytes".encode()
+          length = answer.headers.get("Content-Length")
+          if length is not None and length.isdigit() and int(length) != len(body):
+            raise http.client.IncompleteRead(body, int(length) - len(body))
+          return DONE, answer.geturl(), body
+      except urllib.error.HTTPError as error:
+        reason, wait = f"HTTP {error.code}", _retry_after(error.headers.get("Retry-After"))
+        error.close()
+        if error.code not in _PASSING:
+          return GONE, url, reason.encode()
+        if wait > self._manners.longest_wait:
+          raise _LeftError(f"{reason}, which asks to wait {wait:,.0f} s") from error
+      except (OSError, http.client.HTTPException, ValueError) as error:
+        reason, wait = f"{type(error).__name__}: {error}", 0.0
+      self._next = time.monotonic() + max(wait, min(2.0 ** number, self._manners.longest_wait))
+    return LATER, url, f"{reason}, {self._manners.tries} times".encode()
+
+  def _take_turn(self) -> None:
+    """Waits until the host may be asked."""
+    wait = self._next - time.monotonic()
+    if wait > 0:
+      self._sleep(wait)
+    self._next = time.monotonic() + self._between
+
+
+def _retry_after(header: str | None) -> float:
+  """Seconds that a server asks to wait, as a number or a date; 0 if it does not say."""
+  text = (header or "").strip()
+  if text.isdigit():
+    return float(text)
+  try:
+    return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+  except (TypeError, ValueError, IndexError):
+    return 0.0
+
+
+def check(body: bytes) -> tuple[str, str]:
+  """Returns (format of an image, "") or ("", what is wrong with it); it is decoded whole."""
+  try:
+    with Image.open(io.BytesIO(body)) as image:
+      kind = str(image.format)
+      if kind not in _SUFFIXES:
+        return "", f"an image of the format {kind}"
+      if image.width * image.height > _MAX_PIXELS:
+        return "", f"{image.width} x {image.height} pixels are too many"
+      image.load()
+      return kind, ""
+  except _UNREADABLE as error:
+    return "", f"no image that can be read: {type(error).__name__}"

@@ -1,0 +1,179 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Fetching from a local server that has all the faults of real ones."""
+
+import collections
+import email.utils
+import http.server
+import io
+import json
+import threading
+import time
+
+import numpy as np
+from PIL import Image
+import pytest
+
+from suite import cli
+from suite.curation import errors
+from suite.curation.fetching import polite_fetch
+
+LARGEST = 5000
+
+
+def _image(kind="PNG", seed=0):
+  pixels = np.random.default_rng(seed).integers(0, 256, [8, 8, 3], np.uint8)
+  out = io.BytesIO()
+  Image.fromarray(pixels).save(out, kind)
+  return out.getvalue()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+  """Answers by the path; /once/... answers well from the second time on."""
+
+  def do_GET(self):
+    asked = self.server.asked
+    asked.append(self.path)
+    self.server.agents.add(self.headers["User-Agent"])
+    times, ok = asked.count(self.path), _image("JPEG")
+    if self.path == "/robots.txt":
+      self._say(200, b"User-agent: *\nDisallow: /private\n", {})
+    elif self.path.startswith("/once/"):
+      name = self.path.rpartition("/")[2]
+      headers = {"seconds": {"Retry-After": "7"}, "later": {"Retry-After": "100000"}, "date": {
+          "Retry-After": email.utils.formatdate(time.time() + 90, usegmt=True)}}.get(name, {})
+      self._say(429 if headers else 500, b"", headers) if times == 1 else self._say(200, ok, {})
+    elif self.path == "/cut":
+      self._say(200, ok[:100], {"Content-Length": str(len(ok))})
+    elif self.path == "/moved":
+      self._say(302, b"", {"Location": "/photo_unavailable.png"})
+    else:
+      status, body = {"/a.png": (200, _image()), "/b.jpg": (200, ok), "/page": (200, b"<html>"),
+                      "/photo_unavailable.png": (200, _image()), "/half": (200, ok[:-200]),
+                      "/large": (200, b"x" * (LARGEST + 1)), "/broken": (500, b""),
+                      "/tiff": (200, _image("TIFF"))}.get(self.path, (404, b""))
+      self._say(status, body, {})
+
+  def _say(self, status, body, headers):
+    self.send_response(status)
+    for name, value in {"Content-Length": str(len(body)), **headers}.items():
+      self.send_header(name, value)
+    self.end_headers()
+    self.wfile.write(body)
+
+  def log_message(self, *args):
+    pass
+
+
+@pytest.fixture
+def server():
+  found = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+  found.asked, found.agents = [], set()
+  found.root = f"http://127.0.0.1:{found.server_port}"
+  threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
+  yield found
+  found.shutdown()
+  found.server_close()
+
+
+MANNERS = polite_fetch.Manners(rate=1000.0, tries=3, timeout=5.0, largest=LARGEST, contact="me@x")
+
+
+def _fetch(server, folder, *paths, **arguments):
+  waits = []
+  found = polite_fetch.fetch([server.root + path for path in paths], folder, MANNERS,
+                             sleep=waits.append, **arguments)
+  return {url.removeprefix(server.root): one for url, one in found.items()}, waits
+
+
+def test_images_are_kept_and_what_is_none_is_listed(server, tmp_path):
+  wrong = {"/page": "no image that can be read", "/missing": "HTTP 404", "/tiff": "format TIFF",
+           "/large": "larger than 5,000 bytes", "/private/x.jpg": "robots.txt", "/half": "no image",
+           "/moved": "the photo is unavailable"}
+  found, _ = _fetch(server, tmp_path, "/a.png", "/b.jpg", *wrong)
+  assert {path: one.state for path, one in found.items()} == {
+      "/a.png": "done", "/b.jpg": "done", **dict.fromkeys(wrong, "gone")}
+  assert all(text in found[path].reason for path, text in wrong.items())
+  assert (tmp_path / found["/a.png"].file).read_bytes() == _image()
+  assert found["/a.png"].file.endswith(".png") and found["/b.jpg"].file.endswith(".jpg")
+  assert len(list((tmp_path / "images").rglob("*.*"))) == 2
+  assert "/private/x.jpg" not in server.asked and server.asked[0] == "/robots.txt"
+  assert server.agents == {"lifelong-suite (me@x)"}
+  # Again: nothing is asked for but the rules, which nothing needs.
+  asked = len(server.asked)
+  assert _fetch(server, tmp_path, "/a.png", *wrong)[0]["/missing"] == found["/missing"]
+  assert len(server.asked) == asked
+  _fetch(server, tmp_path, "/a.png", "/missing", again=True)
+  assert server.asked[asked:] == ["/robots.txt", "/missing"]
+
+
+def test_a_server_that_fails_is_asked_again_after_the_time_it_says(server, tmp_path):
+  found, waits = _fetch(server, tmp_path, "/once/seconds")
+  assert found["/once/seconds"].state == "done" and 6 < max(waits) <= 7
+  found, waits = _fetch(server, tmp_path, "/once/date")
+  assert found["/once/date"].state == "done" and 60 < max(waits) <= 90
+  found, waits = _fetch(server, tmp_path, "/once/500", "/broken", "/cut")
+  states = {path: one.state for path, one in found.items()}
+  assert states == {"/once/500": "done", "/broken": "later", "/cut": "later"}
+  assert "HTTP 500, 3 times" in found["/broken"].reason
+  assert "IncompleteRead" in found["/cut"].reason
+  counts = collections.Counter(server.asked)
+  assert (counts["/broken"], counts["/cut"], counts["/once/500"]) == (3, 3, 2)
+  assert [round(w) for w in waits if w > 0.5][:4] == [1, 1, 2, 4]  # Growing, for each image anew.
+
+
+def test_a_host_that_asks_for_hours_is_left_to_the_next_call(server, tmp_path):
+  found, waits = _fetch(server, tmp_path, "/a.png", "/once/later", "/b.jpg")
+  assert [one.state for one in found.values()] == ["done", "later", "later"]
+  assert "asks to wait 100,000 s" in found["/once/later"].reason and max(waits, default=0) < 10
+  assert "/b.jpg" not in server.asked
+  found, _ = _fetch(server, tmp_path, "/a.png", "/once/later", "/b.jpg")
+  assert {one.state for one in found.values()} == {"done"}
+  assert server.asked.count("/a.png") == 1
+
+
+def test_a_killed_fetch_resumes(server, tmp_path):
+  whole, _ = _fetch(server, tmp_path / "whole", "/a.png", "/b.jpg")
+
+  class KilledError(Exception):
+    pass
+
+  def kill(one):
+    raise KilledError
+
+  with pytest.raises(KilledError):
+    _fetch(server, tmp_path / "killed", "/a.png", "/b.jpg", report=kill)
+  log = tmp_path / "killed" / polite_fetch.OUTCOMES
+  log.write_text(log.read_text() + '{"url": "torn')
+  found, _ = _fetch(server, tmp_path / "killed", "/a.png", "/b.jpg")
+  assert found == whole and server.asked.count("/a.png") == 2  # Once for each folder.
+  # A file that was lost or cut is fetched again.
+  (tmp_path / "killed" / whole["/b.jpg"].file).write_bytes(b"")
+  assert _fetch(server, tmp_path / "killed", "/b.jpg")[0]["/b.jpg"] == whole["/b.jpg"]
+  assert server.asked.count("/b.jpg") == 3
+
+
+def test_the_command_makes_a_table_of_which_a_timeline_can_be_made(server, tmp_path, capsys):
+  urls = tmp_path / "urls.csv"
+  urls.write_text("url,time,label,bucket\n" + "".join(
+      f"{server.root}/{path},{year},{label},{bucket}\n" for path, year, label, bucket in (
+          ("a.png", 2011, "tram", 2), ("b.jpg", 2012, "", 1), ("missing", 2012, "bus", 1))))
+  command = ["data", "fetch_urls", str(urls), "--out", str(tmp_path / "out"), "--rate", "1000"]
+  assert cli.main(command) == 0
+  said = capsys.readouterr().out.split()
+  assert [said[said.index(state) + 1] for state in ("done", "gone", "later")] == ["2", "1", "0"]
+  lines = (tmp_path / "out" / "images.csv").read_text().splitlines()
+  assert lines[0] == "path,url,time,label,bucket" and len(lines) == 3
+  assert lines[1].endswith("2011,tram,2") and lines[2].endswith("2012,,1")
+  assert cli.main(["data", "timeline", str(tmp_path / "out" / "images.csv"), "--by", "bucket",
+                   "--name", "fetched", "--data_dir", str(tmp_path / "data")]) == 0
+  assert "bucket 2" in capsys.readouterr().out
+  outcomes = [json.loads(line) for line in
+              (tmp_path / "out" / "outcomes.jsonl").read_text().splitlines() if line]
+  assert collections.Counter(one["state"] for one in outcomes) == {"done": 2, "gone": 1}
+  assert cli.main(["data", "fetch_urls", "no.txt", "--out", str(tmp_path / "out")]) == 2
+  assert "There is no file no.txt" in capsys.readouterr().err
+
+
+def test_numbers_that_make_no_sense_are_refused():
+  with pytest.raises(errors.CurationError, match=r"must be above 0, got \{'rate': 0\}"):
+    polite_fetch.Manners(rate=0)
