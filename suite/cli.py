@@ -30,6 +30,7 @@ from suite.commands import lifelong_commands
 from suite.commands import list_commands
 from suite.commands import report_commands
 from suite.commands import verify_commands
+from suite.commands import weights_commands
 from suite.configs import gin_files
 from suite.running import dry_table
 from suite.running import launch
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
   lifelong_commands.add(commands, [every])
   curate_commands.add(commands, [every])
   verify_commands.add(commands, [every])
+  weights_commands.add(commands, [every], _positive)
   return parser
 
 

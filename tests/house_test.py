@@ -74,7 +74,8 @@ DOORS = {
     "tensorflow_addons": (("suite.models.addons",), "call suite/models/addons.py"),
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
     "tfds_builders": (("tfds_builders", "suite.data", "suite.curation.clear_archive",
-                       "suite.commands.data_commands"), "ask suite/data for it"),
+                       "suite.commands.data_commands",
+                       "suite.commands.weight_conversion"), "ask suite/data for it"),
 }
 # Wing -> packages that it must do without, and why.
 WITHOUT = {
@@ -90,7 +91,8 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
-            "suite.commands.list_commands", "suite.commands.report_commands")
+            "suite.commands.list_commands", "suite.commands.report_commands",
+            "suite.commands.weights_commands")
 MOST_MODULES = 20
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}

@@ -5,6 +5,8 @@ encoder.npz holds the weights in Keras order, as a weight store writes them, so 
 `start` of a learner with the same backbone. encoder.json holds what is needed without the run file:
 the architecture as Keras writes it, the image size, the range of pixels, the width of the features,
 how it was trained, what that cost (flops, macs, examples, steps), and the digest of the weights.
+Beside them may lie `classifier.npz`: `kernel` [D, C] and `bias` [C] of the classifier that the
+backbone was trained with.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -25,7 +27,7 @@ from suite.models.clip import clip_layers  # noqa: F401
 from suite.state import snapshots
 from suite.state import weight_store
 
-WEIGHTS, ABOUT = "encoder.npz", "encoder.json"
+WEIGHTS, ABOUT, CLASSIFIER = "encoder.npz", "encoder.json", "classifier.npz"
 _NAMED = 5  # Differences in a message.
 COSTS = ("flops", "macs", "examples", "steps")
 PIXEL_RANGE = [0, 255]  # Scaling is a layer of each backbone.
@@ -91,6 +93,25 @@ def save(folder: pathlib.Path, model: tf.keras.Model, about: Mapping[str, Any]) 
     weight_store.write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(weights)})
   with snapshots.saving("the encoder's description", folder / ABOUT) as temporary:
     temporary.write_text(text)
+
+
+def save_classifier(folder: pathlib.Path, kernel: np.ndarray, bias: np.ndarray) -> None:
+  """Writes a classifier beside the encoder."""
+  with snapshots.saving("the classifier", pathlib.Path(folder) / CLASSIFIER) as temporary:
+    weight_store.write_arrays(temporary, {"kernel": kernel, "bias": bias})
+
+
+def classifier(place: str | os.PathLike) -> Tuple[np.ndarray, np.ndarray]:
+  """Returns (kernel [D, C], bias [C]) of a classifier, from its file or the encoder's directory."""
+  path = pathlib.Path(place)
+  path = path / CLASSIFIER if path.is_dir() else path
+  if not path.is_file():
+    raise FileNotFoundError(f"There is no classifier {str(path)!r}. `suite weights convert` writes "
+                            "one if the checkpoint has it; MoCo's has none.")
+  arrays = weight_store.read_arrays(path)
+  if set(arrays) != {"kernel", "bias"} or arrays["kernel"].shape[1:] != arrays["bias"].shape:
+    raise ValueError(f"{path} holds {sorted(arrays)}; a classifier has kernel [D, C] and bias [C].")
+  return arrays["kernel"], arrays["bias"]
 
 
 def load(folder: pathlib.Path) -> Encoder:

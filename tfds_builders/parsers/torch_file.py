@@ -23,7 +23,8 @@ from tfds_builders import errors
 _DTYPES = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "HalfStorage": "<f2",
            "LongStorage": "<i8", "IntStorage": "<i4", "ShortStorage": "<i2", "CharStorage": "<i1",
            "ByteStorage": "<u1", "BoolStorage": "?"}
-_REBUILD = "torch._utils _rebuild_tensor_v2"
+_REBUILD = ("torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_tensor")
+_PARAMETER = "torch._utils _rebuild_parameter"
 _ORDERED = "collections OrderedDict"
 _MAGIC = 0x1950A86A20F9469CFC6C
 _MAX_BYTES = 512 << 20
@@ -165,18 +166,28 @@ def _extend(stack: list[Any], values: Any) -> None:
 
 
 def _reduce(stack: list[Any]) -> None:
-  """Interprets the two calls in files of tensors; no call is made, and others are refused."""
+  """Interprets the calls in files of tensors; no call is made, and others are refused."""
   function, arguments = _pop(stack, 2)
   called = function.name if isinstance(function, _Global) else function
   if called == _ORDERED and not arguments:
     stack.append({})
-  elif called == _REBUILD and isinstance(arguments[0], _Storage):
+  elif called in _REBUILD and isinstance(arguments[0], _Storage):
     storage, offset, shape, strides = arguments[:4]
     if not all(isinstance(number, int) and number >= 0 for number in (offset, *shape, *strides)):
       raise ValueError(f"a tensor of shape {shape}, strides {strides}")
     stack.append(_Tensor(storage, offset, tuple(shape), tuple(strides)))
+  elif called == _PARAMETER and isinstance(arguments[0], _Tensor):
+    stack.append(arguments[0])
   else:
     raise errors.DataError(f"It would call {called!r}; files that run code are not read.")
+
+
+def _build(stack: list[Any]) -> None:
+  """Drops the versions of layers, `_metadata`, that state dictionaries carry; nothing else."""
+  state, = _pop(stack, 1)
+  if not (isinstance(stack[-1], dict) and isinstance(state, dict) and set(state) == {"_metadata"}):
+    raise errors.DataError(f"It sets attributes of a {type(stack[-1]).__name__}; only "
+                           "dictionaries, lists, texts, numbers and tensors are read.")
 
 
 def _persistent(stack: list[Any]) -> None:
@@ -201,6 +212,7 @@ _STACK: Mapping[str, Callable[[list[Any]], None]] = {
     "POP": lambda stack: stack.pop() and None,
     "STACK_GLOBAL": lambda stack: stack.append(_Global(" ".join(_pop(stack, 2)))),
     "REDUCE": _reduce,
+    "BUILD": _build,
     "BINPERSID": _persistent,
 }
 

@@ -2,6 +2,7 @@
 """Files of torch.save, read without torch and without unpickling anything."""
 
 import base64
+import collections
 import io
 import pickle
 import random
@@ -59,6 +60,20 @@ def test_what_would_run_code_is_refused(value, message, protocol, capsys):
   with pytest.raises(errors.DataError, match=message):
     torch_file.load(_zip(pickle.dumps(value, protocol)), "file.pth")
   assert not capsys.readouterr().out
+
+
+class _State(dict):
+  def __reduce__(self):
+    return collections.OrderedDict, (), self.attributes, None, iter(self.items())
+
+
+def test_versions_of_layers_are_dropped_and_other_attributes_refused():
+  state = _State(a=1)
+  state.attributes = {"_metadata": {"": {"version": 1}}}
+  assert torch_file.load(_zip(pickle.dumps(state, 2)), "f") == {"a": 1}
+  state.attributes = {"popitem": 3}
+  with pytest.raises(errors.DataError, match="sets attributes"):
+    torch_file.load(_zip(pickle.dumps(state, 2)), "f")
 
 
 def test_shared_structure_is_not_multiplied():
