@@ -37,7 +37,7 @@ WINGS = (
     "suite.models.episodic",
     "suite.state", "suite.contracts",
     "suite.data.rehearsed", "suite.data.images", "suite.data.own", "suite.data.episodes",
-    "suite.data.streams", "suite.data.sequences", "suite.data.digits",
+    "suite.data.streams", "suite.data.sequences", "suite.data.published", "suite.data.digits",
     "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
     "suite.training.multitask", "suite.training.tuning", "suite.training.gradient",
     "suite.training.ensembles", "suite.training.planning", "suite.training.pretraining",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Optional, cast
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
@@ -26,6 +27,7 @@ class SequenceCapabilities:
     learn_stored, stored_macs: see `OfflineLearner`.
     mac_layers: see `LayerwiseLearner`.
     new_below: returns the learner's own threshold as of now.
+    see, frozen_features, know_base: see `SequenceLearner`.
   """
 
   learner: learner_lib.SequenceLearner
@@ -36,9 +38,13 @@ class SequenceCapabilities:
   stored_macs: Optional[Callable[[int], Optional[int]]] = None
   mac_layers: Optional[Callable[[], Layers]] = None
   new_below: Optional[Callable[[], float]] = None
+  see: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+  frozen_features: Any = None
+  know_base: Optional[Callable[[np.ndarray, context_lib.Context], dict[str, Any]]] = None
 
 
-_SEQUENCE_METHODS = ("update", "answer_in_turn", "learn_stored", "stored_macs", "mac_layers")
+_SEQUENCE_METHODS = ("update", "answer_in_turn", "learn_stored", "stored_macs", "mac_layers",
+                     "see", "frozen_features", "know_base")
 
 
 def of_sequence_learner(learner: learner_lib.SequenceLearner) -> SequenceCapabilities:

@@ -95,6 +95,12 @@ class SequenceLearner(Learner, Protocol):
       mac_layers()     see `LayerwiseLearner`
       new_below        a float: the largest logit below which a sample is of a new class; fixed by
                        `learn` or `learn_stored`
+      see(codes)       None, or a function of codes to what `answer` takes, where codes are numbers
+                       of samples whose images are read when they are looked at
+      frozen_features  None, or the `FrozenBackbone` that `encode` is: its codes may be shared
+      know_base(known, context)
+                       is told that the classes bool [C] are known without examples of them, before
+                       the first step; returns plain values for the record
   """
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:

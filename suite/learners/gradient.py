@@ -31,7 +31,7 @@ it after a phase. Dev splits are trained on otherwise: nothing is chosen on them
 from __future__ import annotations
 
 import time
-from typing import Any, Tuple
+from typing import Any, Callable, Tuple
 
 from absl import logging
 import numpy as np
@@ -54,6 +54,7 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import composed_net
 from suite.training.gradient import composition
+from suite.training.gradient import frozen_backbone
 from suite.training.gradient import phase as phase_lib
 from suite.training.gradient import schedules
 from suite.training.gradient import sgd
@@ -128,6 +129,17 @@ class GradientLearner(tf.Module):
     self._task: tasks.Task | None = None
     self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """See `contracts.learner.SequenceLearner`."""
+    return getattr(self.net, "frozen_features", None)
+
+  @property
+  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
+    """Sample numbers to images, where the net is trained on images that stay on disk; else None."""
+    on_disk = self.net.augments and getattr(self.transform, "takes_numbers", False)
+    return example_storage.of(self.transform).evaluate if on_disk else None
+
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if task == self._task:
       return
@@ -147,15 +159,16 @@ class GradientLearner(tf.Module):
     self.net.prepare(example_arrays.shape(self.transform))
     # Of the run: a resumed one begins in another event. The name decides the draws of memories.
     self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
-    self.phases, self.num_learned = _counter("phases"), _counter("samples_learned")
+    self.phases, self.num_learned = (tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
+                                     for name in ("phases", "samples_learned"))
     self.base_classes = tf.Variable(
         tf.zeros([task.num_classes], tf.bool), trainable=False, name="base_classes")
     self._holds_numbers = context.delivery == deliveries.SEQUENCE
     spec, self._storage = self.net.code_spec(), None
     if self.net.augments or self.net.is_identity:
       plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
-      self._storage = example_storage.of(self.transform, as_evaluated=plain)
-      spec = tf.TensorSpec(self._storage.shape, spec.dtype)
+      self._storage = example_storage.of(self.transform, as_evaluated=plain and self.see is None)
+      spec = tf.TensorSpec(self._storage.shape, spec.dtype if self.see is None else tf.int64)
     if self.memory is not None:
       shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
       self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
@@ -200,6 +213,9 @@ class GradientLearner(tf.Module):
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
+    if self.see is not None:
+      raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
+                       "Leave base out of fluid.run, and set base_is_known.")
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
     parts = [experience.train]
     if not (as_base or self.watched is not None or self._holds_numbers):
@@ -287,7 +303,7 @@ class GradientLearner(tf.Module):
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
     return {"trained_on": outcome.plan.size, "steps_event": outcome.plan.num_steps,
             "train_loss": outcome.loss, "classes_missing": missing,
-            **self._about_memory(len(labels))}
+            **memory_lib.about(self.memory, len(labels), int(self.phases) == 1)}
 
   def _delivered_data(self, current: Arrays, context: context_lib.Context
                       ) -> tuple[objective_lib.Data, int]:
@@ -313,14 +329,6 @@ class GradientLearner(tf.Module):
   def _remember_delivered(self, phase: phase_lib.Phase, current: Arrays) -> None:
     if self.memory is not None and self._recipe.train_on != "memory":
       phase.remember(current[0], current[0], current[1], None)
-
-  def _about_memory(self, delivered: int) -> dict[str, Any]:
-    if self.memory is None:
-      return {}
-    if self.memory.capacity > delivered and int(self.phases) == 1:
-      logging.warning("The memory has %d slots, the first bucket %d examples: it is full later "
-                      "only.", self.memory.capacity, delivered)
-    return {"memory_capacity": self.memory.capacity, "memory_held": int(self.memory.size)}
 
   def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
     if self._storage is not None:
@@ -349,7 +357,8 @@ class GradientLearner(tf.Module):
 
     if self._recipe.train_on == "memory":
       entered = remember()
-    data, first, size = self._stored_data(codes, labels, stored, known)
+    data, first, size = phase_lib.stored_data(
+        self._recipe.train_on, self.memory, self.base_classes, codes, labels, stored)
     outcome = phase.train(data, size, first=first, last="even")
     if self.memory is not None and self._recipe.train_on != "memory":
       entered = remember()
@@ -362,21 +371,15 @@ class GradientLearner(tf.Module):
               "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
-  def _stored_data(self, codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored,
-                   known: tf.Tensor) -> tuple[objective_lib.Data, int, int]:
-    """The data of an offline phase, and the first row and number of rows trained on."""
-    seen = tf.constant(phase_lib.present(labels, len(stored.known)))
-    classes = objective_lib.Classes(known, seen, self.base_classes.read_value())
-    first = stored.num_old if self._recipe.train_on == "current" else 0
-    if self.memory is None:
-      return phase_lib.data_of(codes, labels, classes), first, len(stored.labels) - first
-    held = self.memory.held()
-    if self._recipe.train_on == "memory":
-      codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
-      return phase_lib.data_of(codes, labels, classes), 0, int(tf.size(labels))
-    data = objective_lib.Data(codes, labels, held.images, held.logits, classes,
-                              self.memory.held_groups())
-    return data, first, len(stored.labels) - first
+  def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
+    """Takes the net with its head as one that has learned the classes bool [C]."""
+    del context
+    self.base_classes.assign(known)
+    self.composed.head.after_base(tf.constant(known))
+    self.objective.before_phase()
+    self.objective.after_phase(tf.constant(known))
+    self.phases.assign_add(1)
+    return {"base_classes": int(np.sum(known))}
 
   def stored_macs(self, num_stored: int) -> int | None:
     """MACs of an offline phase over `num_stored` samples.
@@ -394,7 +397,3 @@ class GradientLearner(tf.Module):
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""
     return self.net.layers(self.composed.upper), self.composed.head.layers()
-
-
-def _counter(name: str) -> tf.Variable:
-  return tf.Variable(0, dtype=tf.int64, trainable=False, name=name)

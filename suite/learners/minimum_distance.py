@@ -49,7 +49,8 @@ from suite.state import context as context_lib
 from suite.training.scoring import scoring
 
 _BATCH = 256
-_FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers")
+_FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers", "see",
+                 "frozen_features")
 
 
 class Threshold(Protocol):

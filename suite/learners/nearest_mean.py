@@ -54,6 +54,11 @@ class NearestMean(tf.Module):
             lambda num_classes, num_features: running_centroids.RunningCentroids(
                 num_classes, num_features, similarity, normalize)))
 
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """See `contracts.learner.SequenceLearner`."""
+    return frozen_backbone.of_learner(self._features)
+
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Selects the means of the task; makes them if it is new."""
     del context

@@ -59,6 +59,11 @@ class StreamingLda(tf.Module):
             lambda num_classes, num_features: running_discriminant.RunningDiscriminant(
                 num_classes, num_features, shrinkage=shrinkage, weights=weights)))
 
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """See `contracts.learner.SequenceLearner`."""
+    return frozen_backbone.of_learner(self._features)
+
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Selects the statistics of the task; makes them if it is new."""
     del context

@@ -21,6 +21,7 @@ from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
 from suite.state import context as context_lib
+from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import imprinted_head
@@ -58,6 +59,11 @@ class WeightImprinting(tf.Module):
         train_on="all", epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
         optimizer=sgd.Momentum(momentum, weight_decay, keep=True))
     self.imprinted = tf.Variable(0, trainable=False, name="imprinting_phases")
+
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """See `contracts.learner.SequenceLearner`."""
+    return self.tuned.frozen_features
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)

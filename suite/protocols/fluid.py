@@ -53,6 +53,7 @@ def run(
     state: run_state.RunState,
     sequence: sequences.Sequence,
     base: Optional[examples.ExampleSet] = None,
+    base_is_known: bool = False,
     update: update_strategies.Strategy = _NEVER,
     validation_share: float = 0.1,
     label_delay: Union[int, Tuple[int, int]] = 0,
@@ -71,6 +72,8 @@ def run(
   Args:
     base: training images of the base classes, learned before the first step and charged to
       "pretrain"; without them no class is known at first, and all are novel.
+    base_is_known: without `base`, whether the base classes are known all the same, from the
+      learner's own first weights; a class that it has no answer for is not answered.
     update: when to train on the stored samples, for learners with offline phases.
     validation_share: share of each class of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
@@ -91,6 +94,9 @@ def run(
   novelty = sequence_log.Novelty(novelty_score, new_below)
   refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
+  if base is not None and base_is_known:
+    raise ValueError("base_is_known is for a run without base, which makes these classes known. "
+                     "Give one of the two.")
   _check(sequence, base, record_every, block_size, matched_window)
   can = capabilities.of_sequence_learner(learner)
   if can.new_below is not None and new_below is None and novelty_score != sequence_log.MAX_LOGIT:
@@ -107,7 +113,9 @@ def run(
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
   if base is not None and not state.done:
     _learn_base(learner, state, sequence, base, validation_share)
-  known = _known(sequence, base)
+  known = _known(sequence, base is not None or base_is_known)
+  if base_is_known and not state.done:
+    _know_base(can, state, task, known)
   events = _SequenceRun(can, state, sequence, task, decisions, known, encode_batch)
   while True:
     if events.update_is_due():
@@ -158,12 +166,23 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
     return learner.answer(learner.encode(learner.transform.evaluate(images)))
 
   refusals.check_width(
-      learner, task, answer, tf.TensorSpec(sequence.images(0, 1).shape, tf.uint8))
+      learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
   split = stratified_split.split(
       base, validation_share, seed=state.seeds.integer("validation"))
   delivered = experience.Experience(task, *split, experience.History())
   state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": delivered.train.size,
                 "validation_size": delivered.dev.size, **learner.learn(delivered, context)})
+
+
+def _know_base(can: capabilities.SequenceCapabilities, state: run_state.RunState, task: tasks.Task,
+               known: np.ndarray) -> None:
+  """The first event, where the base classes come with the learner."""
+  context = state.context(phase="pretrain")
+  state.begins("base classes", done=0, total=0, unit="sample")
+  can.learner.begin(task, context)
+  record = can.know_base(known, context) if can.know_base else {}
+  state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": 0, "validation_size": 0,
+                **record})
 
 
 def _task(sequence: sequences.Sequence) -> tasks.Task:
@@ -273,9 +292,9 @@ class _SequenceRun:
             **step_records.views(self._can, self.steps.num_answered, phases)}
 
 
-def _known(sequence: sequences.Sequence, base: Optional[examples.ExampleSet]) -> np.ndarray:
+def _known(sequence: sequences.Sequence, with_base: bool) -> np.ndarray:
   """The classes known before the first step, bool [C]."""
-  num_base = 0 if base is None else sequence.num_base_classes
+  num_base = sequence.num_base_classes if with_base else 0
   return np.arange(sequence.num_classes) < num_base
 
 

@@ -33,7 +33,9 @@ _BASE_FOLDER = "1k_res"
 _CLASS_TAR_BYTES = 1 << 30  # The largest class of ImageNet-22K has about 300 MB.
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
+  """A delivery of an image: its place in the sequence, published label, and class."""
+
   position: int
   label: int
   wnid: str
@@ -49,7 +51,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
     sequence_file: the file of the paths.
     label_file: the file of the labels.
   """
-  steps = _read_steps(paths[sequence_file], paths[label_file])
+  steps = read_steps(paths[sequence_file], paths[label_file])
   wanted = set(steps)
   for file, path in paths.items():
     if file in (sequence_file, label_file):
@@ -71,8 +73,8 @@ def parse(paths: Mapping[str, pathlib.Path], *, sequence_file: str, label_file: 
         f"such as {sorted(wanted)[:3]}. The sequence must be complete: add the missing images.")
 
 
-def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[str, list[_Step]]:
-  """Returns base name -> the steps at which this image is delivered."""
+def read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[str, list[Step]]:
+  """Reads the published files: base name -> the steps at which this image is delivered."""
   names = image_arrays.load(archives.read_content(sequence_path), f"{sequence_path}")
   if names.ndim != 1 or names.dtype.kind != "U":
     raise errors.DataError(f"{sequence_path} holds {names.dtype} {names.shape}; one text per "
@@ -80,7 +82,7 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[s
   labels = image_arrays.check_labels(
       image_arrays.load(archives.read_content(label_path), f"{label_path}"), len(names),
       f"{label_path}")
-  steps: dict[str, list[_Step]] = collections.defaultdict(list)
+  steps: dict[str, list[Step]] = collections.defaultdict(list)
   label_of: dict[str, int] = {}
   for position, (name, label) in enumerate(zip(names.tolist(), labels.tolist())):
     *folders, base = name.split("/")
@@ -91,7 +93,7 @@ def _read_steps(sequence_path: pathlib.Path, label_path: pathlib.Path) -> dict[s
     if label_of.setdefault(match[1], label) != label:
       raise errors.DataError(f"{label_path}: class {match[1]} has labels {label_of[match[1]]} and "
                              f"{label} (sample {position}). It belongs to another sequence.")
-    steps[base].append(_Step(position, label, match[1], _BASE_FOLDER not in folders))
+    steps[base].append(Step(position, label, match[1], _BASE_FOLDER not in folders))
   if len(set(label_of.values())) != len(label_of):
     raise errors.DataError(f"{label_path} gives one label to several classes. It belongs to "
                            "another sequence.")

@@ -8,7 +8,7 @@ from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row
 
-_URL = "https://github.com/RAIVNLab/FLUID"
+URL = "https://github.com/RAIVNLab/FLUID"
 _FILES = "https://raw.githubusercontent.com/RAIVNLab/FLUID/master"
 _NOTES = (
     "Records come in the order of a hash, as in every TFDS data set: sort by the feature "
@@ -27,7 +27,7 @@ _CITATION = """@article{wallingford2023fluid,
 }"""
 
 # Samples by published label file.
-_SIZES = {1: 89030, 2: 87549, 3: 90133, 4: 86988, 5: 89921}
+SIZES = {1: 89030, 2: 87549, 3: 90133, 4: 86988, 5: 89921}
 
 
 def _row(number: int) -> Row:
@@ -40,7 +40,7 @@ def _row(number: int) -> Row:
         files=(File(order, f"{_FILES}/S{number}/{order}"),
                File(labels, f"{_FILES}/S{number}/{labels}"), File(archive)),
         args={"sequence_file": order, "label_file": labels},
-        num_examples={fluid_sequence.STREAM: _SIZES[number]}, notes=notes)
+        num_examples={fluid_sequence.STREAM: SIZES[number]}, notes=notes)
 
   return Row(
       f"sequence{number}",
@@ -53,7 +53,7 @@ def _row(number: int) -> Row:
       splits={fluid_sequence.STREAM: {fluid_sequence.STREAM: 1.0}},
       num_classes=1000,
       channels=3,
-      homepage=_URL,
+      homepage=URL,
       license="ImageNet: non-commercial research; the sequences have no license",
       features={"position": "int64", "novel": "bool", "wnid": "text"},
       unique=False,
@@ -61,4 +61,4 @@ def _row(number: int) -> Row:
       citation=_CITATION)
 
 
-ROWS = tuple(_row(number) for number in _SIZES)
+ROWS = tuple(_row(number) for number in SIZES)

@@ -25,12 +25,14 @@ class Sequence:
   """T samples in order; a label is given out only after its sample.
 
   Args:
-    images: uint8 [T, H, W, 3].
+    images: uint8 [T, H, W, 3]; or numbers of samples, int64 [T], of which the learners' transform
+      makes images (`suite.data.published`).
     labels: [T], 0..num_classes-1.
     ids: [T], each its own.
     num_base_classes, num_classes: see below; the largest label plus one if the latter is not given.
     segments: int [T], the part of a non-stationary sequence that each sample belongs to.
     delays: int [T], steps between a sample and its label; 0: right after the answer.
+    codes_folder: where codes that no learner changes are kept for others; None: nowhere.
 
   Attributes:
     num_base_classes: classes 0..num_base_classes-1 are the base classes.
@@ -40,11 +42,13 @@ class Sequence:
     due: int64 [T], the step after whose answer each label is revealed.
     order: int64 [T], samples in the order in which their labels come.
     is_immediate: whether every label comes right after its sample's answer.
+    codes_folder: see above.
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
                num_base_classes: int, num_classes: Optional[int] = None, *,
-               segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0):
+               segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0,
+               codes_folder: Optional[str] = None):
     if not len(images) == len(labels) == len(ids) or not len(ids):
       raise ValueError(f"Got {len(images)} images, {len(labels)} labels and {len(ids)} ids; "
                        "a sequence has as many of each, and at least one.")
@@ -58,6 +62,7 @@ class Sequence:
     self._due = self.due[self.order]
     self.is_immediate = bool(np.all(self.due == np.arange(len(ids))))
     self._num_delivered = 0
+    self.codes_folder = codes_folder
     self._check(delays)
 
   def _check(self, delays: Union[int, np.ndarray]) -> None:
@@ -84,14 +89,15 @@ class Sequence:
   def delayed(self, delays: Union[int, np.ndarray]) -> Sequence:
     """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
-                    self.num_classes, segments=self.segments, delays=delays)
+                    self.num_classes, segments=self.segments, delays=delays,
+                    codes_folder=self.codes_folder)
 
   def images(self, start: int, stop: int) -> np.ndarray:
-    """Samples start..stop-1, uint8 [B, H, W, 3], to prepare ahead; they are not delivered by it."""
+    """Samples start..stop-1, [B, ...], to prepare ahead; they are not delivered by it."""
     return self._images[start:stop]
 
   def deliver(self, t: int) -> np.ndarray:
-    """Sample t, uint8 [H, W, 3]; it and all samples before it count as delivered."""
+    """Sample t; it and all samples before it count as delivered."""
     if not 0 <= t < len(self):
       raise IndexError(f"Sample {t} of a sequence of {len(self)}; the first is 0.")
     self._num_delivered = max(self._num_delivered, t + 1)

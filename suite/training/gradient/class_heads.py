@@ -2,6 +2,7 @@
 """Heads of gradient learners: Keras models of features [B, D] to logits [B, C] of all classes.
 
   Linear     one linear layer
+  Given      the columns of some classes begin as those of a classifier in a file
   Split      the columns of base classes stay as the first phase left them
   CwrStar    weights are consolidated class by class (see `cwr_star`)
   PerTask    a linear layer for each task, on shared layers
@@ -21,6 +22,7 @@ from suite.compute import mac_views
 from suite.models import feature_head
 from suite.models import heads
 from suite.models.own import own_model
+from suite.state import encoder_file
 from suite.training.gradient import cwr_star
 
 RANDOM = heads.INITIALIZERS
@@ -114,6 +116,41 @@ class Linear(tf.Module):
   def layers(self) -> list[mac_views.Layer]:
     """Returns the layers, for `mac_views.views`."""
     return [mac_views.Layer("head", self._layer.kernel.shape.num_elements())]
+
+
+class Given(Linear):
+  """A linear head, some of whose columns begin as a classifier's: the others begin at zero.
+
+  Args:
+    classifier: the directory of an encoder with a classifier, or its file; see `encoder_file`.
+    columns: int [C], which of its outputs each class begins with; -1: none.
+  """
+
+  def __init__(self, classifier: str, columns: Sequence[int]):
+    super().__init__("zeros")
+    self._columns = np.asarray(columns, np.int64)
+    self._given = encoder_file.classifier(classifier)
+    num = len(self._given[1])
+    if len(self._columns) and not -1 <= self._columns.min() <= self._columns.max() < num:
+      raise ValueError(
+          f"Given.columns has {self._columns.min()} to {self._columns.max()}; {classifier} has "
+          f"outputs 0 to {num - 1}, and -1 is for none. Give the classifier of ImageNet-1K.")
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    kernel, width = self._given[0], int(self.kernel.shape[0])
+    if len(self._columns) != num_classes or kernel.shape[0] != width:
+      raise ValueError(
+          f"Given has columns for {len(self._columns)} classes and a classifier of "
+          f"{kernel.shape[0]} features; the head has {num_classes} classes and {width} features. "
+          "Give the columns of this sequence, and the classifier of this backbone.")
+
+  def set_start(self) -> None:
+    kernel, bias = self._given
+    is_given = self._columns >= 0
+    places = np.maximum(self._columns, 0)
+    self.kernel.assign(np.where(is_given, kernel[:, places], 0.0))
+    self.bias.assign(np.where(is_given, bias[places], 0.0))
 
 
 class PerTask(Linear):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import pathlib
 from typing import Callable
 
@@ -13,6 +15,7 @@ from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
 from suite.models.own import own_model
+from suite.state import encoder_file
 from suite.state import weight_store
 
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]
@@ -50,6 +53,12 @@ class FrozenBackbone:
                        f"weights {wanted[:3]}... Give weights of this very backbone.")
     self.model.set_weights(values)
 
+  @functools.cached_property
+  def digest(self) -> str:
+    """SHA-256 of the architecture, its precision and its weights."""
+    about = f"{self.model.to_json()}\n{encoder_file.digest(self.model.get_weights())}"
+    return hashlib.sha256(about.encode()).hexdigest()
+
   def __call__(self, images: tf.Tensor) -> tf.Tensor:
     if images.shape.rank != 4:
       raise ValueError(f"FrozenBackbone takes images [B, S, S, C] and was given {images.shape}. "
@@ -79,6 +88,11 @@ def num_features(features: FeatureFn, transform: transform_lib.Transform) -> int
     raise ValueError(f"Features of examples {shape} have shape {found}; a function to [B, D] is "
                      "expected. Flatten or pool them.")
   return int(found[1])
+
+
+def of_learner(features: FeatureFn | None) -> FrozenBackbone | None:
+  """Returns the features if they are a `FrozenBackbone`, whose codes learners may share."""
+  return features if isinstance(features, FrozenBackbone) else None
 
 
 def layers(features: FeatureFn) -> list[mac_views.Layer]:

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import stored_samples
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import composed_net
@@ -256,6 +257,30 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
             ) -> objective_lib.Data:
   """Data without a memory: images [N, ...] and labels [N]."""
   return objective_lib.Data(images, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
+
+
+def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: tf.Variable,
+                codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored
+                ) -> tuple[objective_lib.Data, int, int]:
+  """The data of an offline phase, and the first row and number of rows trained on.
+
+  Args:
+    train_on: "current", "memory" or "all". memory: of sample numbers, or None.
+    base_classes: bool [C].
+    codes, labels: of all that is stored, as tensors.
+  """
+  seen = tf.constant(present(labels, len(stored.known)))
+  classes = objective_lib.Classes(tf.constant(stored.known), seen, base_classes.read_value())
+  first = stored.num_old if train_on == "current" else 0
+  if memory is None:
+    return data_of(codes, labels, classes), first, len(stored.labels) - first
+  held = memory.held()
+  if train_on == "memory":
+    codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
+    return data_of(codes, labels, classes), 0, int(tf.size(labels))
+  data = objective_lib.Data(codes, labels, held.images, held.logits, classes,
+                            memory.held_groups())
+  return data, first, len(stored.labels) - first
 
 
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:

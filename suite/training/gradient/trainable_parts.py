@@ -75,6 +75,11 @@ class HeadOnly:
     self._features = features
     self.is_identity = False
 
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """The network, if codes are its features."""
+    return frozen_backbone.of_learner(self._features)
+
   def prepare(self, shape: tuple[int, ...]) -> None:
     self.is_identity = self._features is None and len(shape) == 1
     if self.is_identity:

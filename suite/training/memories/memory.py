@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Callable, NamedTuple, Protocol, Sequence, Tuple, cast
 
+from absl import logging
 import numpy as np
 import tensorflow as tf
 
@@ -160,6 +161,16 @@ class Memory(tf.Module):
     """The group of all that is held, such as its bucket, int64 [n]; None: the rule has none."""
     groups = getattr(self.rule, "groups", None)
     return None if groups is None else groups[:self.size.read_value()]
+
+
+def about(memory: Memory | None, delivered: int, is_first: bool) -> dict[str, int]:
+  """The entries of a record about a memory after a bucket of `delivered` examples."""
+  if memory is None:
+    return {}
+  if memory.capacity > delivered and is_first:
+    logging.warning("The memory has %d slots, the first bucket %d examples: it is full later "
+                    "only.", memory.capacity, delivered)
+  return {"memory_capacity": memory.capacity, "memory_held": int(memory.size)}
 
 
 def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:

@@ -72,6 +72,7 @@ class SequenceGraphs:
   def __init__(self, learner: capabilities.SequenceCapabilities, num_classes: int,
                images: tf.Tensor, code: np.ndarray):
     self._can, self._learner, self._num_classes = learner, learner.learner, num_classes
+    self._see = learner.see or (lambda codes: codes)
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
     numbers = tf.TensorSpec([None], tf.int64)
     block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
@@ -84,7 +85,9 @@ class SequenceGraphs:
 
   def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
     one = tf.TensorSpec(code.shape, tf.as_dtype(code.dtype))
-    answer = tf.function(self._learner.answer).get_concrete_function(one)
+    seen = self._see(tf.constant(code))  # Preparing an image is not counted.
+    answer = tf.function(self._learner.answer).get_concrete_function(
+        tf.TensorSpec(seen.shape, seen.dtype))
     shape = answer.structured_outputs.shape
     if shape != [1, self._num_classes]:
       raise ValueError(
@@ -113,7 +116,7 @@ class SequenceGraphs:
 
   def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
-    return read(self._learner.answer(codes), known_from, steps, truth)
+    return read(self._learner.answer(self._see(codes)), known_from, steps, truth)
 
   def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                  ) -> Readings:
@@ -144,7 +147,8 @@ class SequenceGraphs:
     logits = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
     begin = tf.constant(0, tf.int64)
     for t in tf.range(num):
-      logits = logits.write(t, tf.cast(self._learner.answer(codes[t:t + 1])[0], tf.float32))
+      logits = logits.write(t, tf.cast(
+          self._learner.answer(self._see(codes[t:t + 1]))[0], tf.float32))
       for i in tf.range(begin, ends[t]):
         update(revealed[i:i + 1], labels[i:i + 1])
       begin = ends[t]

@@ -77,7 +77,7 @@ class SequenceSteps:
   def __init__(self, learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence,
                known: np.ndarray, num_answered: int = 0, encode_batch: int = 64):
     self._learner, self._sequence = learner.learner, sequence
-    self.codes = sequence_codes.SequenceCodes(learner.learner, sequence, encode_batch)
+    self.codes = sequence_codes.SequenceCodes(learner, sequence, encode_batch)
     self._graphs = sequence_graphs.SequenceGraphs(
         learner, sequence.num_classes, self.codes.images(0, 1), self.codes[0:1])
     self._check = answer_check.AnswerCheck(learner, self._graphs)

@@ -167,6 +167,7 @@ def test_codes_depend_on_the_place_alone():
     return encode(images)
 
   learner.encode = counted
-  codes = sequence_codes.SequenceCodes(learner, sequence_of(), batch_size=2)
+  codes = sequence_codes.SequenceCodes(
+      capabilities.of_sequence_learner(learner), sequence_of(), batch_size=2)
   assert codes[4:5][:, 0].tolist() == [4] and calls == [2]  # Traced once, for one shape.
   assert codes[0:5][:, 0].tolist() == [0, 1, 2, 3, 4]

@@ -1,0 +1,174 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where the images of a sequence are: in folders, in tars, or in tars within a tar.
+
+Images are found by their base names, such as n01440764_10026.JPEG, and stay where they are: a place
+is a file, a first byte and a number of bytes. Tars must not be compressed.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Sequence
+import io
+import os
+import pathlib
+import tarfile
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from tfds_builders import errors
+from tfds_builders.parsers import archives
+from tfds_builders.parsers import tar_headers
+
+_TAR = ".tar"
+_NAMED = 20  # Classes in a message.
+
+
+class MissingImagesError(errors.DataError):
+  """Images of a sequence are in none of the places."""
+
+
+class Places(NamedTuple):
+  """The places of N images.
+
+  Attributes:
+    files: paths.
+    file: int32 [N], which of them. first: int64 [N], first byte. length: int64 [N], bytes.
+  """
+
+  files: tuple[str, ...]
+  file: np.ndarray
+  first: np.ndarray
+  length: np.ndarray
+
+  def read(self, number: int) -> bytes:
+    """The bytes of an image."""
+    path, wanted = self.files[self.file[number]], int(self.length[number])
+    with open(path, "rb") as stream:
+      stream.seek(int(self.first[number]))
+      data = stream.read(wanted)
+    if len(data) < wanted:
+      raise errors.DataError(f"{path} ends {wanted - len(data)} bytes before image {number} does. "
+                             "It has changed since it was searched: get it again.")
+    return data
+
+
+def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -> Places:
+  """Finds images by base name.
+
+  Args:
+    names: base names, N; a name may be there several times.
+    roots: folders, searched with their subfolders, and tars.
+    where: what the images are of, for messages.
+
+  Raises:
+    MissingImagesError: the message counts all missing images and names their classes.
+  """
+  wanted = set(names)
+  found: dict[str, tuple[str, int, int]] = {}
+  for root in map(pathlib.Path, roots):
+    if not root.exists():
+      raise FileNotFoundError(f"There is no folder or tar {str(root)!r} with images of {where}.")
+    for name, path, first, length in _images(root, wanted):
+      found.setdefault(name, (path, first, length))
+    if len(found) == len(wanted):
+      break
+  if len(found) < len(wanted):
+    raise MissingImagesError(_missing(names, found, roots, where))
+  files = sorted({place[0] for place in found.values()})
+  number = {path: i for i, path in enumerate(files)}
+  places = [found[name] for name in names]
+  return Places(tuple(files), np.array([number[path] for path, _, _ in places], np.int32),
+                np.array([first for _, first, _ in places], np.int64),
+                np.array([length for *_, length in places], np.int64))
+
+
+def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, int, int]]:
+  """Yields (base name, path, first byte, bytes) of the wanted images of a folder or tar."""
+  if root.is_file():
+    with root.open("rb") as stream:
+      yield from _in_tar(str(root), stream, 0, root.stat().st_size, wanted)
+    return
+  wnids = {_class_of(name) for name in wanted}
+  for folder, folders, files in os.walk(root):
+    folders.sort()
+    for name in sorted(files):
+      path = os.path.join(folder, name)
+      if name in wanted:
+        yield name, path, 0, os.path.getsize(path)
+      elif name.endswith(_TAR) and (name[:-len(_TAR)] in wnids or not name.startswith("n")):
+        with open(path, "rb") as stream:
+          yield from _in_tar(path, stream, 0, os.path.getsize(path), wanted)
+
+
+def _in_tar(path: str, stream: IO[bytes], first: int, size: int, wanted: set[str]
+            ) -> Iterator[tuple[str, str, int, int]]:
+  """Yields the wanted images of a tar at bytes first ... first + size of a file."""
+  wnids = {_class_of(name) for name in wanted}
+  with archives.named_errors(pathlib.Path(path)), tarfile.open(
+      fileobj=io.BufferedReader(_Part(stream, first, size), 1 << 16), mode="r:",
+      tarinfo=tar_headers.Info) as tar:
+    for info in tar:
+      name = archives.base_name(info.name)
+      start = first + info.offset_data
+      if not info.isfile():
+        continue
+      if name in wanted:
+        yield name, path, start, info.size
+      elif name.endswith(_TAR) and name[:-len(_TAR)] in wnids:
+        with open(path, "rb") as inner:
+          yield from _in_tar(path, inner, start, info.size, wanted)
+
+
+class _Part(io.RawIOBase):
+  """Bytes first ... first + size of a file, as a file."""
+
+  def __init__(self, stream: IO[bytes], first: int, size: int):
+    super().__init__()
+    self._stream, self._first, self._size, self._place = stream, first, size, 0
+
+  def readable(self) -> bool:
+    return True
+
+  def seekable(self) -> bool:
+    return True
+
+  def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+    self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[
+        whence]
+    return self._place
+
+  def tell(self) -> int:
+    return self._place
+
+  def readinto(self, buffer) -> int:
+    self._stream.seek(self._first + self._place)
+    data = self._stream.read(max(0, min(len(buffer), self._size - self._place)))
+    buffer[:len(data)] = data
+    self._place += len(data)
+    return len(data)
+
+
+def _class_of(name: str) -> str:
+  return name.split("_", 1)[0]
+
+
+def _missing(names: Sequence[str], found, roots: Sequence[str | os.PathLike], where: str) -> str:
+  """The message about images that were not found: all counted, their classes named."""
+  of_class = collections.Counter(_class_of(name) for name in set(names))
+  lacking: dict[str, list[str]] = collections.defaultdict(list)
+  for name in sorted(set(names) - set(found)):
+    lacking[_class_of(name)].append(name)
+  whole = [wnid for wnid, lost in lacking.items() if len(lost) == of_class[wnid]]
+  parts = [f"{wnid} ({len(lost)} of {of_class[wnid]}: {', '.join(lost)})"
+           for wnid, lost in lacking.items() if len(lost) < of_class[wnid]]
+  total = sum(map(len, lacking.values()))
+  said = [f"{total} of the {len(of_class) and len(set(names))} images of {where} are missing, of "
+          f"{len(lacking)} of its {len(of_class)} classes, in {', '.join(map(str, roots))}"]
+  if whole:
+    said.append(f"{len(whole)} classes are missing altogether: {', '.join(whole)}")
+  if parts:
+    said.append(f"{len(parts)} classes lack images: {', '.join(parts)}")
+  return ". ".join(said) + (". A sequence must be complete: add the folders or tars of these "
+                            "classes.")

@@ -1,0 +1,160 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Samples by number: a transform that reads an image from disk when it is looked at.
+
+A sequence of 90,000 images of 224 pixels would take 13.5 GB. Here it is a sequence of numbers, int64
+[T]; `Samples`, the learners' transform, makes images of numbers: the central square in evaluation,
+and another part of the image each time that it is trained on. What learners store are numbers, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from suite.data.images import decoding
+from suite.data.published import image_places
+from suite.data.published import image_views
+
+_AT_ONCE = 16  # Images of a batch that are decoded side by side.
+
+
+class Reader:
+  """Encoded images of N samples.
+
+  Args:
+    name: of the data, for messages.
+    ids: [N].
+    places: of the images; None: black ones, in a rehearsal.
+  """
+
+  def __init__(self, name: str, ids: np.ndarray, places: image_places.Places | None):
+    self.name, self.ids, self._places = name, ids, places
+
+  def __repr__(self) -> str:
+    return f"Reader({self.name!r}, {len(self.ids)})"
+
+  def read(self, numbers: np.ndarray) -> np.ndarray:
+    """The encoded images of samples int64 [B]: bytes [B]."""
+    if self._places is None:
+      return np.array([decoding.blank()] * len(numbers), object)
+    return np.array([self._places.read(int(number)) for number in numbers], object)
+
+  def encoded(self, numbers: tf.Tensor) -> tf.Tensor:
+    """The same as an op: string [B]."""
+    found = tf.numpy_function(self.read, [numbers], tf.string, stateful=False)
+    return tf.ensure_shape(found, [numbers.shape[0]])
+
+
+@dataclasses.dataclass(frozen=True)
+class Samples:
+  """The transform of sample numbers; of images [B, H, W, 3] it makes the same views.
+
+  Attributes:
+    reader: of the images.
+    size: S. resize: pixels of the shorter side before the central square is cut.
+    interpolation: one of `image_views.INTERPOLATIONS`.
+    augments: whether `train` makes random views; otherwise it does as `evaluate`.
+  """
+
+  reader: Reader
+  size: int = 224
+  resize: int = 256
+  interpolation: str = "bilinear"
+  augments: bool = True
+
+  takes_numbers = True
+
+  def __post_init__(self):
+    image_views.check(self.interpolation)
+    if not 1 <= self.size <= self.resize:
+      raise ValueError(f"Samples.size is {self.size} and resize {self.resize}; the square must fit "
+                       "into what is resized: 1 <= size <= resize.")
+
+  @property
+  def shape(self) -> tuple[int, int, int]:
+    """(S, S, 3)."""
+    return (self.size, self.size, 3)
+
+  @property
+  def storage(self) -> StoredNumbers:
+    """Numbers stay numbers."""
+    return StoredNumbers(self)
+
+  def evaluate(self, samples: tf.Tensor) -> tf.Tensor:
+    """Samples int64 [B], or images uint8 [B, H, W, 3] -> uint8 [B, S, S, 3]."""
+    if tf.executing_eagerly():
+      try:
+        return _compiled(self)(samples)
+      except tf.errors.InvalidArgumentError as error:
+        raise self._naming(samples) from error
+    return self._evaluated(samples)
+
+  def _evaluated(self, samples: tf.Tensor) -> tf.Tensor:
+    return self._each(samples, None, lambda image, _: image_views.whole(
+        image, self.resize, self.size, self.interpolation))
+
+  def train(self, samples: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Samples int64 [B] or images, and seeds uint64 [B] -> uint8 [B, S, S, 3]."""
+    if not self.augments:
+      return self.evaluate(samples)
+    return self._each(samples, seeds, lambda image, seed: image_views.random(
+        image, seed, self.size, self.interpolation))
+
+  def _each(self, samples: tf.Tensor, seeds: tf.Tensor | None,
+            view: Callable[[tf.Tensor, Any], tf.Tensor]) -> tf.Tensor:
+    """A view of each sample."""
+    is_image = samples.shape.rank == 4
+    given = samples if is_image else self.reader.encoded(samples)
+    decode = tf.identity if is_image else image_views.decode
+    with tf.device("CPU:0"):
+      found = tf.map_fn(
+          lambda one: view(decode(one[0]), one[1]),
+          (given, tf.zeros(tf.shape(samples)[:1], tf.uint64) if seeds is None else seeds),
+          fn_output_signature=tf.TensorSpec(self.shape, tf.uint8), parallel_iterations=_AT_ONCE)
+    return tf.ensure_shape(found, [samples.shape[0], *self.shape])
+
+  def _naming(self, samples: tf.Tensor) -> ValueError:
+    """The error about the first sample that cannot be decoded."""
+    for number in np.asarray(samples).ravel()[:len(samples)].tolist():
+      try:
+        image_views.decode(tf.constant(self.reader.read(np.array([number]))[0]))
+      except tf.errors.InvalidArgumentError as error:
+        return ValueError(f"Image {str(self.reader.ids[number])!r} of {self.reader.name} cannot be "
+                          f"decoded: {str(error)[:200]}. Get a good copy of it.")
+    return ValueError(f"An image of {self.reader.name} cannot be prepared; its sides may be too "
+                      f"different for {self.size} pixels.")
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(samples: Samples) -> Callable[[tf.Tensor], tf.Tensor]:
+  return tf.function(samples._evaluated, reduce_retracing=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredNumbers:
+  """The storage of `Samples`: numbers."""
+
+  transform: Samples
+
+  holds_numbers = True
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """(): a number."""
+    return ()
+
+  def store(self, samples: tf.Tensor) -> tf.Tensor:
+    """Samples int64 [B] -> the same."""
+    return samples
+
+  def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Samples int64 [B], seeds uint64 [B] -> augmented images."""
+    return self.transform.train(rows, seeds)
+
+  def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
+    """Samples int64 [B] -> images."""
+    return self.transform._evaluated(rows)

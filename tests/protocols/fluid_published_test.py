@@ -1,0 +1,157 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Sequences whose images stay on disk give what the same images in memory give."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import distribution
+from suite.data.images import image_ops
+from suite.data.published import published_plans
+from suite.data.published import published_sequences
+from suite.data.sequences import sequences
+from suite.learners import gradient
+from suite.learners import nearest_mean
+from suite.models.torchvision import torch_resnet
+from suite.protocols import fluid
+from suite.protocols import run_state
+from suite.reporting import progress
+from suite.reporting import records
+from suite.reporting import run_writer
+from suite.state import encoder_file
+from suite.training.gradient import class_heads
+from suite.training.gradient import frozen_backbone
+from suite.training.gradient import sgd
+from suite.training.gradient import trainable_parts
+from suite.training.memories import memory
+from suite.training.memories import reservoir
+from suite.training.objectives import er_ace
+from suite.training.objectives import lwf
+from suite.training.sequence import update_strategies
+from tests.shared import published_fluid
+
+_SIZE, _OUTPUTS = 16, 12
+
+
+@pytest.fixture(name="where", scope="module")
+def _where(tmp_path_factory):
+  folder = tmp_path_factory.mktemp("published")
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(published_plans, "NUM_CLASSES", 8)
+    published_fluid.write(folder, form="nested", num_base=3, per_class=5)
+    kernel = np.random.default_rng(0).normal(size=(16, _OUTPUTS)).astype(np.float32)
+    encoder_file.save_classifier(folder, kernel, np.arange(_OUTPUTS, dtype=np.float32))
+    yield {"folder": str(folder), "cache": str(folder / "cache")}
+
+
+def _net(image_shape):
+  return torch_resnet.resnet(image_shape, torch_resnet.Net((1, 1), False, 8))
+
+
+def _run(folder, learner, sequence, **settings):
+  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
+  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
+  summary = fluid.run(learner, state=state, sequence=sequence, base_is_known=True,
+                      update=update_strategies.Every(15), **settings)
+  found = records.strip_times(records.read(folder / "records.jsonl"))
+  return summary, found
+
+
+def _in_memory(where):
+  """The same sequence as images."""
+  kept = published_sequences.sequence(3, **where)
+  samples = published_sequences.samples(3, size=_SIZE, resize=20, **where)
+  images = samples.evaluate(kept.images(0, len(kept))).numpy()
+  labels = published_plans.read(3, pathlib.Path(where["folder"])).planned.labels
+  return sequences.Sequence(images, labels, kept.ids.tolist(), kept.num_base_classes, 8)
+
+
+def _whole(transform, where, objective=None, **settings):
+  columns = published_sequences.columns(3, folder=where["folder"])
+  return gradient.GradientLearner(
+      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=2,
+      head=class_heads.Given(where["folder"], columns), objective=objective, batch_size=8,
+      learning_rate=0.01, optimizer=sgd.Momentum(0.9, 1e-4, keep=True), **settings)
+
+
+@pytest.mark.parametrize("name", ["lwf", "er_ace"])
+def test_whole_nets_learn_from_disk_what_they_learn_from_memory(where, tmp_path, name):
+  makers = {"lwf": lambda: {"objective": lwf.Lwf(0.8, 2.0, "first")},
+            "er_ace": lambda: {"objective": er_ace.ErAce(),
+                               "memory": memory.Memory(20, reservoir.Reservoir()),
+                               "replay_batch": 4}}
+  found = []
+  for place, sequence, transform in (
+      ("disk", published_sequences.sequence(3, **where), published_sequences.samples(
+          3, size=_SIZE, resize=20, augments=False, **where)),
+      ("memory", _in_memory(where), image_ops.AsStored(_SIZE))):
+    settings = makers[name]()
+    found.append(_run(tmp_path / place, _whole(transform, where, **settings), sequence))
+  assert found[0] == found[1]
+  assert found[0][1][0]["base_classes"] == 3 and found[0][0]["macs"]
+
+
+def test_features_are_computed_once_for_all_frozen_learners(where, tmp_path, monkeypatch):
+  calls = []
+  encode = frozen_backbone.FrozenBackbone.__call__
+
+  def counted(self, images):
+    if tf.executing_eagerly() or images.shape[0] != 1:
+      calls.append(images.shape[0])
+    return encode(self, images)
+
+  monkeypatch.setattr(frozen_backbone.FrozenBackbone, "__call__", counted)
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, **where)
+
+  def features(seed=0):
+    return frozen_backbone.FrozenBackbone(_net, _SIZE, seed=seed)
+
+  def ncm(seed=0):
+    return nearest_mean.NearestMean(transform=transform, features=features(seed))
+
+  def run(place, learner, **more):
+    return _run(tmp_path / place, learner, published_sequences.sequence(3, **{**where, **more}))
+
+  plain = run("plain", ncm(), cache=None)
+  first = run("first", ncm())
+  assert first == plain
+  store, = pathlib.Path(where["cache"], "features").glob("codes_*.npy")
+  assert np.load(store).shape == (40, 16)
+  calls.clear()
+  second = run("second", ncm())
+  assert second == plain and 40 not in calls
+  head = gradient.GradientLearner(
+      transform=transform, net=trainable_parts.HeadOnly(features()), train_on="all", epochs=1,
+      head=class_heads.Given(where["folder"], published_sequences.columns(
+          3, folder=where["folder"])), batch_size=8, learning_rate=0.01)
+  run("head", head)
+  assert 40 not in calls
+  run("other", ncm(seed=1))
+  assert 40 in calls  # Other weights have other features.
+
+
+def test_the_classifiers_columns_begin_the_head(where):
+  columns = published_sequences.columns(3, folder=where["folder"])
+  head = class_heads.Given(where["folder"], columns)
+  model = head.make(16, 8, is_input=True)
+  head.attach(model, 8)
+  head.set_start()
+  kernel, bias = encoder_file.classifier(where["folder"])
+  np.testing.assert_array_equal(head.kernel.numpy()[:, :3], kernel[:, columns[:3]])
+  np.testing.assert_array_equal(head.bias.numpy()[:3], bias[columns[:3]])
+  assert not head.kernel.numpy()[:, 3:].any()
+  with pytest.raises(ValueError, match="columns for 8 classes and a classifier of 16 fea"):
+    head.attach(head.make(16, 9, is_input=True), 9)
+  with pytest.raises(ValueError, match="has 0 to 12; .* has outputs 0 to 11"):
+    class_heads.Given(where["folder"], [0, 12])
+
+
+def test_base_classes_are_given_or_known_not_both(where, tmp_path):
+  sequence = published_sequences.sequence(3, **where)
+  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
+  with pytest.raises(ValueError, match="Give one of the two"):
+    _run(tmp_path, learner, sequence, base=object())
