@@ -7,45 +7,46 @@
 
 `predict` is the user's model: it is called for the chosen samples only, with their ids. A second
 call with a larger budget asks the same samples first (store their answers, or use
-`MemoizedModel`).
+`MemoizedModel`), also after models were added. `Reference.estimate_from` takes answers that are
+there already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-import os
-from typing import Callable, NamedTuple, Union
+from typing import Callable, NamedTuple
 
 import numpy as np
 
+from suite.lifelong import reference as reference_lib
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import insertion
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import ranking
-from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import sample_counts
 from suite.lifelong.estimators import estimator as estimator_lib
-from suite.lifelong.estimators import factor_search
 
-Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
-Predict = Callable[[np.ndarray], np.ndarray]
-CacheError = accuracy_cache.CacheError
+Cache = reference_lib.Cache
+Predict = reference_lib.Predict
+CacheError = reference_lib.CacheError
+Reference = reference_lib.Reference
 
 DEFAULT_BUDGET = 1024
-_MOST = 0.5
+# Of two models' answers to random questions, so many at least must be to the same samples.
+_COMMON = 0.5
 
 
 class MemoizedModel:
   """A model that is evaluated at most once on each sample.
 
   Attributes:
-    answers: id -> 1 or 0, for all samples asked so far.
+    answers: id -> 1 or 0, or a score in between, for all samples asked so far.
   """
 
-  def __init__(self, predict: Predict | None = None, answers: Mapping[str, int] = {}):
+  def __init__(self, predict: Predict | None = None, answers: Mapping[str, float] = {}):
     """`predict` None: only the ids in `answers` are known; any other raises a CacheError."""
     self._predict = predict
-    self.answers: dict[str, int] = dict(answers)
+    self.answers: dict[str, float] = dict(answers)
 
   def __call__(self, ids: np.ndarray) -> np.ndarray:
     new = [one for one in ids.tolist() if one not in self.answers]
@@ -53,91 +54,9 @@ class MemoizedModel:
       if self._predict is None:
         raise CacheError(f"{len(new)} of the {len(ids)} answers that are needed are missing, such "
                          f"as to {new[0]!r}. Add them to the file or mapping of answers.")
-      found = answer_sampling.checked_answers(self._predict(np.array(new)), len(new))
+      found = answer_sampling.checked_scores(self._predict(np.array(new)), len(new))
       self.answers.update(zip(new, found.tolist()))
-    return np.array([self.answers[one] for one in ids.tolist()], np.uint8)
-
-
-class Reference:
-  """A cache prepared to estimate any number of new models; it takes two passes over the answers.
-
-  Missing answers, for example to samples that were inserted by asking some models only, are filled
-  in by Sort & Search: a sample is solved by the most accurate models, and their number follows from
-  its known answers. Models without answers to half of the samples are left out.
-
-  Attributes:
-    models: names of the models that the estimates are based on.
-  """
-
-  def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0):
-    """`groups`: class, domain or another attribute of every sample, int [N] each."""
-    self.cache = _opened(cache)
-    totals = self.cache.totals()
-    known = totals[:, 1] >= max(1, _MOST * self.cache.num_samples)
-    self.models = [name for name, good in zip(self.cache.models, known) if good]
-    if len(self.models) < 2:
-      raise CacheError(f"{self.cache.folder} has {len(self.models)} models that were evaluated on "
-                       f"half of its {self.cache.num_samples:,} samples; an estimate needs 2. Add "
-                       "some: suite lifelong add-models.")
-    self._seed = seed
-    self._counts, self._is_whole = self._count(totals[known])
-    accuracies = totals[known, 0] / totals[known, 1]
-    self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
-    self._factors = factor_search.FactorModel(self._counts, self._columns, groups=groups)
-
-  def _count(self, totals: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Returns (number of models that solve each sample [N], whether all answers are known)."""
-    correct, seen = self.cache.counts(self.models)
-    if seen is None:
-      return correct, True
-    mean = sample_counts.mean_answer(int(totals[:, 0].sum()), int(totals[:, 1].sum()))
-    found = sample_counts.expected(correct, seen, len(self.models), mean)
-    return found.astype(correct.dtype), False
-
-  def _columns(self, samples: np.ndarray) -> np.ndarray:
-    """Answers uint8 [M, n] of the models to samples [n]; missing ones are filled in."""
-    answers = self.cache.columns(samples, self.models)
-    if self._is_whole:
-      return answers
-    seen = self.cache.columns(samples, self.models, seen=True)
-    likely = self._rank[:, None] < self._counts[samples]
-    return np.where(seen == 1, answers, likely).astype(np.uint8)
-
-  @property
-  def num_samples(self) -> int:
-    return self._factors.num_samples
-
-  def questions(self, budget: int) -> np.ndarray:
-    """Ids of the samples to ask, in order: str [budget]; a prefix of those of a larger budget."""
-    nothing: list[np.ndarray] = []
-
-    def ask(samples: np.ndarray) -> np.ndarray:
-      nothing.append(samples)
-      return np.zeros(len(samples), np.uint8)
-
-    self._ask(ask, budget, None)
-    return self.cache.ids[np.concatenate(nothing)]
-
-  def estimate(self, predict: Predict, budget: int = DEFAULT_BUDGET, *,
-               target_width: float | None = None) -> estimator_lib.Estimate:
-    """Estimates the answers of a new model.
-
-    Args:
-      predict: ids str [n] -> 1 (correct) or 0 (wrong) for each, [n].
-      budget: largest number of samples to ask.
-      target_width: stop when the 95% interval of the accuracy is no wider.
-    """
-    asked = self._ask(lambda samples: predict(self.cache.ids[samples]), budget, target_width)
-    fit = self._factors.fit(asked)
-    return estimator_lib.make_estimate(fit.answers(), asked, fit.accuracy, fit.probabilities,
-                            (fit.supported, fit.reason))
-
-  def _ask(self, ask: Predict, budget: int, target_width: float | None) -> answer_sampling.Asked:
-    if not 1 <= budget <= self.num_samples:
-      raise CacheError(f"A budget of {budget} answers of {self.num_samples:,} samples; expected 1 "
-                       f"to {self.num_samples}.")
-    return answer_sampling.ask_nested(self._factors.order.samples_at, self.num_samples, ask, budget,
-                                      seed=self._seed, target_width=target_width)
+    return np.array([self.answers[one] for one in ids.tolist()])
 
 
 def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
@@ -148,13 +67,16 @@ def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
                                                              target_width=target_width)
 
 
-def add_estimated(cache: Cache, name: str, predict: MemoizedModel) -> None:
-  """Adds a model with its observed answers to the cache; all others are "not evaluated"."""
-  opened = _opened(cache)
-  row = np.full(opened.num_samples, accuracy_cache.NOT_EVALUATED, np.int8)
-  for place in np.flatnonzero(np.isin(opened.ids, list(predict.answers))):
-    row[place] = predict.answers[str(opened.ids[place])]
-  opened.add_models([name], [row])
+def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: float = 0.5) -> None:
+  """Adds a model with its observed answers to the cache; all others are "not evaluated".
+
+  Scores count as correct from `threshold` on.
+  """
+  cache = reference_lib.opened(cache)
+  ids = [one for one, sample in zip(
+      predict.answers, cache.sample_ids.find(list(predict.answers))) if sample >= 0]
+  row = np.array([predict.answers[one] >= threshold for one in ids], np.int8)
+  cache.add_models([name], [row], ids)
 
 
 def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
@@ -181,8 +103,8 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     ask: names of models [m] -> their answers 0/1 [m, K].
     budget: m, number of models to ask; they are evenly spaced from the best to the worst.
   """
-  opened = _opened(cache)
-  totals = opened.totals()
+  opened = reference_lib.opened(cache)
+  totals = sample_counts.SampleCounts(opened).totals
   found = insertion.insert_samples(
       totals[:, 0] / np.maximum(1, totals[:, 1]),
       lambda models: ask([opened.models[model] for model in models]), budget)
@@ -197,7 +119,7 @@ def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> d
   the order of all models of the cache), and the error of the accuracy.
   """
   truth = np.asarray(truth)
-  counts = sample_counts.SampleCounts(_opened(cache), keep=False).ranked()
+  counts = sample_counts.SampleCounts(reference_lib.opened(cache), save=False).ranked()
   return {**ranking.decompose(truth, found.answers, ranking.order_by_count(counts)),
           "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
@@ -206,17 +128,25 @@ def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_s
             ) -> tuple[intervals.Interval, float]:
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
-  Both must have asked the same samples, as all estimates of one `Reference` and budget do; the
-  longer one is truncated to the length of the other.
+  The samples that both were asked at random are compared, also if one was asked before the cache
+  grew, or more of them. All estimates of one question set have such samples.
   """
-  num = min(_asked(first), _asked(second))
-  assert first.observed is not None and second.observed is not None
+  one, two = first.sample, second.sample
+  if one is None or two is None:
+    raise CacheError("A paired comparison needs answers to the same random samples; one of the two "
+                     "models has answers that are no random sample.")
+  _, places, others = np.intersect1d(one.samples, two.samples, return_indices=True)
+  if len(places) < max(1, _COMMON * min(len(one.samples), len(two.samples))):
+    raise CacheError(f"The two models were asked different samples: {len(places)} are the same; a "
+                     "paired comparison needs half of them. Estimate both with one Reference.")
+  by_order = np.argsort(places)
+  places, others = places[by_order], others[by_order]
+  keep = np.zeros(len(one.samples), bool)
+  keep[places] = True
+  common = one.only(keep)
   assert first.observed_answers is not None and second.observed_answers is not None
-  if not np.array_equal(first.observed[:num], second.observed[:num]):
-    raise CacheError("The two models were asked different samples; a paired comparison needs the "
-                     "same. Estimate both with one Reference.")
-  pair = first.observed_answers[:num], second.observed_answers[:num]
-  return intervals.difference(*pair, num_samples), intervals.sign_test(*pair)
+  pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
+  return (intervals.difference(*pair, num_samples, common), intervals.sign_test(*pair))
 
 
 class RankedModel(NamedTuple):
@@ -233,23 +163,12 @@ def rank(cache: Cache) -> list[RankedModel]:
 
   The evaluated samples of a partly evaluated model are treated as a random choice.
   """
-  opened = _opened(cache)
-  found = []
-  for name, (correct, seen) in zip(opened.models, opened.totals().tolist()):
+  opened = reference_lib.opened(cache)
+  totals, found = sample_counts.SampleCounts(opened).totals, []
+  for name, (correct, seen) in zip(opened.models, totals.tolist()):
     if seen:
       share = correct / seen
       effective = (float("inf") if seen == opened.num_samples else
                    seen / (1.0 - seen / opened.num_samples))
       found.append(RankedModel(name, share, intervals.wilson(share, effective), seen))
   return sorted(found, key=lambda one: -one.accuracy)
-
-
-def _asked(found: estimator_lib.Estimate) -> int:
-  if found.observed is None:
-    raise CacheError("The estimate does not say which samples it asked; use lifelong.estimate.")
-  return len(found.observed)
-
-
-def _opened(cache: Cache) -> accuracy_cache.AccuracyCache:
-  return (cache if isinstance(cache, accuracy_cache.AccuracyCache) else
-          accuracy_cache.AccuracyCache(cache))

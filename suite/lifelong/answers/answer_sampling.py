@@ -67,16 +67,30 @@ def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int,
   return Asked(samples[:wanted], ranks[:wanted], answers)
 
 
+def checked_scores(answers: np.ndarray, num: int) -> np.ndarray:
+  """Returns answers as float64 [num], or raises a ValueError if they are not of [0, 1]."""
+  answers = _one_each(answers, num)
+  if not np.all((answers >= 0) & (answers <= 1)):
+    raise ValueError("A model's answers are 1 (correct) or 0 (wrong), or scores in between; got "
+                     "others. It must answer every sample that it is asked.")
+  return answers.astype(np.float64)
+
+
 def checked_answers(answers: np.ndarray, num: int) -> np.ndarray:
   """Returns answers as uint8 [num], or raises a ValueError if they are not 0/1 of this number."""
-  answers = np.asarray(answers)
-  if answers.shape != (num,):
-    raise ValueError(f"Asked {num} samples and got answers of shape {list(answers.shape)}; "
-                     f"return one answer each, [{num}].")
+  answers = _one_each(answers, num)
   if not np.all((answers == 0) | (answers == 1)):
     raise ValueError("A model's answers are 1 (correct) or 0 (wrong); got others. It must answer "
                      "every sample that it is asked.")
   return answers.astype(np.uint8)
+
+
+def _one_each(answers: np.ndarray, num: int) -> np.ndarray:
+  answers = np.asarray(answers)
+  if answers.shape != (num,):
+    raise ValueError(f"Asked {num} samples and got answers of shape {list(answers.shape)}; "
+                     f"return one answer each, [{num}].")
+  return answers
 
 
 def check_predictions(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:

@@ -3,19 +3,22 @@
 
 Weights w of one response (a model's answers) given features: w ~ N(mean, scale * covariance), where
 mean and covariance are those of earlier responses' weights. With few answers the weights remain
-close to the prior mean; with many they follow the data. `scale` is chosen by cross-validation on
-the answers of that response alone.
+close to the prior mean; with many they follow the data. Which features and which `scale` is not
+chosen: predictions are averaged, each weighted by its evidence (`mix`), since a few answers cannot
+tell which is best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+from typing import Callable, NamedTuple
 
 import numpy as np
 
 _MAX_NEWTON = 25
 _ALMOST = 1e-3  # Tolerance of the largest step, in logits: steps shrink quadratically.
+_LEAST_SHARE = 0.01  # Candidates of a mixture that have less are left out.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,16 +52,34 @@ def fit(features: np.ndarray, answers: np.ndarray, prior: Prior, start: np.ndarr
   return weights
 
 
-def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Prior:
-  """Estimates the prior from S earlier responses [S, n] on the same features [n, D].
+class Candidate(NamedTuple):
+  """Weights of some columns int [D] of the features, and their prior."""
 
-  Each response is fitted under N(0, 1 / ridge). The covariance is shrunk towards its diagonal by
-  D / (S + D), and the diagonal towards its mean by 2 / (S + 2), since few responses estimate it
-  poorly.
+  columns: np.ndarray
+  prior: Prior
+
+
+class Fitted(NamedTuple):
+  """A fitted candidate: its share of a mixture, columns int [D], prior and weights [D]."""
+
+  share: float
+  columns: np.ndarray
+  prior: Prior
+  weights: np.ndarray
+
+
+def learn_prior(features: Callable[[int], np.ndarray], responses: np.ndarray, ridge: float
+                ) -> Prior:
+  """Estimates the prior from S earlier responses [S, n].
+
+  Features [n, D] are a function of the index of the response. Each response is fitted under
+  N(0, 1 / ridge). The covariance is shrunk towards its diagonal by D / (S + D), and the diagonal
+  towards its mean by 2 / (S + 2), since few responses estimate it poorly.
   """
-  num, size = len(responses), features.shape[1]
+  num, size = len(responses), features(0).shape[1]
   wide = Prior(np.zeros(size), ridge * np.eye(size))
-  weights = np.stack([fit(features, response, wide) for response in responses])
+  weights = np.stack([fit(features(index), response, wide)
+                      for index, response in enumerate(responses)])
   centered = weights - weights.mean(axis=0)
   covariance = centered.T @ centered / max(1, num - 1)
   share = 2.0 / (num + 2.0)
@@ -70,38 +91,69 @@ def learn_prior(features: np.ndarray, responses: np.ndarray, ridge: float) -> Pr
   return Prior(weights.mean(axis=0), np.linalg.inv(covariance))
 
 
-def choose(features: np.ndarray, answers: np.ndarray, prior: Prior, scales: Sequence[float],
-           folds: int = 5, start: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-  """Chooses the scale that predicts held-out answers best.
+def log_evidence(features: np.ndarray, answers: np.ndarray, prior: Prior, weights: np.ndarray
+                 ) -> float:
+  """Laplace's approximation of the log probability of the answers, `weights` being their fit."""
+  expected = probabilities(features, weights)
+  likelihood = -len(answers) * log_loss(answers, expected) if len(answers) else 0.0
+  bend = (features * (expected * (1.0 - expected))[:, None]).T @ features + prior.precision
+  off = weights - prior.mean
+  return float(likelihood - off @ prior.precision @ off / 2.0 + (
+      np.linalg.slogdet(prior.precision)[1] - np.linalg.slogdet(bend)[1]) / 2.0)
+
+
+def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidate],
+        scales: Sequence[float]) -> list[Fitted]:
+  """Fits each candidate at each scale of its prior; returns those that the answers support.
+
+  The share of each is proportional to its evidence; shares below 1% are left out.
+  """
+  found, evidence = [], []
+  for columns, prior in candidates:
+    narrow, start = features[:, columns], prior.mean
+    for scale in scales:
+      scaled = Prior(prior.mean, prior.precision / scale)
+      start = fit(narrow, answers, scaled, start)
+      found.append(Fitted(1.0, columns, scaled, start))
+      evidence.append(log_evidence(narrow, answers, scaled, start))
+  shares = np.exp(np.array(evidence) - max(evidence))
+  shares = np.where(shares >= _LEAST_SHARE * shares.sum(), shares, 0.0)
+  shares = shares / shares.sum()
+  return [one._replace(share=float(share)) for one, share in zip(found, shares) if share]
+
+
+def predict(features: np.ndarray, mixture: Sequence[Fitted]) -> np.ndarray:
+  """Mean probabilities [n] of a mixture."""
+  found = np.zeros(len(features))
+  for share, columns, _, weights in mixture:
+    found += share * probabilities(features[:, columns], weights)
+  return found
+
+
+def held_out(features: np.ndarray, answers: np.ndarray, mixture: Sequence[Fitted], folds: int = 5
+             ) -> np.ndarray:
+  """Predicts each answer from the others, with the shares of a mixture: probabilities [n].
 
   Answer j is in fold j % folds, which spreads answers in rank order evenly. With fewer than four
-  answers the prior is used unscaled. `start`: initial weights [D].
-
-  Returns:
-    (scale, cross-fitted probabilities [n]).
+  answers the means of the priors predict.
   """
-  n = len(answers)
-  folds = min(folds, n // 2)
+  folds = min(folds, len(answers) // 2)
   if folds < 2:
-    return 1.0, probabilities(features, prior.mean)
-  fold = np.arange(n) % folds
-  best = (np.inf, 1.0, np.empty(0))
-  starts = [prior.mean if start is None else start] * folds
-  for scale in scales:
-    held_out = np.empty(n)
-    scaled = Prior(prior.mean, prior.precision / scale)
-    for index in range(folds):
-      out = fold == index
-      starts[index] = fit(features[~out], answers[~out], scaled, starts[index])
-      held_out[out] = probabilities(features[out], starts[index])
-    loss = log_loss(answers, held_out)
-    if loss < best[0]:
-      best = (loss, scale, held_out)
-  return best[1], best[2]
+    return predict(features, [one._replace(weights=one.prior.mean) for one in mixture])
+  fold, found = np.arange(len(answers)) % folds, np.zeros(len(answers))
+  for index in range(folds):
+    out = fold == index
+    for share, columns, prior, weights in mixture:
+      rest = fit(features[~out][:, columns], answers[~out], prior, weights)
+      found[out] += share * probabilities(features[out][:, columns], rest)
+  return found
 
 
 def log_loss(answers: np.ndarray, predicted: np.ndarray) -> float:
-  """Mean of -log(probability of the observed answer); probabilities are clipped off 0 and 1."""
+  """Mean of -log(probability of the observed answer); probabilities are clipped off 0 and 1.
+
+  A graded answer a is a times right and 1 - a times wrong.
+  """
+  answers = np.asarray(answers, np.float64)
   predicted = np.clip(predicted, 1e-6, 1.0 - 1e-6)
-  return float(-np.mean(np.where(np.asarray(answers) > 0, np.log(predicted),
-                                 np.log1p(-predicted))))
+  return float(-np.mean(answers * np.log(predicted) + (1.0 - answers) * np.log1p(-predicted)))

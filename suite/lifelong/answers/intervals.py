@@ -4,6 +4,8 @@
 Answers are in the order of the ranks they were sampled at. Such a sample is stratified: its
 variance is lower than that of a random one, the more neighbors agree. All intervals have Wilson's
 form, whose width is not 0 when all answers are equal, and shrink to a point when all are observed.
+A `RandomSample` describes answers of other origins: weights, independent runs, gaps. Answers may be
+graded, in [0, 1]; their variance is compared with that of 0/1 answers of the same mean.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import dataclasses
 
 import numpy as np
 from scipy import stats
+
+from suite.lifelong.answers import random_sample
 
 Z_95 = 1.959963984540054
 # Number of pairs of a random sample that are mixed in: the ratio of variances is noisy otherwise.
@@ -59,68 +63,79 @@ def _fewest(count: float) -> float:
   return float(stats.chi2.ppf(0.05, 2.0 * count)) / 2.0 if count > 0 else 0.0
 
 
-def paired_variance(values: np.ndarray) -> float:
+def paired_variance(values: np.ndarray, runs: np.ndarray | None = None) -> float:
   """Variance of the mean of values [n] in the order of their strata, one value from each.
 
-  Neighbors are treated as two draws of one stratum: sum of (v_j - v_{j+1})^2 / (2 n (n - 1)).
+  Neighbors are treated as two draws of one stratum: the mean of (v_j - v_{j+1})^2 / 2, over n.
+  `runs` int [n]: neighbors of different runs are no pair.
   """
   values = np.asarray(values, np.float64)
   n = len(values)
-  if n < 2:
-    raise ValueError(f"Got {n} values; a variance needs 2.")
-  return float(np.sum(np.diff(values) ** 2) / (2.0 * n * (n - 1)))
+  pairs = np.diff(values) if runs is None else np.diff(values)[np.diff(runs) == 0]
+  if not len(pairs):
+    raise ValueError(f"Got {n} values; a variance needs 2 neighbors.")
+  return float(np.sum(pairs ** 2) / (2.0 * n * len(pairs)))
 
 
-def design_effect(values: np.ndarray) -> float:
+def design_effect(values: np.ndarray, runs: np.ndarray | None = None) -> float:
   """Paired variance of values [n] in rank order over that of a random sample, shrunk towards 1.
 
-  1 if all values are equal; at most 1.25: a larger ratio is chance.
+  1 if all values are equal or have no neighbors; at most 1.25: a larger ratio is chance.
   """
   values = np.asarray(values, np.float64)
   n = len(values)
-  if n < 2 or np.ptp(values) == 0:
+  if n < 2 or np.ptp(values) == 0 or (runs is not None and not np.any(np.diff(runs) == 0)):
     return 1.0
-  ratio = paired_variance(values) / (np.var(values, ddof=1) / n)
+  ratio = paired_variance(values, runs) / (np.var(values, ddof=1) / n)
   return float(min(1.25, (n * ratio + _PRIOR_PAIRS) / (n + _PRIOR_PAIRS)))
 
 
-def accuracy(answers: np.ndarray, num_samples: int) -> Interval:
-  """Estimates the accuracy on all N samples by the mean of answers [m] in rank order."""
-  answers = np.asarray(answers)
+def accuracy(answers: np.ndarray, num_samples: int,
+             sample: random_sample.RandomSample | None = None) -> Interval:
+  """Estimates the accuracy on all N samples by the mean of answers [m] in rank order.
+
+  `sample` says what random sample the answers are; None: of one order.
+  """
+  answers = np.asarray(answers, np.float64)
   m = _checked(answers, num_samples)
-  share = float(np.mean(answers, dtype=np.float64))
-  return Interval(share, *wilson(share, _effective(m, num_samples, design_effect(answers))))
+  sample = sample or random_sample.in_order(m, num_samples)
+  share = float(np.clip(sample.mean(answers), 0.0, 1.0))
+  return _interval(share, _effect(answers, share, sample), sample)
 
 
 def regression(answers: np.ndarray, predicted: np.ndarray, mean_predicted: float,
-               num_samples: int) -> Interval:
+               num_samples: int, sample: random_sample.RandomSample | None = None) -> Interval:
   """Estimates the accuracy by predicted answers, corrected by the residuals on the sample.
 
   Args:
-    answers: 0/1 [m] in rank order.
+    answers: 0/1 or graded [m] in rank order.
     predicted: probabilities [m] of these answers by a model that was *not* fitted to them
       (cross-fitted); residuals of fitted answers are too small.
     mean_predicted: mean prediction over all N samples.
     num_samples: N.
+    sample: as of `accuracy`.
 
   With few answers of one kind the residuals carry little information, and the plain mean is used.
   """
   answers, predicted = np.asarray(answers, np.float64), np.asarray(predicted, np.float64)
   m = _checked(answers, num_samples)
-  plain = accuracy(answers, num_samples)
-  share = plain.value
+  sample = sample or random_sample.in_order(m, num_samples)
+  share = float(np.clip(sample.mean(answers), 0.0, 1.0))
+  effect = _effect(answers, share, sample)
+  plain = _interval(share, effect, sample)
   if m < 2 or min(share, 1.0 - share) * m < 8:
     return plain
   residuals = answers - predicted
-  value = float(np.clip(mean_predicted + residuals.mean(), 0.0, 1.0))
+  value = float(np.clip(mean_predicted + sample.mean(residuals), 0.0, 1.0))
   random = share * (1.0 - share)
-  ratio = float(np.var(residuals, ddof=1)) * design_effect(residuals) / random
-  if ratio >= design_effect(answers) or not 0.0 < value < 1.0 or m == num_samples:
+  ratio = float(np.var(residuals, ddof=1)) * design_effect(residuals, sample.runs) / random
+  if ratio >= effect or not 0.0 < value < 1.0 or m == num_samples:
     return plain  # The predictions do not reduce the variance.
-  return Interval(value, *wilson(value, _effective(m, num_samples, ratio)))
+  return _interval(value, ratio, sample)
 
 
-def difference(first: np.ndarray, second: np.ndarray, num_samples: int) -> Interval:
+def difference(first: np.ndarray, second: np.ndarray, num_samples: int,
+               sample: random_sample.RandomSample | None = None) -> Interval:
   """Difference in accuracy of two models, from their answers [m] to the same samples.
 
   Agresti and Min's (2005) interval: half an answer is added to each of the four cells, so the width
@@ -131,15 +146,19 @@ def difference(first: np.ndarray, second: np.ndarray, num_samples: int) -> Inter
     raise ValueError(f"Got {len(first)} and {len(second)} answers; a paired comparison needs both "
                      "models' answers to the same samples.")
   m = _checked(first, num_samples)
+  sample = sample or random_sample.in_order(m, num_samples)
   changes = first - second
-  value = float(changes.mean())
+  value = sample.mean(changes)
   if m == num_samples:
     return Interval(value, value, value)
   n = m + 2.0
-  middle = float(changes.sum()) / n
-  spread = (float(np.sum(changes ** 2)) + 1.0) / n - middle ** 2
-  half = Z_95 * np.sqrt(spread / _effective(n, num_samples + 2.0, design_effect(changes)))
-  low, high = max(-1.0, middle - half), min(1.0, middle + half)
+  middle = value * m / n
+  spread = (sample.mean(changes ** 2) * m + 1.0) / n - middle ** 2
+  effective = sample.effective(design_effect(changes, sample.runs)) * n / m
+  half = Z_95 * np.sqrt(spread / effective)
+  known = 1.0 - sample.unknown
+  low = max(-1.0, known * (middle - half) - sample.unknown)
+  high = min(1.0, known * (middle + half) + sample.unknown)
   return Interval(value, float(min(value, low)), float(max(value, high)))
 
 
@@ -150,10 +169,17 @@ def sign_test(first: np.ndarray, second: np.ndarray) -> float:
   return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
-def _effective(num: float, num_samples: float, effect: float) -> float:
-  """Equivalent number of random draws with replacement; infinite if all samples are observed."""
-  left = 1.0 - num / num_samples
-  return float("inf") if left <= 0 else num / (effect * left)
+def _effect(answers: np.ndarray, share: float, sample: random_sample.RandomSample) -> float:
+  """Design effect of answers, times the variance of graded ones over that of 0/1 answers."""
+  effect = design_effect(answers, sample.runs)
+  if np.all((answers == 0) | (answers == 1)) or not 0.0 < share < 1.0:
+    return effect
+  return effect * max(float(np.var(answers)), 1e-12) / (share * (1.0 - share))
+
+
+def _interval(value: float, effect: float, sample: random_sample.RandomSample) -> Interval:
+  """Wilson's interval, widened by what the sample does not cover."""
+  return Interval(value, *sample.widened(*wilson(value, sample.effective(effect))))
 
 
 def _checked(answers: np.ndarray, num_samples: int) -> int:

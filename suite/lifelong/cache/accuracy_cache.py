@@ -4,8 +4,9 @@
   cache/format.json     version of the format
         commits.jsonl   one line for each addition; files that it does not name are ignored
         0001.bits       answers of an addition: one bit each, one more where some are missing
-        0001.ids        ids of the added samples, one per line (zlib)
+        0001.index      ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
         counts.bin      see `sample_counts`
+        questions.jsonl see `question_sets`
 
                 sample batch 0    sample batch 1
   model batch 0 [ piece       ]   [ piece       ]     An addition writes a column or a row of
@@ -24,7 +25,6 @@ large files (`piece_files.spot`); `cache_check` reads all of them.
 from __future__ import annotations
 
 import bisect
-import collections
 from collections.abc import Iterable, Iterator, Sequence
 import contextlib
 import itertools
@@ -38,10 +38,11 @@ from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
+from suite.lifelong.cache import sample_ids
 from suite.system import atomic_files
 from suite.system import file_lock
 
-VERSION = 1
+VERSION = 2  # 1: ids without an index; it is read, and converted when something is added.
 NOT_EVALUATED = cache_input.NOT_EVALUATED
 CacheError = cache_input.CacheError
 Piece = piece_files.Piece
@@ -61,13 +62,13 @@ class AccuracyCache:
   """
 
   def __init__(self, folder: str | os.PathLike, *, create: bool = False):
-    """Opens the cache at its last committed state; `create` creates it if it does not exist."""
+    """Opens the cache at its last committed state.
+
+    With `create` it need not exist: its first addition creates it, unless that is refused.
+    """
     self.folder = pathlib.Path(folder)
-    if create and not (self.folder / "format.json").exists():
-      self.folder.mkdir(parents=True, exist_ok=True)
-      atomic_files.write(self.folder / "format.json", json.dumps({"version": VERSION}).encode())
-      atomic_files.sync_folder(self.folder.parent)
-    self._check_version()
+    if not create or is_cache(self.folder):
+      self._check_version()
     self._committed = committed.Committed(self.folder)
 
   def refresh(self) -> None:
@@ -89,6 +90,11 @@ class AccuracyCache:
     Equal digests stand for equal answers.
     """
     return self._committed.states()
+
+  @property
+  def state(self) -> str:
+    """Digest of the present state."""
+    return self.states().get((self.num_models, self.num_samples), "")
 
   @property
   def num_samples(self) -> int:
@@ -116,7 +122,11 @@ class AccuracyCache:
 
   @property
   def ids(self) -> np.ndarray:
-    """Ids in the order in which samples were added: str [N]; read on first use."""
+    """All ids in the order in which samples were added: str [N]; `sample_ids` reads only some."""
+    return np.array([one for chunk in self.sample_ids.chunks() for one in chunk], str)
+
+  @property
+  def sample_ids(self) -> sample_ids.SampleIds:
     return self._committed.ids
 
   def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
@@ -161,19 +171,26 @@ class AccuracyCache:
         found[line, chosen] = 1 if bits is None else bit_rows.at(bits[row], inside)
     return found
 
-  def totals(self) -> np.ndarray:
-    """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
-    found = np.zeros([self.num_models, 2], np.int64)
-    first = 0
-    for batch, size in enumerate(self._committed.model_sizes):
-      for index, num_samples in enumerate(self._committed.sample_sizes):
+  def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
+    """Number of correct and of evaluated answers of each model: int64 [M, 2].
+
+    Models and samples before `first_model` and `first_sample` are left out.
+    """
+    found, row, ends = np.zeros([self.num_models, 2], np.int64), 0, np.cumsum(self.sample_batches)
+    for batch, num in enumerate(self._committed.model_sizes):
+      rows = slice(min(num, max(0, first_model - row)), num)
+      here = found[row + rows.start:row + num]
+      for index, size in enumerate(self._committed.sample_sizes):
+        known = size - int(np.clip(ends[index] - first_sample, 0, size))
         piece = self._committed.pieces[batch, index]
-        for row in range(size):
-          found[first + row] += (bit_rows.num_ones(piece.correct[row], num_samples),
-                                 num_samples if piece.seen is None else
-                                 bit_rows.num_ones(piece.seen[row], num_samples))
-      first += size
-    return found
+        if known == size or not len(here):
+          continue
+        for column, plane in enumerate((piece.correct, piece.seen)):
+          here[:, column] += (size - known if plane is None else
+                              bit_rows.row_counts(plane[rows], size) -
+                              bit_rows.row_counts(plane[rows], known))
+      row += num
+    return found[first_model:]
 
   def complete_models(self) -> list[str]:
     """Names of the models that were evaluated on all samples."""
@@ -210,11 +227,17 @@ class AccuracyCache:
     """
     with self._writing():
       names = cache_input.checked_names(names, self._committed.places)
-      if not self._committed.sample_sizes:
-        self._begin_samples(ids)
-      order = self._columns(ids)
-      rows = [cache_input.packed(row, order, self._committed.sample_sizes, name)
+      sizes, order = self._committed.sample_sizes, None
+      if sizes:
+        order = cache_input.columns(ids, self.sample_ids)
+      else:
+        ids = cache_input.new_ids(ids, self.sample_ids)
+        sizes = [len(ids)]
+      rows = [cache_input.packed(row, order, sizes, name)
               for name, row in cache_input.paired(names, answers)]
+      if not self._committed.sample_sizes:
+        assert ids is not None
+        self._committed.add({"samples": len(ids)}, [], [ids])
       pieces = [_piece([row[index] for row in rows], size)
                 for index, size in enumerate(self._committed.sample_sizes)]
       self._committed.add({"models": list(names)}, pieces)
@@ -230,9 +253,9 @@ class AccuracyCache:
         among them were not evaluated on these samples.
     """
     with self._writing():
-      ids = self._new_ids(ids)
       if not self.models:
         raise CacheError("The cache has no models yet: add models first; that also brings samples.")
+      ids = cache_input.new_ids(ids, self.sample_ids)
       answers = np.asarray(answers)
       names = list(self.models if models is None else models)
       if answers.shape != (len(names), len(ids)):
@@ -249,41 +272,7 @@ class AccuracyCache:
       ends = itertools.accumulate(self._committed.model_sizes)
       pieces = [_piece(packed[end - size:end], len(ids))
                 for end, size in zip(ends, self._committed.model_sizes)]
-      self._committed.add({"samples": len(ids)}, pieces, ids)
-
-  def _begin_samples(self, ids: Sequence[str] | None) -> None:
-    if ids is None:
-      raise CacheError("An empty cache takes its samples from the first models: give their ids.")
-    ids = self._new_ids(ids)
-    self._committed.add({"samples": len(ids)}, [], ids)
-
-  def _new_ids(self, ids: Sequence[str]) -> list[str]:
-    ids = [str(one) for one in ids]
-    counted = collections.Counter(self.ids.tolist())
-    counted.update(ids)
-    bad = sorted(one for one in set(ids) if counted[one] > 1 or "\n" in one)
-    if bad or not ids:
-      raise CacheError(
-          f"Of {len(ids)} sample ids, {len(bad)} are in the cache already, given twice or have "
-          f"line breaks: {bad[:3]}. Each sample has one id; a corrected label makes a new sample, "
-          "with a new id such as 'x@2'.")
-    return ids
-
-  def _columns(self, ids: Sequence[str] | None) -> np.ndarray | None:
-    """Column of the rows for each sample of the cache, -1 for none; None: the same order."""
-    if ids is None:
-      return None
-    given = np.asarray([str(one) for one in ids])
-    if given.shape == self.ids.shape and (given == self.ids).all():
-      return None
-    place = {one: index for index, one in enumerate(given.tolist())}
-    if len(place) < len(given):
-      raise CacheError(f"{len(given) - len(place)} of the {len(given)} ids are given twice.")
-    order = np.array([place.pop(one, -1) for one in self.ids.tolist()])
-    if place:
-      raise CacheError(f"{len(place)} ids are not in the cache, such as {sorted(place)[:3]}: add "
-                       "these samples first (add_samples).")
-    return order
+      self._committed.add({"samples": len(ids)}, pieces, [ids])
 
   def _place(self, model: int | str) -> tuple[int, int]:
     if isinstance(model, str):
@@ -291,18 +280,48 @@ class AccuracyCache:
         raise CacheError(f"The cache has no model {model!r}; it has {len(self.models)}, such as "
                          f"{self.models[:3]}.")
       model = self._committed.places[model]
+    if not 0 <= model < self.num_models:
+      raise CacheError(f"The cache has no model {model}; its {self.num_models} models are 0 to "
+                       f"{self.num_models - 1}.")
     ends = list(itertools.accumulate(self._committed.model_sizes))
     batch = bisect.bisect_right(ends, model)
     return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
 
   @contextlib.contextmanager
   def _writing(self) -> Iterator[None]:
-    """Lock of the only writer, on the newest state; the system frees it if the process dies."""
-    with file_lock.held(self.folder / "lock"):
-      self.refresh()
-      if self.problem:
-        raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
-      yield
+    """Lock of the only writer, on the newest state; the system frees it if the process dies.
+
+    The folder of a new cache is removed again if its first addition is refused.
+    """
+    new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
+    self.folder.mkdir(parents=True, exist_ok=True)
+    try:
+      with file_lock.held(self.folder / "lock"):
+        self._write_version()
+        self.refresh()
+        if self.problem:
+          raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
+        if self._committed.is_early:
+          self._committed.upgrade()
+        yield
+    except Exception:
+      if not (self.folder / committed.COMMITS).exists():
+        for name in ("format.json", "lock"):
+          (self.folder / name).unlink(missing_ok=True)
+        for folder in new:
+          with contextlib.suppress(OSError):  # Something else is in it.
+            folder.rmdir()
+      raise
+
+  def _write_version(self) -> None:
+    """Marks the folder as a cache of this format, before anything of it is written."""
+    path = self.folder / "format.json"
+    if path.exists():
+      self._check_version()
+      if json.loads(path.read_text())["version"] == VERSION:
+        return
+    atomic_files.write(path, json.dumps({"version": VERSION}).encode())
+    atomic_files.sync_folder(self.folder.parent)
 
   def _check_version(self) -> None:
     try:

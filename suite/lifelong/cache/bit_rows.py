@@ -38,9 +38,20 @@ def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 def num_ones(row: np.ndarray, num: int) -> int:
   """Number of ones among the first `num` bits of a row, whatever its padding bits are."""
+  return int(row_counts(row[None], num)[0])
+
+
+def row_counts(rows: np.ndarray, num: int) -> np.ndarray:
+  """Number of ones among the first `num` bits of each of M rows: int64 [M]."""
   whole, rest = divmod(num, 8)
-  found = int(_ONES[np.ascontiguousarray(row[:whole])].sum(dtype=np.int64))
-  return found + (int(_ONES[row[whole] >> (8 - rest)]) if rest else 0)
+  found = np.zeros(len(rows), np.int64)
+  step = max(1, BLOCK // max(1, whole))
+  for start in range(0, len(rows), step):
+    some = rows[start:start + step]
+    for first in range(0, whole, BLOCK):
+      found[start:start + step] += _ONES[some[:, first:min(whole, first + BLOCK)]].sum(
+          axis=1, dtype=np.int64)
+  return found + _ONES[rows[:, whole] >> (8 - rest)] if rest else found
 
 
 def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np.ndarray:

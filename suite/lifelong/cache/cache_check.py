@@ -39,12 +39,12 @@ def problems(folder: pathlib.Path) -> list[str]:
 
 def _ids(cache: accuracy_cache.AccuracyCache) -> list[str]:
   try:
-    num = len(cache.ids)
-  except (zlib.error, UnicodeDecodeError) as error:
-    return [f"The ids of {cache.folder} cannot be read: {error}. Put back its .ids files."]
+    num = sum(map(len, cache.sample_ids.chunks()))
+  except (zlib.error, UnicodeDecodeError, IndexError, ValueError) as error:
+    return [f"The ids of {cache.folder} cannot be read: {error}. Put back its files of ids."]
   if num != cache.num_samples:
-    return [f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its .ids "
-            "files."]
+    return [f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its "
+            "files of ids."]
   return []
 
 
@@ -55,7 +55,8 @@ def _counts(cache: accuracy_cache.AccuracyCache) -> list[str]:
     return []
   saved = sample_counts.SampleCounts(cache, save=False)
   counted = sample_counts.SampleCounts(cache, keep=False)
-  same = np.array_equal(saved.correct, counted.correct)
+  same = (np.array_equal(saved.correct, counted.correct) and
+          np.array_equal(saved.totals, counted.totals))
   if saved.seen is None or counted.seen is None:
     same &= saved.seen is counted.seen
   else:

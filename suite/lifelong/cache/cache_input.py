@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 
 from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import sample_ids
 
 NOT_EVALUATED = -1
-_ALLOWED = (NOT_EVALUATED, 0, 1)
+_SHOWN = 3  # Number of bad ids in a message.
 
 
 class CacheError(ValueError):
@@ -20,6 +21,9 @@ class CacheError(ValueError):
 def checked_names(names: Sequence[str], known: Collection[str]) -> list[str]:
   """Returns the names as strings; raises an error if one is known or given twice."""
   names = [str(name) for name in names]
+  if any(not name.strip() or "\n" in name for name in names):
+    raise CacheError(f"Model {[not name.strip() or chr(10) in name for name in names].index(True)} "
+                     f"of {len(names)} has an empty name, or one with a line break. Name each.")
   taken = sorted({name for name in names if name in known})
   if taken or len(set(names)) < len(names) or not names:
     raise CacheError(f"Model names must be new and each given once; already there: {taken[:5]}, "
@@ -44,12 +48,13 @@ def checked(answers: np.ndarray, what: str) -> np.ndarray:
   """Returns answers as int8; raises an error unless all are 0, 1 or -1."""
   answers = np.asarray(answers)
   if answers.dtype == bool:
-    return answers.astype(np.int8)
-  wrong = np.unique(answers[~np.isin(answers, _ALLOWED)])
-  if wrong.size:
+    return answers.view(np.int8)
+  good = (answers == 1) | (answers == 0) | (answers == NOT_EVALUATED)
+  if not good.all():
+    wrong = np.unique(answers[~good])
     raise CacheError(f"Answers of {what} must be 1 (correct), 0 (wrong) or -1 (not evaluated); got "
-                     f"{wrong[:5].tolist()} too.")
-  return answers.astype(np.int8)
+                     f"{wrong[:5].tolist()} too. Graded scores take a threshold (--threshold).")
+  return answers.astype(np.int8, copy=False)
 
 
 def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str
@@ -69,3 +74,69 @@ def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name
     parts.append((bit_rows.pack(part == 1), None if seen.all() else bit_rows.pack(seen)))
     start += size
   return parts
+
+
+def new_ids(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> Sequence[str]:
+  """Returns ids (a list of strings, or a `range`) of new samples; an error if one is not new."""
+  if ids is None:
+    raise CacheError("An empty cache takes its samples from the first models: give their ids.")
+  if not isinstance(ids, range):
+    ids = [str(one) for one in ids]
+  bad: list[str] = []
+  hashed = None
+  if not isinstance(ids, range):
+    hashed = sample_ids.hashes(ids)
+    bad = [*_repeated(ids, hashed), *[one for one in ids if not one or "\n" in one][:_SHOWN]]
+  places = known.find(ids, hashed)
+  bad += [ids[index] for index in np.flatnonzero(places >= 0)[:_SHOWN].tolist()]
+  if bad or not len(ids):
+    raise CacheError(
+        f"Of {len(ids)} sample ids, some are in the cache already, given twice, empty or have "
+        f"line breaks: {[str(one) for one in bad[:3]]}. Each sample has one id; a corrected label "
+        "makes a new sample, with a new id such as 'x@2'.")
+  return ids
+
+
+def columns(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> np.ndarray | None:
+  """Column of the rows for each sample of the cache, -1 for none; None: the same order."""
+  if ids is None or _is_same(ids, known):
+    return None
+  if not isinstance(ids, range):
+    ids = [str(one) for one in ids]
+  places = known.find(ids)
+  unknown = np.flatnonzero(places < 0)
+  if unknown.size:
+    raise CacheError(f"{unknown.size} ids are not in the cache, such as "
+                     f"{[str(ids[place]) for place in unknown[:3].tolist()]}: add these samples "
+                     "first (suite lifelong add-samples, or add_samples).")
+  order = np.full(len(known), -1, np.int64)
+  order[places] = np.arange(len(ids))
+  twice = np.flatnonzero(order[places] != np.arange(len(ids)))
+  if twice.size:
+    raise CacheError(f"{twice.size} of the {len(ids)} ids are given twice, such as "
+                     f"{[str(ids[place]) for place in twice[:_SHOWN].tolist()]}.")
+  return order
+
+
+def _is_same(ids: Sequence[str], known: sample_ids.SampleIds) -> bool:
+  if len(ids) != len(known):
+    return False
+  start = 0
+  for chunk in known.chunks():
+    if any(str(mine) != one for mine, one in zip(ids[start:start + len(chunk)], chunk)):
+      return False
+    start += len(chunk)
+  return True
+
+
+def _repeated(ids: Sequence[str], hashed: np.ndarray) -> list[str]:
+  """Some of the ids that are given twice; equal ids have equal hashes."""
+  order = np.argsort(hashed, kind="stable")
+  same = hashed[order][1:] == hashed[order][:-1]
+  met: set[str] = set()
+  found = []
+  for place in order[np.append(same, False) | np.insert(same, 0, False)].tolist():
+    if ids[place] in met and len(found) < _SHOWN:
+      found.append(ids[place])
+    met.add(ids[place])
+  return found

@@ -14,15 +14,13 @@ import itertools
 import json
 import pathlib
 from typing import Any
-import zlib
 
 from absl import logging
-import numpy as np
 
 from suite.lifelong.cache import commit_log
 from suite.lifelong.cache import compaction
 from suite.lifelong.cache import piece_files
-from suite.system import atomic_files
+from suite.lifelong.cache import sample_ids
 
 COMMITS = "commits.jsonl"
 _TRIES = 3  # A reader may meet a log that is being replaced, but not again and again.
@@ -101,16 +99,36 @@ class Committed:
     return found
 
   @functools.cached_property
-  def ids(self) -> np.ndarray:
-    """Ids of the samples: str [N]; read on first use."""
-    found: list[str] = []
+  def ids(self) -> sample_ids.SampleIds:
+    """Ids of the samples; nothing is read before it is used."""
+    return sample_ids.SampleIds(sample_ids.read(self._folder, line) for line in self._lines
+                                if compaction.kind(line) == "samples")
+
+  @property
+  def is_early(self) -> bool:
+    """Whether an early version wrote some of the ids, without an index."""
+    return any(line.get("ids") and "id_text_bytes" not in line for line in self._lines)
+
+  def upgrade(self) -> None:
+    """Writes the ids that have no index again, with one; answers stay as they are."""
+    new, old, number = [], [], self._next()
     for line in self._lines:
-      if line.get("ids"):
-        found += zlib.decompress((self._folder / line["ids"]).read_bytes()).decode().split("\n")
-    return np.array(found) if found else np.zeros(0, "<U1")
+      if line.get("ids") and "id_text_bytes" not in line:
+        old.append(self._folder / line["ids"])
+        batch = sample_ids.read(self._folder, line)
+        found = sample_ids.write(self._folder / f"{number:04d}{sample_ids.SUFFIX}",
+                                 sample_ids.SampleIds([batch]).chunks())
+        line = {key: value for key, value in line.items() if not key.startswith("id")}
+        line.update(found)
+        number += 1
+      new.append(line)
+    commit_log.replace(self._folder / COMMITS, new)
+    for path in old:
+      path.unlink(missing_ok=True)
+    self.refresh()
 
   def add(self, line: dict[str, Any], pieces: Sequence[piece_files.Piece],
-          ids: Sequence[str] = ()) -> None:
+          ids: Iterable[Sequence[str]] = ()) -> None:
     """Writes the files of an addition, then the line that commits it; joins what is small."""
     line = self._linked(self._written(line, self._next(), pieces, ids))
     commit_log.append(self._folder / COMMITS, line, at=self._log.ends[-1] if self._lines else 0)
@@ -160,20 +178,17 @@ class Committed:
     return 1 + max((int(pathlib.Path(one["bits"]).stem) for one in self._lines), default=0)
 
   def _written(self, line: dict[str, Any], number: int, pieces: Iterable[piece_files.Piece],
-               ids: Sequence[str]) -> dict[str, Any]:
+               ids: Iterable[Sequence[str]]) -> dict[str, Any]:
     """Writes the files of a line; returns the line with their names and digests."""
     line = {**line, **piece_files.write(self._folder / f"{number:04d}.bits", pieces)}
-    if ids:
-      path, text = self._folder / f"{number:04d}.ids", zlib.compress("\n".join(ids).encode(), 1)
-      atomic_files.write(path, text)
-      line.update(ids=path.name, id_bytes=len(text), id_spot=piece_files.spot(path),
-                  id_sha256=hashlib.sha256(text).hexdigest())
+    if compaction.kind(line) == "samples":
+      line.update(sample_ids.write(self._folder / f"{number:04d}{sample_ids.SUFFIX}", ids))
     return line
 
   def _join(self, num: int) -> None:
     """Makes one of the last `num` additions, which are all of models or all of samples."""
     kept, old = self._lines[:-num], self._lines[-num:]
-    sizes, ids = [compaction.size(line) for line in old], []
+    sizes, ids = [compaction.size(line) for line in old], iter(())
     if compaction.kind(old[0]) == "models":
       batches = range(len(self.model_sizes) - num, len(self.model_sizes))
       pieces = (piece_files.below([self.pieces[batch, index] for batch in batches], size)
@@ -182,7 +197,7 @@ class Committed:
       columns = range(len(self.sample_sizes) - num, len(self.sample_sizes))
       pieces = (piece_files.beside([self.pieces[batch, index] for index in columns], sizes)
                 for batch in range(len(self.model_sizes)))
-      ids = self.ids[-sum(sizes):].tolist()
+      ids = self.ids.chunks(len(self.ids) - sum(sizes))
     self._replace(kept, [self._written(compaction.joined(old), self._next(), pieces, ids)])
 
   def _rewrite(self) -> None:
@@ -191,7 +206,7 @@ class Committed:
     place = [(batch, row) for batch, num in enumerate(self.model_sizes) for row in range(num)]
     chunk = compaction.rows_a_file(sum(sizes))
     lines = [self._written({"samples": sum(sizes), "after": "", "state": f"{end}/0"}, number, [],
-                           self.ids.tolist())]
+                           self.ids.chunks())]
     for first in range(0, len(place), chunk):
       here, names = place[first:first + chunk], self.models[first:first + chunk]
       rows = [piece_files.beside(

@@ -19,7 +19,7 @@ from suite.lifelong.cache import bit_rows
 from suite.system import atomic_files
 
 # A mapped file keeps a descriptor; smaller ones are read.
-_MAPPED_BYTES = 1 << 20
+MAPPED_BYTES = 1 << 20
 # Of a large file, `spot` reads this many blocks.
 _SPOTS, _SPOT_BYTES = 16, 4096
 
@@ -61,7 +61,7 @@ def write(path: pathlib.Path, pieces: Iterable[Piece]) -> dict[str, Any]:
 def read(path: pathlib.Path, line: dict[str, Any], shapes: Sequence[tuple[int, int]]
          ) -> list[Piece]:
   """Returns the pieces of a file; `shapes` are (models, samples) of each."""
-  if not line["bytes"] or line["bytes"] < _MAPPED_BYTES:
+  if not line["bytes"] or line["bytes"] < MAPPED_BYTES:
     bits = np.frombuffer(path.read_bytes(), np.uint8)
   else:
     bits = np.memmap(path, np.uint8, "r")

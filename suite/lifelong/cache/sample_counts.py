@@ -8,8 +8,8 @@ two bytes for each sample) define an order from easy to hard, ties by position:
   order = rank_order.RankOrder(counts.ranked())
 
 They are saved beside the cache, in counts.bin: a line of JSON with the digest of the counted
-commits (padded to 4096 bytes), the counts of correct answers, and those of evaluated ones if some
-are missing. A file of another cache, or a damaged one, is rebuilt.
+commits (padded to 4096 bytes), the totals of each model, the counts of correct answers, and those
+of evaluated ones if some are missing. A file of another cache, or a damaged one, is rebuilt.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
-VERSION = 2
+VERSION = 3
 FILE = "counts.bin"
 # The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
 # answers with the mean of the whole cache.
@@ -43,11 +43,13 @@ class SampleCounts:
     num_models: M.
     correct: uint8 [N], uint16 if M > 255: number of models that solve each sample.
     seen: number of models that were evaluated on each sample, same type; None if all were on all.
+    totals: int64 [M, 2]: number of correct and of evaluated answers of each model.
   """
 
   num_models: int
   correct: np.ndarray
   seen: np.ndarray | None
+  totals: np.ndarray
   _commits: str  # Digest of the counted commits.
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True,
@@ -79,6 +81,9 @@ class SampleCounts:
       seen = np.empty_like(correct)
       seen[:known[1]] = known[0] if self.seen is None else self.seen
     start = 0
+    totals = np.concatenate([self.totals, cache.totals(known[0])])
+    if known[0] and known[1] < wanted[1]:
+      totals[:known[0]] += cache.totals(0, known[1])[:known[0]]
     for batch, size in enumerate(cache.sample_batches):
       here, start = slice(start, start + size), start + size
       if start > known[1]:
@@ -91,7 +96,7 @@ class SampleCounts:
         correct[here] += new_correct
         if seen is not None:
           seen[here] += np.asarray(new_seen, seen.dtype)
-    self.num_models, self.correct, self.seen = wanted[0], correct, seen
+    self.num_models, self.correct, self.seen, self.totals = wanted[0], correct, seen, totals
     self._commits = states.get(wanted, "")
     if self._keep:
       self._save()
@@ -110,6 +115,7 @@ class SampleCounts:
   def _forget(self) -> None:
     self.num_models, self._commits = 0, ""
     self.correct, self.seen = np.zeros(0, np.uint8), None
+    self.totals = np.zeros([0, 2], np.int64)
 
   def _load(self) -> None:
     """Loads saved counts if they are of the present or an earlier state of this cache."""
@@ -118,7 +124,8 @@ class SampleCounts:
         header = json.loads(file.read(_HEADER))
       num_models, size, missing = header["models"], header["samples"], header["missing"]
       dtype = _dtype(num_models)
-      expected = _HEADER + size * dtype.itemsize * (2 if missing else 1)
+      start = _HEADER + 16 * num_models
+      expected = start + size * dtype.itemsize * (2 if missing else 1)
       if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
         raise ValueError("it is of another version, or truncated")
       if header["spot"] != piece_files.spot(self._path, _HEADER):
@@ -126,9 +133,11 @@ class SampleCounts:
       self._commits = self.cache.states().get((num_models, size), "")
       if not self._commits or header["commits"] != self._commits:
         raise ValueError("it is not of this cache")
-      self.correct = _mapped(self._path, dtype, _HEADER, size)
+      self.totals = np.array(_mapped(self._path, np.dtype(np.int64), _HEADER, 2 * num_models)
+                             ).reshape(-1, 2)
+      self.correct = _mapped(self._path, dtype, start, size)
       if missing:
-        self.seen = _mapped(self._path, dtype, _HEADER + size * dtype.itemsize, size)
+        self.seen = _mapped(self._path, dtype, start + size * dtype.itemsize, size)
       self.num_models = num_models
     except FileNotFoundError:
       pass
@@ -143,7 +152,7 @@ class SampleCounts:
     try:
       with atomic_files.opening(self._path) as file:
         file.write(bytes(_HEADER))
-        for counts in (self.correct, self.seen):
+        for counts in (self.totals, self.correct, self.seen):
           if counts is not None:
             file.write(counts.data)
         file.flush()

@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Callable, NamedTuple, Protocol
+import dataclasses
+import functools
+from typing import Any, Callable, Protocol, Union
 
 import numpy as np
 
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import random_sample
 
 
-class Estimate(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Estimate:
   """Estimate of a model's answers to N samples.
 
   Attributes:
-    answers: uint8 [N], the estimated answer to each sample.
+    answers: uint8 [N], the estimated answer to each sample; computed on first use.
     cut: estimated number of samples that the model solves.
     accuracy: the estimated share of correct answers.
 
@@ -24,14 +28,15 @@ class Estimate(NamedTuple):
     interval: 95% interval of the accuracy, (low, high).
     supported: whether the sample supports per-sample predictions; False: use the accuracy only.
     reason: the reason, as text.
-    observed: int64 [m], the samples asked, in the order of asking. A larger budget asks these first
-      if the method's questions are nested.
-    observed_answers: uint8 [m]; `answers` and `probabilities` contain them.
+    observed: int64 [m], the samples with a known answer, in the order of asking. A larger budget
+      asks these first if the method's questions are nested.
+    observed_answers: [m]; `answers` and `probabilities` contain them.
     probabilities: function of samples int64 [n] that returns probabilities [n] of correct answers.
+    sample: which of the observed answers are a random sample; the interval follows from these.
   """
 
-  answers: np.ndarray
-  cut: int
+  every: Union[np.ndarray, Callable[[], np.ndarray]]
+  known_cut: int | None
   accuracy: float
   interval: tuple[float, float] | None = None
   supported: bool | None = None
@@ -39,6 +44,15 @@ class Estimate(NamedTuple):
   observed: np.ndarray | None = None
   observed_answers: np.ndarray | None = None
   probabilities: Callable[[np.ndarray], np.ndarray] | None = None
+  sample: random_sample.RandomSample | None = None
+
+  @functools.cached_property
+  def answers(self) -> np.ndarray:
+    return self.every() if callable(self.every) else self.every
+
+  @property
+  def cut(self) -> int:
+    return int(self.answers.sum(dtype=np.int64)) if self.known_cut is None else self.known_cut
 
 
 class Estimator(Protocol):
@@ -76,10 +90,9 @@ class LastResult:
 
 def make_estimate(
     answers: np.ndarray, asked: answer_sampling.Asked, accuracy: intervals.Interval,
-    probabilities: Callable[[np.ndarray], np.ndarray],
-    verdict: tuple[bool | None, str] = (None, "")
+    probabilities: Callable[[np.ndarray], np.ndarray]
 ) -> Estimate:
   """Builds an `Estimate`; its `cut` is the number of answers that are estimated as correct."""
-  return Estimate(answers, int(answers.sum(dtype=np.int64)), accuracy.value,
-                  (accuracy.low, accuracy.high), *verdict, asked.samples, asked.answers,
-                  probabilities)
+  return Estimate(answers, None, accuracy.value, (accuracy.low, accuracy.high),
+                  observed=asked.samples, observed_answers=asked.answers,
+                  probabilities=probabilities)

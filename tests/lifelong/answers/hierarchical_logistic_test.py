@@ -38,7 +38,7 @@ def test_the_prior_has_the_mean_of_earlier_weights():
   rng = np.random.default_rng(1)
   weights = np.array([0.0, 1.0, -1.0]) + rng.normal(size=[40, 3]) * [0.1, 0.5, 0.1]
   responses = rng.random([40, 2000]) < hierarchical_logistic.probabilities(features, weights.T).T
-  prior = hierarchical_logistic.learn_prior(features, responses, 0.1)
+  prior = hierarchical_logistic.learn_prior(lambda _: features, responses, 0.1)
   np.testing.assert_allclose(prior.mean, weights.mean(axis=0), atol=0.05)
   spread = np.sqrt(np.diag(np.linalg.inv(prior.precision)))
   np.testing.assert_allclose(spread, weights.std(axis=0), atol=0.07)
@@ -46,30 +46,61 @@ def test_the_prior_has_the_mean_of_earlier_weights():
 
 def test_a_single_earlier_response_makes_a_wide_prior():
   features, answers = _problem()
-  prior = hierarchical_logistic.learn_prior(features, answers[None], 1.0)
+  prior = hierarchical_logistic.learn_prior(lambda _: features, answers[None], 1.0)
   assert np.all(np.isfinite(prior.precision)) and np.linalg.inv(prior.precision)[0, 0] > 0.3
 
 
-def test_cross_validation_goes_with_the_answers():
-  features, answers = _problem(2000)
-  wrong = hierarchical_logistic.Prior(np.array([0.0, -3.0, 3.0]), 1000 * np.eye(3))
-  scale, held_out = hierarchical_logistic.choose(features, answers, wrong, [0.1, 1.0, 1000.0])
-  assert scale == 1000.0
-  assert hierarchical_logistic.log_loss(answers, held_out) < 0.6
-  right = hierarchical_logistic.Prior(np.array([0.5, 1.0, -1.0]), np.eye(3))
-  assert hierarchical_logistic.choose(features[:6], answers[:6], right, [0.01, 100.0])[0] == 0.01
+def test_the_evidence_is_the_integral_over_the_prior():
+  """Laplace's approximation against a sum over a fine grid, for two weights."""
+  features, answers = _problem(60)
+  features = features[:, :2]
+  prior = hierarchical_logistic.Prior(np.array([0.3, 0.5]), np.array([[2.0, 0.5], [0.5, 1.0]]))
+  grid = np.linspace(-6, 6, 401)
+  weights = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+  off = weights - prior.mean
+  density = np.exp(-np.einsum("ni,ij,nj->n", off, prior.precision, off) / 2) * np.sqrt(
+      np.linalg.det(prior.precision)) / (2 * np.pi)
+  chance = hierarchical_logistic.probabilities(features, weights.T)
+  likelihood = np.where(answers[:, None] > 0, chance, 1 - chance).prod(axis=0)
+  exact = np.log(np.sum(density * likelihood) * (grid[1] - grid[0]) ** 2)
+  fitted = hierarchical_logistic.fit(features, answers, prior)
+  found = hierarchical_logistic.log_evidence(features, answers, prior, fitted)
+  assert found == pytest.approx(exact, abs=0.05)
+  none = hierarchical_logistic.log_evidence(features[:0], answers[:0], prior, prior.mean)
+  assert none == pytest.approx(0, abs=1e-9)
+
+
+def test_a_mixture_goes_with_the_answers():
+  features, answers = _problem(400)
+  candidates = [hierarchical_logistic.Candidate(
+      np.arange(size), hierarchical_logistic.Prior(np.zeros(size), np.eye(size)))
+                for size in (2, 3)]
+  found = hierarchical_logistic.mix(features, answers, candidates, (0.1, 1.0))
+  assert sum(one.share for one in found) == pytest.approx(1)
+  assert all(len(one.columns) == 3 for one in found)  # The third feature matters.
+  few = hierarchical_logistic.mix(features[:2], answers[:2], candidates, (0.1, 1.0))
+  assert len(few) == 4
+  np.testing.assert_allclose(hierarchical_logistic.predict(features, few), sum(
+      one.share * hierarchical_logistic.probabilities(features[:, one.columns], one.weights)
+      for one in few))
 
 
 def test_held_out_probabilities_have_not_seen_their_answer():
   features, answers = _problem(20)
   prior = hierarchical_logistic.Prior(np.zeros(3), np.eye(3))
-  _, held_out = hierarchical_logistic.choose(features, answers, prior, [1.0], folds=5)
+  mixture = hierarchical_logistic.mix(
+      features, answers, [hierarchical_logistic.Candidate(np.arange(3), prior)], (1.0,))
+  held_out = hierarchical_logistic.held_out(features, answers, mixture, folds=5)
   rest = np.arange(20) % 5 != 2
   weights = hierarchical_logistic.fit(features[rest], answers[rest], prior)
   np.testing.assert_allclose(held_out[~rest], hierarchical_logistic.probabilities(
       features[~rest], weights), atol=1e-4)
+  few = hierarchical_logistic.held_out(features[:3], answers[:3], mixture)
+  np.testing.assert_allclose(few, 0.5)  # The prior's mean.
 
 
 def test_log_loss_by_hand():
   assert hierarchical_logistic.log_loss([1, 0], np.array([0.5, 0.75])) == pytest.approx(
       (np.log(2) + np.log(4)) / 2)
+  graded = hierarchical_logistic.log_loss([0.5], np.array([0.25]))
+  assert graded == pytest.approx(-(np.log(0.25) + np.log(0.75)) / 2)

@@ -59,6 +59,8 @@ def test_many_small_additions_are_joined_and_answers_stay(tmp_path, kinds, monke
       counts.update()  # From what it knew, whatever has been joined since.
       np.testing.assert_array_equal(counts.correct, (whole == 1).sum(0))
       np.testing.assert_array_equal(counts.seen, (whole >= 0).sum(0))
+      np.testing.assert_array_equal(counts.totals, np.stack(
+          [(whole == 1).sum(1), (whole >= 0).sum(1)], axis=1))
   assert _files(tmp_path) <= 26
   reader.refresh()
   for one in (cache, reader, accuracy_cache.AccuracyCache(tmp_path)):
@@ -84,7 +86,7 @@ def test_counts_of_a_state_between_joined_additions_are_still_known(tmp_path):
 
 
 def test_hundreds_of_additions_need_few_file_descriptors(tmp_path, monkeypatch):
-  monkeypatch.setattr(piece_files, "_MAPPED_BYTES", 0)  # All files are mapped.
+  monkeypatch.setattr(piece_files, "MAPPED_BYTES", 0)  # All files are mapped.
   cache = _open(tmp_path)
   cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
   before = len(os.listdir("/proc/self/fd"))
@@ -182,7 +184,7 @@ def test_a_lost_line_is_found(tmp_path):
     accuracy_cache.AccuracyCache(tmp_path).add_models(["new"], [[1, 1, 1]])
 
 
-@pytest.mark.parametrize("name", ["0002.bits", "0001.ids", "counts.bin"])
+@pytest.mark.parametrize("name", ["0002.bits", "0001.index", "counts.bin"])
 def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, name):
   cache = _grown(tmp_path)
   counts = sample_counts.SampleCounts(cache).correct.copy()

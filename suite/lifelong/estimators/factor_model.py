@@ -1,0 +1,245 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The default estimate: logistic regressions on low-rank factors of the known models' answers.
+
+A single order of difficulty does not distinguish models that are good at different things. Here the
+features of a sample are K factors of the known models' answers and, where they are given, its
+class, domain or other groups; a model is a logistic regression on these. Its weights have a normal
+prior, estimated from the weights of the known models: with few answers a new model is close to the
+prior mean, whose leading factor is the single order of difficulty, and with many answers the data
+dominate. Regressions with 1 to 32 factors, with and without groups and with priors of several
+widths are averaged, weighted by their evidence. A known model has contributed to the factors; its
+own contribution is taken out before its weights are fitted, since a new model has none.
+
+The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
+that are a random sample (a regression estimate); its interval follows from the held-out residuals,
+in Wilson's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import itertools
+
+import numpy as np
+
+from suite.lifelong.answers import answer_factors
+from suite.lifelong.answers import answer_sampling
+from suite.lifelong.answers import hierarchical_logistic
+from suite.lifelong.answers import intervals
+from suite.lifelong.answers import nested_ranks
+from suite.lifelong.answers import random_sample
+from suite.lifelong.answers import rank_order
+from suite.lifelong.estimators import estimator as estimator_lib
+
+NUM_FACTORS = (1, 4, 16, 32)
+# Largest number of samples for moments, for priors and for averaging predictions; of more samples
+# an evenly spaced subset is used. The mean of 65,536 samples is accurate to 0.1 points.
+_MOMENTS, _PRIOR, _POOL = 1 << 16, 1 << 13, 1 << 16
+_MODELS = 256  # Largest number of models that the priors are estimated from.
+# Largest number of answers to weight regressions by: with more answers the shares hardly change.
+_CHOICE = 1 << 11
+_SCALES = (0.3, 1.0, 3.0)
+_RIDGE = 3.0
+_PRODUCTS = 200  # Largest number of pairs of values of two groups to have a weight each.
+
+
+class FactorModel:
+  """Factors and priors of M known models on N samples; shared by any number of new models.
+
+  Attributes:
+    num_samples: N.
+  """
+
+  def __init__(self, num_samples: int, columns: answer_factors.Columns,
+               arrays: Mapping[str, np.ndarray], groups: Sequence[np.ndarray] = ()):
+    """Takes what `build` has computed (`arrays`), also of an earlier process."""
+    self.num_samples, self._columns, self.arrays = num_samples, columns, dict(arrays)
+    self._groups = _groups(groups, num_samples)
+    self._candidates = [hierarchical_logistic.Candidate(
+        arrays[f"columns{index}"], hierarchical_logistic.Prior(
+            arrays[f"mean{index}"], arrays[f"precision{index}"]))
+                        for index in range(int(arrays["num"]))]
+
+  def features(self, samples: np.ndarray) -> np.ndarray:
+    """Features of samples [n]: 1, one-hot groups, factors; float64 [n, D]."""
+    return _features(self._groups, samples, self._columns(samples), self.arrays["means"],
+                     self.arrays["loadings"])
+
+  def fit(self, samples: np.ndarray, answers: np.ndarray,
+          sample: random_sample.RandomSample | None) -> Fit:
+    """Fits a model to its answers, 0/1 or graded; reads only the samples that were asked.
+
+    Args:
+      samples: int64 [n], all different.
+      answers: [n].
+      sample: which of them are a random sample of all samples; None: none are.
+    """
+    columns = self._columns(samples)
+    features = _features(self._groups, samples, columns, self.arrays["means"],
+                         self.arrays["loadings"])
+    # By difficulty, as the folds need it.
+    order = np.lexsort((samples, -columns.sum(axis=0, dtype=np.int64)))
+    step = max(1, len(order) // _CHOICE)
+    some = order[step // 2::step]
+    answers = np.asarray(answers, np.float64)
+    mixture = hierarchical_logistic.mix(features[some], answers[some], self._candidates, _SCALES)
+    if step > 1:
+      mixture = [one._replace(weights=hierarchical_logistic.fit(
+          features[:, one.columns], answers, one.prior, one.weights)) for one in mixture]
+    held_out = np.empty(len(samples))
+    held_out[order] = hierarchical_logistic.held_out(features[order], answers[order], mixture)
+    return Fit(self, samples, answers, mixture, features, held_out, sample)
+
+  def pool(self) -> np.ndarray:
+    """Features of the samples that predictions are averaged over."""
+    return self.arrays["pool"]
+
+
+class Fit:
+  """A fitted new model.
+
+  Attributes:
+    accuracy: the estimated accuracy; `low` and `high` are NaN without a random sample.
+    supported, reason: of `Estimate`.
+  """
+
+  def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
+               mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
+               held_out: np.ndarray, sample: random_sample.RandomSample | None):
+    self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
+    self._sample = sample
+    num, total = len(samples), model.num_samples
+    mean = float(np.mean(hierarchical_logistic.predict(model.pool(), mixture)))
+    if sample is None:
+      fitted = float(hierarchical_logistic.predict(features, mixture).sum())
+      value = float(np.clip((answers.sum() + total * mean - fitted) / total, 0.0, 1.0))
+      found = intervals.Interval(value, float("nan"), float("nan"))
+      self.supported, self.reason = answer_sampling.check_predictions(answers, held_out)
+    else:
+      some = sample.members
+      found = intervals.regression(answers[some], held_out[some], mean, total, sample)
+      self.supported, self.reason = answer_sampling.check_predictions(answers[some], held_out[some])
+    # Whatever the others are, the known answers bound the mean.
+    low = float(answers.sum()) / total
+    high = low + (1.0 - num / total)
+    self.accuracy = intervals.Interval(
+        min(max(found.value, low), high), *(() if sample is None else (
+            max(found.low, low), min(found.high, high))) or (found.low, found.high))
+
+  def probabilities(self, samples: np.ndarray) -> np.ndarray:
+    """Probabilities of correct answers to samples [n]: float64 [n]; as observed where known."""
+    samples = np.asarray(samples, np.int64)
+    return self._kept(samples, hierarchical_logistic.predict(
+        self._model.features(samples), self._mixture))
+
+  def answers(self) -> np.ndarray:
+    """More probable answer to every sample: uint8 [N]."""
+    size, block = self._model.num_samples, _POOL
+    if size <= block:  # The pool holds all features.
+      likely = hierarchical_logistic.predict(self._model.pool(), self._mixture)
+      return (self._kept(np.arange(size), likely) > 0.5).astype(np.uint8)
+    found = np.empty(size, np.uint8)
+    for start in range(0, size, block):
+      samples = np.arange(start, min(size, start + block))
+      found[samples] = self.probabilities(samples) > 0.5
+    return found
+
+  def estimate(self) -> estimator_lib.Estimate:
+    """All of it; single samples are predicted when they are asked for."""
+    found = self.accuracy
+    return estimator_lib.Estimate(
+        self.answers, None, found.value, None if self._sample is None else (found.low, found.high),
+        self.supported, self.reason, self._samples, self._answers, self.probabilities,
+        self._sample)
+
+  def _kept(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return answer_sampling.Asked(self._samples, self._samples, self._answers).keep(samples, values)
+
+
+def build(counts: np.ndarray, columns: answer_factors.Columns, *,
+          groups: Sequence[np.ndarray] = (), num_factors: Sequence[int] = NUM_FACTORS
+          ) -> FactorModel:
+  """Computes factors and priors; takes two passes over the known answers and one over the counts.
+
+  Args:
+    counts: uint8 or uint16 [N], number of known models that solve each sample.
+    columns: samples [n] -> answers of the known models uint8 [M, n].
+    groups: int [N] each: class, domain or another attribute of every sample. Of two, pairs of
+      values have weights, too, if there are 200 at most.
+    num_factors: numbers of factors to average over.
+  """
+  order = rank_order.RankOrder(counts)
+
+  def even(num: int) -> np.ndarray:
+    if len(counts) <= num:
+      return np.arange(len(counts))
+    return np.sort(order.samples_at(nested_ranks.nested_ranks(len(counts), num)))
+
+  factors = answer_factors.build(columns, even(_MOMENTS), max(num_factors))
+  found = factors.loadings.shape[1]
+  sizes = sorted({min(size, found) for size in num_factors})
+  grouped = _groups(groups, len(counts))
+  sample = even(_PRIOR)
+  responses = columns(sample)
+  features = _features(grouped, sample, responses, factors.means, factors.loadings)
+  some = np.unique(np.linspace(0, len(responses) - 1, min(len(responses), _MODELS)).astype(int))
+  first, arrays = features.shape[1] - found, {"means": factors.means, "loadings": factors.loadings}
+  number = 0
+  for width, size in itertools.product(_widths(grouped), sizes):
+    chosen = np.concatenate([np.arange(width), first + np.arange(size)])
+    narrow = features[:, chosen]
+
+    def without_own(index: int, narrow: np.ndarray = narrow, size: int = size) -> np.ndarray:
+      model, rest = some[index], narrow.copy()
+      own = responses[model] - factors.means[model]
+      rest[:, rest.shape[1] - size:] -= np.outer(own, factors.loadings[model, :size])
+      return rest
+
+    prior = hierarchical_logistic.learn_prior(without_own, responses[some], _RIDGE)
+    arrays.update({f"columns{number}": chosen, f"mean{number}": prior.mean,
+                   f"precision{number}": prior.precision})
+    number += 1
+  pool = even(_POOL)
+  arrays["pool"] = _features(grouped, pool, columns(pool), factors.means, factors.loadings
+                             ).astype(np.float32)
+  arrays["num"] = np.array(number)
+  return FactorModel(len(counts), columns, arrays, groups)
+
+
+def _features(groups: Sequence[_Group], samples: np.ndarray, columns: np.ndarray,
+              means: np.ndarray, loadings: np.ndarray) -> np.ndarray:
+  parts: list[np.ndarray] = [np.ones([len(samples), 1])]
+  parts += [group.one_hot(samples) for group in groups]
+  parts.append(columns.T.astype(np.float32) @ loadings - means @ loadings)
+  return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
+def _widths(groups: Sequence[_Group]) -> list[int]:
+  """Numbers of columns before the factors: without and with groups and their pairs."""
+  return sorted({1, 1 + sum(group.size for group in groups)})
+
+
+def _groups(groups: Sequence[np.ndarray], num_samples: int) -> list[_Group]:
+  plain = [_Group(group, num_samples) for group in groups]
+  return plain + [_Group(one.number * two.size + two.number, num_samples)
+                  for one, two in itertools.combinations(plain, 2)
+                  if one.size * two.size <= _PRODUCTS]
+
+
+class _Group:
+  """One-hot columns of a grouping of all samples, minus their mean."""
+
+  def __init__(self, values: np.ndarray, num_samples: int):
+    values = np.asarray(values)
+    if values.shape != (num_samples,) or values.dtype.kind not in "iu":
+      raise ValueError(f"Got a grouping {values.dtype} {list(values.shape)} for {num_samples} "
+                       f"samples; expected one whole number each, [{num_samples}].")
+    numbers, self.number = np.unique(values, return_inverse=True)
+    if len(numbers) > 1000:
+      raise ValueError(f"Got a grouping with {len(numbers)} different values; expected classes or "
+                       "domains, 1000 at most.")
+    self.size = len(numbers)
+    self._shares = np.bincount(self.number) / num_samples
+
+  def one_hot(self, samples: np.ndarray) -> np.ndarray:
+    return (self.number[samples][:, None] == np.arange(self.size)) - self._shares
