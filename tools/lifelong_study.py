@@ -43,7 +43,7 @@ from suite.lifelong.estimators import sum_search
 
 BUDGETS = [8 << power for power in range(12)]
 # Clustering for a large budget takes hours.
-LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128}
+LARGEST = {"anchors (k-means)": 128, "anchors (k-medoids)": 128, "factors, half adaptive": 1024}
 METHODS: dict[str, Callable[[int], Any]] = {
     "Sort & Search (sum)": lambda seed: sum_search.SumSearch(),
     "Sort & Search (recursive)": lambda seed: Ordered("recursive"),
@@ -55,10 +55,12 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "2PL, 5 dimensions": lambda seed: irt_search.IrtSearch(5, seed=seed),
     "random, plain mean": lambda seed: random_mean.RandomMean(seed),
     "factors": lambda seed: factor_search.FactorSearch(seed=seed),
+    "factors, half adaptive": lambda seed: factor_search.FactorSearch(seed=seed, adaptive=0.5),
     "factors, class, domain": lambda seed: factor_search.FactorSearch(seed=seed),
 }
-Scores = dict[tuple[str, int], list[np.ndarray]]  # (method, budget) -> [models, 6] per split.
-FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported")
+Scores = dict[tuple[str, int], list[np.ndarray]]  # (method, budget) -> [models, 7] per split.
+FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported", "constant")
+BASELINE = "Sort & Search (sum)"
 
 
 class Ordered:
@@ -157,8 +159,11 @@ def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: 
   low, high = estimate.interval or (np.nan, np.nan)
   covered = float(low <= accuracy <= high) if estimate.interval else np.nan
   supported = np.nan if estimate.supported is None else float(estimate.supported)
-  return (float(wrong.mean()), float(wrong[unseen].mean()), abs(accuracy - estimate.accuracy),
-          covered, high - low, supported)
+  # A constant answer to the samples that were not asked: the better of the two.
+  share = float(truth[unseen].mean()) if unseen.any() else 0.0
+  return (float(wrong.mean()), float(wrong[unseen].mean()) if unseen.any() else 0.0,
+          abs(accuracy - estimate.accuracy), covered, high - low, supported,
+          min(share, 1.0 - share))
 
 
 def means(scores: Scores, field: str) -> dict[str, list[float]]:
@@ -168,6 +173,28 @@ def means(scores: Scores, field: str) -> dict[str, list[float]]:
   return {name: [100 * float(np.mean([split[:, index].mean() for split in scores[name, budget]]))
                  if (name, budget) in scores else float("nan") for budget in BUDGETS]
           for name in names}
+
+
+def worse(scores: Scores) -> dict[str, list[float]]:
+  """Percent of the models with a larger error on samples that were not asked than Sort & Search."""
+  unseen = FIELDS.index("unseen")
+  return {name: [100 * float(np.mean([np.mean(mine[:, unseen] > base[:, unseen]) for mine, base in
+                                      zip(scores[name, budget], scores[BASELINE, budget])]))
+                 if (name, budget) in scores else float("nan") for budget in BUDGETS]
+          for name in dict.fromkeys(name for name, _ in scores) if name != BASELINE}
+
+
+def right_verdicts(scores: Scores) -> dict[str, list[float]]:
+  """Percent of the models whose verdict is right: supported, and better than a constant, or not."""
+  unseen, constant, said = map(FIELDS.index, ("unseen", "constant", "supported"))
+  found = {}
+  for name in dict.fromkeys(name for name, _ in scores):
+    rows = [np.concatenate(scores[name, budget]) if (name, budget) in scores else None
+            for budget in BUDGETS]
+    found[name] = [float("nan") if row is None or np.isnan(row[:, said]).any() else
+                   100 * float(np.mean((row[:, said] > 0) == (row[:, unseen] < row[:, constant])))
+                   for row in rows]
+  return found
 
 
 def overall(scores: Scores) -> str:
@@ -228,6 +255,20 @@ Every model is asked a different sample. By method at all budgets together:
 ## Models whose per-sample predictions are called supported, %
 
 {table(means(scores, "supported"))}
+
+## Models whose verdict is right, %
+
+Supported, and predicted with a smaller error than by a constant on the samples that were not asked;
+or neither.
+
+{table(right_verdicts(scores))}
+
+## Models that are predicted worse than by Sort & Search, %
+
+On the samples that each did not ask. Sort & Search, too, does better for some models by chance: it
+asks other samples.
+
+{table(worse(scores))}
 
 ## Made by
 

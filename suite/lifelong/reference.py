@@ -86,8 +86,8 @@ class Reference:
     """
     return np.array(self.cache.sample_ids.at(self._ask(budget)), str)
 
-  def estimate(self, predict: Predict, budget: int = 1024, *, target_width: float | None = None
-               ) -> estimator_lib.Estimate:
+  def estimate(self, predict: Predict, budget: int = 1024, *, target_width: float | None = None,
+               adaptive: float = 0.0) -> estimator_lib.Estimate:
     """Estimates a new model by asking it.
 
     Args:
@@ -96,7 +96,14 @@ class Reference:
       target_width: stop when the 95% interval of the accuracy is no wider. It is checked after 64,
         128, 256, ... answers: frequent checks that stop at the first success would make it too
         narrow.
+      adaptive: share of the budget that is spent, at the end, on the samples that tell most about
+        this model (`informative`). Single samples are predicted better, the accuracy worse.
     """
+    if not 0.0 <= adaptive < 1.0 or (adaptive and target_width is not None):
+      raise CacheError(f"Got adaptive={adaptive} and target_width={target_width}; expected a share "
+                       "from 0 to below 1, and one of the two.")
+    if adaptive:
+      return self._adaptive(predict, budget, max(1, round(budget * (1.0 - adaptive))))
     samples = self._ask(budget)
     ids = np.array(self.cache.sample_ids.at(samples), str)
     answers = np.zeros(0)
@@ -147,6 +154,34 @@ class Reference:
     sample = (random_sample.of_all(samples, self.num_samples)
               if is_random or len(samples) == self.num_samples else self._questions.drawn(samples))
     return self._fit(samples, values, sample)
+
+  def known_answers(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Returns (number of known models that solve each sample [N], samples [n] -> answers [M, n]).
+
+    Missing answers are filled in.
+    """
+    return self._order_counts(), self._columns
+
+  def informative(self, answers: Mapping[str, float], num: int) -> np.ndarray:
+    """Ids of the `num` samples to ask next, after these answers, to predict single samples."""
+    ids = list(answers)
+    samples = self.cache.sample_ids.find(ids)
+    values = np.array([answers[one] for one in ids], np.float64)[samples >= 0]
+    samples = samples[samples >= 0]
+    if not len(samples):
+      raise CacheError("Informative samples follow from answers: ask the first questions before.")
+    chosen = self._model.fit(samples, values, None).informative(num)
+    return np.array(self.cache.sample_ids.at(chosen), str)
+
+  def _adaptive(self, predict: Predict, budget: int, first: int) -> estimator_lib.Estimate:
+    samples = self._ask(first)
+    answers = answer_sampling.checked_scores(
+        predict(np.array(self.cache.sample_ids.at(samples), str)), first)
+    sample = self._sample(samples)
+    samples, answers = factor_model.ask_informative(
+        self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
+        answers, budget)
+    return self._fit(samples, answers, sample)
 
   def _ask(self, budget: int) -> np.ndarray:
     if self.cache.num_samples != self.num_samples:

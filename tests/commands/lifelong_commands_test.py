@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+
 import numpy as np
 
 from suite import cli
@@ -47,15 +50,15 @@ def test_a_damaged_cache_is_told_with_the_remedy(tmp_path, capsys):
   assert "0002.bits is damaged" in (out := capsys.readouterr().out) and "truncate -s" in out
 
 
-def _cache_of(tmp_path, num_samples=600):
+def _cache_of(tmp_path, num_samples=600, num_models=8):
   rng = np.random.default_rng(0)
   difficulty = rng.normal(0, 1.5, num_samples)
-  answers = (rng.random((9, num_samples)) < 1 / (1 + np.exp(difficulty - 0.5))).astype(np.int8)
-  np.save(tmp_path / "known.npy", answers[:8])
+  answers = (rng.random((num_models + 1, num_samples)) < 1 / (1 + np.exp(difficulty - 0.5))).astype(np.int8)
+  np.save(tmp_path / "known.npy", answers[:-1])
   cache = tmp_path / "cache"
   assert _suite("add-models", "--cache", cache, tmp_path / "known.npy", "--names",
-                *(f"m{i}" for i in range(8))) == 0
-  return cache, answers[8]
+                *(f"m{i}" for i in range(num_models))) == 0
+  return cache, answers[-1]
 
 
 def _answer(tmp_path, row, name="new.csv"):
@@ -100,23 +103,104 @@ def test_two_models_are_compared(tmp_path, capsys):
   assert "perfect - new: +" in out and "p " in out
 
 
-def test_answers_to_other_samples_are_refused(tmp_path, capsys):
+def test_whatever_answers_there_are_count(tmp_path, capsys):
   cache, row = _cache_of(tmp_path)
-  _suite("estimate", "--cache", cache, "--ask", tmp_path / "ask.txt", "--budget", 10)
+  _suite("estimate", "--cache", cache, "--ask", tmp_path / "ask.txt", "--budget", 100)
   ids = _answer(tmp_path, row)
-  other = next(str(i) for i in range(600) if str(i) not in ids)
-  (tmp_path / "new.csv").write_text(f"id,correct\n{other},1\n")
-  assert _suite("estimate", "--cache", cache, "--answers", tmp_path / "new.csv") == 1
-  assert f"There is no answer to {ids[0]!r}, the first sample to ask" in capsys.readouterr().err
-  (tmp_path / "new.csv").write_text(f"id,correct\n{ids[0]},maybe\n")
-  assert _suite("estimate", "--cache", cache, "--answers", tmp_path / "new.csv") == 1
-  assert "line 2: expected a column id" in capsys.readouterr().err
-  # Of a longer list the first answers are enough.
-  _answer(tmp_path, row)
+  estimate = ("estimate", "--cache", cache, "--answers", tmp_path / "new.csv")
   text = (tmp_path / "new.csv").read_text().splitlines()
   (tmp_path / "new.csv").write_text("\n".join(text[:8]))
-  assert _suite("estimate", "--cache", cache, "--answers", tmp_path / "new.csv") == 0
+  capsys.readouterr()
+  assert _suite(*estimate) == 0
   assert "from 7 answers" in capsys.readouterr().out
+  # In any order, with a gap, an unknown id, and answers to samples that were not asked.
+  others = [str(i) for i in range(600) if str(i) not in ids][:20]
+  lines = [*reversed(text[1:50]), *text[51:], "unknown,1", *(f"{i},{row[int(i)]}" for i in others)]
+  (tmp_path / "new.csv").write_text("\n".join(["id,correct", *lines]))
+  assert _suite(*estimate) == 0
+  out = capsys.readouterr().out
+  assert "from 119 answers; 1 ids are not in the cache" in out
+  assert "the interval is from 99 of them" in out and "any answers to 1.00%" in out
+  assert _suite(*estimate, "--json", "--budget", 50) == 0
+  found, = json.loads(capsys.readouterr().out)["models"]
+  assert found["answers"] == found["random_answers"] == 49 and found["interval"][0] < row.mean()
+  # None of them was asked: predictions, and an interval if they are a random choice.
+  (tmp_path / "new.csv").write_text("\n".join(
+      ["id,correct", *(f"{i},{row[int(i)]}" for i in others)]))
+  assert _suite(*estimate) == 0
+  assert "as predicted" in (out := capsys.readouterr().out) and "no interval" in out
+  assert _suite(*estimate, "--random") == 0
+  assert "95% interval" in capsys.readouterr().out
+  (tmp_path / "new.csv").write_text("id,correct\nunknown,1\n")
+  assert _suite(*estimate) == 1
+  assert "None of the 1 ids with an answer" in capsys.readouterr().err
+  (tmp_path / "new.csv").write_text("id,correct\n5,maybe\n")
+  assert _suite(*estimate) == 1
+  assert "line 2: 'maybe' is no answer" in capsys.readouterr().err
+
+
+def test_questions_stay_and_only_what_is_missing_is_asked(tmp_path, capsys):
+  cache, row = _cache_of(tmp_path)
+  ask = ("estimate", "--cache", cache, "--ask", tmp_path / "ask.txt")
+  assert _suite(*ask, "--budget", 100) == 0
+  ids = _answer(tmp_path, row)
+  np.save(tmp_path / "more.npy", np.random.default_rng(2).integers(0, 2, (1, 600)))
+  assert _suite("add-models", "--cache", cache, tmp_path / "more.npy") == 0
+  assert _suite(*ask, "--budget", 130, "--answers", tmp_path / "new.csv") == 0
+  more = (tmp_path / "ask.txt").read_text().split()
+  assert len(more) == 30 and not set(more) & set(ids)
+  assert _suite(*ask, "--budget", 130) == 0
+  assert (tmp_path / "ask.txt").read_text().split() == [*ids, *more]
+  assert _suite(*ask, "--budget", 130, "--seed", 1) == 0
+  assert (tmp_path / "ask.txt").read_text().split() != [*ids, *more]
+  # As many as a width needs; and those that tell most about single samples.
+  assert _suite(*ask, "--target-width", "0.1", "--answers", tmp_path / "new.csv") == 0
+  assert 50 < len((tmp_path / "ask.txt").read_text().split()) < 400
+  assert _suite(*ask, "--target-width", "0.2", "--json") == 0
+  assert 70 < json.loads(capsys.readouterr().out.splitlines()[-1])["questions"] < 97
+  adaptive = (*ask, "--budget", 110, "--answers", tmp_path / "new.csv", "--adaptive")
+  assert _suite(*adaptive, "--factors", 2) == 0
+  found = (tmp_path / "ask.txt").read_text().split()
+  assert len(found) == 10 and not set(found) & set(ids)
+
+
+def test_what_is_refused_leaves_no_cache(tmp_path, capsys):
+  for text, message in (("model,x\n,1\n", "empty name"), ("model,x,\np,1,0\n", "empty"),
+                        ("model,id,correct\np,x,1\np,x,0\n", "another answer"),
+                        ("model,id,correct\np,x,0.5\n", "--threshold 0.5")):
+    (tmp_path / "a.csv").write_text(text)
+    assert _suite("add-models", "--cache", tmp_path / "c", tmp_path / "a.csv") == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "c").exists()
+  scores = ("add-models", "--cache", tmp_path / "c", tmp_path / "a.csv", "--threshold", "0.5")
+  assert _suite(*scores) == 0
+  assert accuracy_cache.AccuracyCache(tmp_path / "c").matrix().tolist() == [[1]]
+  assert _suite("status", "--cache", tmp_path / "c", "--json") == 0
+  assert json.loads(capsys.readouterr().out.splitlines()[-1])["evaluated"] == 1
+
+
+def test_a_subset_estimates_by_a_weighted_sum(tmp_path, capsys):
+  cache, row = _cache_of(tmp_path, num_models=30)
+  subset = ("subset", "--cache", cache, "--out", tmp_path / "subset.csv")
+  assert _suite(*subset, "--size", 64, "--draws", 8, "--json") == 0
+  found = json.loads(capsys.readouterr().out.splitlines()[-1])
+  assert 0 < found["error"] <= found["largest"] < 0.2
+  with open(tmp_path / "subset.csv", encoding="utf-8") as file:
+    weights = {line["id"]: float(line["weight"]) for line in csv.DictReader(file)}
+  assert len(weights) == 64 and abs(sum(weights.values()) - 1) < 1e-9
+  (tmp_path / "new.csv").write_text("\n".join(
+      ["id,correct", *(f"{one},{row[int(one)]}" for one in weights)]))
+  assert _suite(*subset, "--answers", tmp_path / "new.csv", "--json") == 0
+  one, = json.loads(capsys.readouterr().out)["models"]
+  assert abs(one["accuracy"] - sum(weight * row[int(i)] for i, weight in weights.items())) < 1e-9
+  assert one["interval"][0] <= row.mean() <= one["interval"][1]
+  assert _suite("plot", "--cache", cache, "--out", tmp_path / "figures", "--subset",
+                tmp_path / "subset.csv") == 0
+  assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+      "ranking.svg", "items.svg", "information.svg"}
+  (tmp_path / "new.csv").write_text("id,correct\n0,1\n")
+  assert _suite(*subset, "--answers", tmp_path / "new.csv") == 1
+  assert "no answer to" in capsys.readouterr().err
 
 
 def test_groups_of_samples_are_taken_by_id(tmp_path, capsys):

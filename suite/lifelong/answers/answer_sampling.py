@@ -14,6 +14,7 @@ from suite.lifelong.answers import nested_ranks
 Ask = Callable[[np.ndarray], np.ndarray]
 
 _FIRST = 64  # Number of answers before the interval's width is checked first.
+_LOG_ODDS = 2.0
 _ONE_SIDED_95 = 1.6448536269514722
 
 
@@ -93,12 +94,18 @@ def _one_each(answers: np.ndarray, num: int) -> np.ndarray:
   return answers
 
 
-def check_predictions(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool, str]:
+def check_predictions(answers: np.ndarray, predicted: np.ndarray, log_odds: float | None = None
+                      ) -> tuple[bool, str]:
   """Tests whether held-out predictions [m] are better than the mean of the answers [m].
 
+  Args:
+    answers, predicted: the answers and their held-out predictions.
+    log_odds: log evidence of the predictions against that of one probability for all samples.
+
   Returns:
-    (supported, reason). Squared errors (Brier scores) are compared sample by sample; supported
-    means that the predictions are better at the 95% level.
+    (supported, reason). Supported means that the predictions have the smaller squared error (Brier
+    score) and an evidence more than e^2 times as high; without `log_odds`, that the squared errors,
+    compared sample by sample, are smaller at the 95% level.
   """
   answers = np.asarray(answers, np.float64)
   m = len(answers)
@@ -111,6 +118,6 @@ def check_predictions(answers: np.ndarray, predicted: np.ndarray) -> tuple[bool,
   gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(m))
   compared = (f"squared error {np.mean((answers - predicted) ** 2):.4f} on held-out answers, "
               f"{np.mean((answers - constant) ** 2):.4f} from the mean alone")
-  if gain > _ONE_SIDED_95 * error:
+  if (gain > _ONE_SIDED_95 * error if log_odds is None else gain > 0 and log_odds > _LOG_ODDS):
     return True, compared
   return False, f"not surely better than its mean: {compared}; use the accuracy only"

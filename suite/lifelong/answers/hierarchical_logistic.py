@@ -15,6 +15,7 @@ import dataclasses
 from typing import Callable, NamedTuple
 
 import numpy as np
+from scipy import special
 
 _MAX_NEWTON = 25
 _ALMOST = 1e-3  # Tolerance of the largest step, in logits: steps shrink quadratically.
@@ -102,11 +103,21 @@ def log_evidence(features: np.ndarray, answers: np.ndarray, prior: Prior, weight
       np.linalg.slogdet(prior.precision)[1] - np.linalg.slogdet(bend)[1]) / 2.0)
 
 
+def covariance(features: np.ndarray, fitted: Fitted) -> np.ndarray:
+  """Posterior covariance [D, D] of fitted weights, given their features [n, D] of the answers."""
+  expected = probabilities(features, fitted.weights)
+  return np.linalg.inv((features * (expected * (1.0 - expected))[:, None]).T @ features +
+                       fitted.prior.precision)
+
+
 def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidate],
-        scales: Sequence[float]) -> list[Fitted]:
+        scales: Sequence[float]) -> tuple[list[Fitted], float]:
   """Fits each candidate at each scale of its prior; returns those that the answers support.
 
   The share of each is proportional to its evidence; shares below 1% are left out.
+
+  Returns:
+    (fitted candidates, log of the mean evidence of all).
   """
   found, evidence = [], []
   for columns, prior in candidates:
@@ -119,7 +130,14 @@ def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidat
   shares = np.exp(np.array(evidence) - max(evidence))
   shares = np.where(shares >= _LEAST_SHARE * shares.sum(), shares, 0.0)
   shares = shares / shares.sum()
-  return [one._replace(share=float(share)) for one, share in zip(found, shares) if share]
+  return ([one._replace(share=float(share)) for one, share in zip(found, shares) if share],
+          float(special.logsumexp(evidence)) - float(np.log(len(evidence))))
+
+
+def constant_evidence(answers: np.ndarray) -> float:
+  """Log evidence of one unknown probability, uniform in [0, 1], for all answers [n]."""
+  right = float(np.sum(answers))
+  return float(special.betaln(right + 1.0, len(answers) - right + 1.0))
 
 
 def predict(features: np.ndarray, mixture: Sequence[Fitted]) -> np.ndarray:

@@ -1,29 +1,35 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Import of models' answers from files into an accuracy cache.
+"""Import of models' answers from files.
 
 | file | form |
 |---|---|
 | .npy | [M, N] of 1 (correct), 0 (wrong), -1 (not evaluated) |
 | .npz | as `answers`, or bits as `A_packed` with `n_samples`; `ids`, `model_names` if there |
-| .csv | a header `model,ID,ID,...`, then one line per model; an empty cell was not evaluated |
-| .parquet | saved predictions (`id`, `correct`): one model; or `id` and one column per model |
+| .csv, .parquet | a line an answer: `model,id,correct`; without `model`: one model |
+| .csv, .parquet | a line a sample: `id` and one column per model |
+| .csv | a line a model: a header `model,ID,ID,...` |
+| .jsonl | per-sample log of lm-evaluation-harness |
+| .json | HELM's per_instance_stats.json |
+
+Answers are 1, 0, true, false, or scores between; an empty cell or null was not evaluated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-import csv
+from collections.abc import Iterable, Sequence
 import dataclasses
 import pathlib
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import answer_tables
+from suite.lifelong.cache import harness_logs
+from suite.lifelong.cache import long_answers
 
-_CELLS = {"": -1, "1": 1, "0": 0, "-1": -1, "true": 1, "false": 0}
+KINDS = (".csv", ".json", ".jsonl", ".npy", ".npz", ".parquet")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,43 +39,109 @@ class ImportedAnswers:
   Attributes:
     models: M names.
     ids: N ids, or None if the file has none.
-    answers: [M, N] of 1, 0 and -1, or bool.
+    answers: [M, N] of 1, 0 and -1, or bool; or scores float64 in [0, 1], NaN: not evaluated.
   """
 
   models: list[str]
   ids: list[str] | None
   answers: np.ndarray
 
-
-def read(path: pathlib.Path, names: Sequence[str] = ()) -> ImportedAnswers:
-  """Reads one file.
-
-  Args:
-    path: see the table above.
-    names: names of the models if the file has none; otherwise their number must match.
-
-  Raises:
-    accuracy_cache.CacheError: the file is missing, damaged or of another form.
-  """
-  readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
-  path = pathlib.Path(path)
-  if path.suffix not in readers:
-    raise accuracy_cache.CacheError(f"{path} is none of {', '.join(sorted(readers))}.")
-  try:
-    found = readers[path.suffix](path)
-  except (OSError, pa.ArrowException) as error:
-    raise accuracy_cache.CacheError(f"{path} cannot be read: {error}") from error
-  if names:
-    if len(names) != len(found.answers):
+  def bits(self, threshold: float | None = None) -> np.ndarray:
+    """Answers 1, 0 or -1 [M, N]; scores count as correct from the threshold on."""
+    if self.answers.dtype.kind != "f":
+      return self.answers
+    known = ~np.isnan(self.answers)
+    graded = known & (self.answers > 0) & (self.answers < 1)
+    if threshold is None and graded.any():
+      model, sample = np.argwhere(graded)[0].tolist()
       raise accuracy_cache.CacheError(
-          f"{path} has the answers of {len(found.answers)} models, but {len(names)} names are "
-          "given.")
-    found = dataclasses.replace(found, models=list(names))
+          f"The score of model {self.models[model]!r} on {(self.ids or range(10**18))[sample]!r} "
+          f"is {self.answers[model, sample]:g}; a cache keeps right or wrong. Say from which score "
+          "on an answer is right: --threshold 0.5.")
+    right = self.answers >= (0.5 if threshold is None else threshold)
+    return np.where(known, right, accuracy_cache.NOT_EVALUATED).astype(np.int8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+  """How files are read; see `suite lifelong add-models --help`.
+
+  Attributes:
+    names: names of the models if the file has none; otherwise their number must match.
+    id_column, score: names of the columns of ids and of answers; `score` also of a metric.
+    keep: name of the filter of lm-evaluation-harness.
+    repeats: "refuse" different answers of one model to one sample, or take their "mean".
+  """
+
+  names: Sequence[str] = ()
+  id_column: str = ""
+  score: str = ""
+  keep: str = ""
+  repeats: str = long_answers.REFUSE
+
+
+def read(path: pathlib.Path, names: Sequence[str] = (), options: Options | None = None
+         ) -> ImportedAnswers:
+  """Reads one file; see `read_all`."""
+  options = options or Options()
+  found, = read_all([path], dataclasses.replace(options, names=list(names) or options.names))
   return found
 
 
-def _read_npy(path: pathlib.Path) -> ImportedAnswers:
-  return _named(path, np.atleast_2d(_load(path)), None, None)
+def read_all(paths: Iterable[pathlib.Path], options: Options) -> list[ImportedAnswers]:
+  """Reads files; those with a line an answer, and logs, make one table.
+
+  Raises:
+    accuracy_cache.CacheError: a file is missing, damaged or of another form; it names the line.
+  """
+  tables, entries = [], []
+  for path in map(pathlib.Path, paths):
+    if path.suffix not in KINDS:
+      raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}.")
+    try:
+      found = _read(path, options)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+      raise accuracy_cache.CacheError(f"{path} cannot be read: {error}") from error
+    if isinstance(found, long_answers.Entries):
+      entries.append(found)
+    else:
+      tables.append((path, found))
+  if entries:
+    models, ids, scores = long_answers.matrix(entries, options.repeats)
+    tables.append((pathlib.Path(entries[0].path), ImportedAnswers(models, ids, _plain(scores))))
+  return [_renamed(path, one, options.names) for path, one in tables]
+
+
+def _read(path: pathlib.Path, options: Options) -> ImportedAnswers | long_answers.Entries:
+  if path.suffix == ".npy":
+    return _named(path, np.atleast_2d(_load(path)), None, None)
+  if path.suffix == ".npz":
+    return _read_npz(path)
+  if path.suffix in (".json", ".jsonl"):
+    return harness_logs.read(path, score=options.score, keep=options.keep)
+  found = answer_tables.read(path, _model_name(path), id_column=options.id_column,
+                             score=options.score)
+  if isinstance(found, long_answers.Entries):
+    return found
+  models, ids, scores = found
+  return ImportedAnswers(models, ids, _plain(scores))
+
+
+def _renamed(path: pathlib.Path, found: ImportedAnswers, names: Sequence[str]) -> ImportedAnswers:
+  if not names:
+    return found
+  if len(names) != len(found.answers):
+    raise accuracy_cache.CacheError(
+        f"{path} has the answers of {len(found.answers)} models, but {len(names)} names are given.")
+  return dataclasses.replace(found, models=list(names))
+
+
+def _plain(scores: np.ndarray) -> np.ndarray:
+  """Scores as 1, 0 and -1 if none is graded."""
+  known = ~np.isnan(scores)
+  if np.all((scores == 0) | (scores == 1) | ~known):
+    return np.where(known, scores == 1, accuracy_cache.NOT_EVALUATED).astype(np.int8)
+  return scores
 
 
 def _read_npz(path: pathlib.Path) -> ImportedAnswers:
@@ -96,43 +168,14 @@ def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any) -> Imp
   models = ([str(name) for name in names] if names is not None else
             [path.stem] if len(answers) == 1 else
             [f"{path.stem}/{index}" for index in range(len(answers))])
+  if answers.dtype.kind == "f":
+    answers = np.where(answers == accuracy_cache.NOT_EVALUATED, np.nan, answers)
+    bad = (answers < 0) | (answers > 1)
+    if bad.any():
+      raise accuracy_cache.CacheError(f"{path} has {answers[bad][0]:g} at {np.argwhere(bad)[0]}; "
+                                      "expected 1, 0, scores between, -1 or NaN.")
+    answers = _plain(answers)
   return ImportedAnswers(models, None if ids is None else [str(one) for one in ids], answers)
-
-
-def _read_csv(path: pathlib.Path) -> ImportedAnswers:
-  with open(path, newline="", encoding="utf-8") as file:
-    lines = csv.reader(file)
-    header = next(lines, [])
-    if len(header) < 2 or header[0] != "model":
-      raise accuracy_cache.CacheError(f"{path} begins with {header[:3]}; needed is a header "
-                                      "model,ID,ID,...")
-    models, rows = [], []
-    for number, line in enumerate(lines, start=2):
-      wrong = sorted({cell for cell in line[1:] if cell.strip().lower() not in _CELLS})
-      if len(line) != len(header) or wrong:
-        raise accuracy_cache.CacheError(
-            f"{path}, line {number}: {len(line)} cells for a header of {len(header)}, or cells "
-            f"that are not 1, 0, -1 or empty: {wrong[:3]}.")
-      models.append(line[0])
-      rows.append(np.array([_CELLS[cell.strip().lower()] for cell in line[1:]], np.int8))
-  if not rows:
-    raise accuracy_cache.CacheError(f"{path} has a header and no models.")
-  return ImportedAnswers(models, header[1:], np.stack(rows))
-
-
-def _read_parquet(path: pathlib.Path) -> ImportedAnswers:
-  table = parquet.read_table(path, page_checksum_verification=True)
-  if "id" not in table.column_names:
-    raise accuracy_cache.CacheError(f"{path} has columns {table.column_names[:6]}; needed is `id`, "
-                                    "and `correct` or a column a model.")
-  ids = [str(one) for one in table["id"].to_pylist()]
-  if "correct" in table.column_names:
-    return ImportedAnswers([_model_name(path)], ids, np.asarray(table["correct"])[None])
-  names = [name for name in table.column_names if name != "id"]
-  columns = [table[name].cast(pa.int8()).fill_null(-1).to_numpy() for name in names]
-  if not columns:
-    raise accuracy_cache.CacheError(f"{path} has no column but `id`.")
-  return ImportedAnswers(names, ids, np.stack(columns))
 
 
 def _model_name(path: pathlib.Path) -> str:

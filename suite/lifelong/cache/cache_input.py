@@ -134,7 +134,7 @@ def _repeated(ids: Sequence[str], hashed: np.ndarray) -> list[str]:
   order = np.argsort(hashed, kind="stable")
   same = hashed[order][1:] == hashed[order][:-1]
   met: set[str] = set()
-  found = []
+  found: list[str] = []
   for place in order[np.append(same, False) | np.insert(same, 0, False)].tolist():
     if ids[place] in met and len(found) < _SHOWN:
       found.append(ids[place])

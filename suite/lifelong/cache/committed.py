@@ -188,7 +188,8 @@ class Committed:
   def _join(self, num: int) -> None:
     """Makes one of the last `num` additions, which are all of models or all of samples."""
     kept, old = self._lines[:-num], self._lines[-num:]
-    sizes, ids = [compaction.size(line) for line in old], iter(())
+    sizes = [compaction.size(line) for line in old]
+    ids: Iterable[Sequence[str]] = ()
     if compaction.kind(old[0]) == "models":
       batches = range(len(self.model_sizes) - num, len(self.model_sizes))
       pieces = (piece_files.below([self.pieces[batch, index] for batch in batches], size)

@@ -144,7 +144,7 @@ class SampleIds:
   def __len__(self) -> int:
     return int(self._starts[-1])
 
-  def at(self, samples: np.ndarray) -> list[str]:
+  def at(self, samples: np.ndarray | Sequence[int]) -> list[str]:
     """Ids of int [n] samples; costs a few look-ups each."""
     samples = np.asarray(samples, np.int64)
     batch = np.searchsorted(self._starts, samples, side="right") - 1
@@ -194,7 +194,8 @@ def write(path: pathlib.Path, chunks: Iterable[Sequence[str]]) -> dict[str, Any]
   held, first = _numbered(chunks)
   if not held.rest:
     return {"id_first": first}
-  offsets, parts = [0], []
+  offsets = [0]
+  parts: list[np.ndarray] = []
   with atomic_files.opening(path) as file:
     left: list[str] = []
     for chunk in itertools.chain(held.chunks(first), held.rest, chunks):
@@ -217,7 +218,8 @@ class _Numbered:
   """The consecutive numbers at the beginning of some chunks, and the first chunk after them."""
 
   def __init__(self) -> None:
-    self.num, self.rest = 0, []
+    self.num = 0
+    self.rest: list[list[str]] = []
 
   def chunks(self, first: int) -> Iterator[list[str]]:
     for start in range(first, first + self.num, _CHUNK):

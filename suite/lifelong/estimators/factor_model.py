@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import itertools
+from typing import Callable
 
 import numpy as np
 
@@ -40,6 +41,8 @@ _MODELS = 256  # Largest number of models that the priors are estimated from.
 _CHOICE = 1 << 11
 _SCALES = (0.3, 1.0, 3.0)
 _RIDGE = 3.0
+_ROUNDS = 16  # Number of times that informative samples are chosen.
+_CANDIDATES = 1 << 12  # Least number of samples to choose informative ones from.
 _PRODUCTS = 200  # Largest number of pairs of values of two groups to have a weight each.
 
 
@@ -82,13 +85,15 @@ class FactorModel:
     step = max(1, len(order) // _CHOICE)
     some = order[step // 2::step]
     answers = np.asarray(answers, np.float64)
-    mixture = hierarchical_logistic.mix(features[some], answers[some], self._candidates, _SCALES)
+    mixture, evidence = hierarchical_logistic.mix(features[some], answers[some], self._candidates,
+                                                  _SCALES)
+    evidence -= hierarchical_logistic.constant_evidence(answers[some])
     if step > 1:
       mixture = [one._replace(weights=hierarchical_logistic.fit(
           features[:, one.columns], answers, one.prior, one.weights)) for one in mixture]
     held_out = np.empty(len(samples))
     held_out[order] = hierarchical_logistic.held_out(features[order], answers[order], mixture)
-    return Fit(self, samples, answers, mixture, features, held_out, sample)
+    return Fit(self, samples, answers, mixture, features, held_out, sample, evidence)
 
   def pool(self) -> np.ndarray:
     """Features of the samples that predictions are averaged over."""
@@ -105,7 +110,8 @@ class Fit:
 
   def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
                mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
-               held_out: np.ndarray, sample: random_sample.RandomSample | None):
+               held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float):
+    """`evidence`: log odds of the predictions against one probability for all samples."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
     self._sample = sample
     num, total = len(samples), model.num_samples
@@ -114,11 +120,13 @@ class Fit:
       fitted = float(hierarchical_logistic.predict(features, mixture).sum())
       value = float(np.clip((answers.sum() + total * mean - fitted) / total, 0.0, 1.0))
       found = intervals.Interval(value, float("nan"), float("nan"))
-      self.supported, self.reason = answer_sampling.check_predictions(answers, held_out)
+      self.supported, self.reason = answer_sampling.check_predictions(
+          answers, held_out, evidence)
     else:
       some = sample.members
       found = intervals.regression(answers[some], held_out[some], mean, total, sample)
-      self.supported, self.reason = answer_sampling.check_predictions(answers[some], held_out[some])
+      self.supported, self.reason = answer_sampling.check_predictions(
+          answers[some], held_out[some], evidence)
     # Whatever the others are, the known answers bound the mean.
     low = float(answers.sum()) / total
     high = low + (1.0 - num / total)
@@ -144,6 +152,30 @@ class Fit:
       found[samples] = self.probabilities(samples) > 0.5
     return found
 
+  def informative(self, num: int) -> np.ndarray:
+    """Samples whose answers would tell most about this model: int64 [num], all new.
+
+    One after the other, the sample x with the largest p (1 - p) x' V x is taken, which reduces the
+    volume of the posterior covariance V of the weights most (D-optimal design).
+    """
+    step = max(1, len(self._model.pool()) // max(_CANDIDATES, 2 * (num + len(self._samples))))
+    samples = self._model.arrays["pool_samples"][::step]
+    best = max(self._mixture, key=lambda one: one.share)
+    features = self._model.pool()[::step][:, best.columns].astype(np.float64)
+    known = self._model.features(self._samples)[:, best.columns]
+    covariance = hierarchical_logistic.covariance(known, best)
+    chance = hierarchical_logistic.probabilities(features, best.weights)
+    variance = np.where(np.isin(samples, self._samples), -1.0, chance * (1.0 - chance))
+    chosen: list[int] = []
+    for _ in range(min(num, int(np.sum(variance >= 0)))):
+      place = int(np.argmax(variance * np.sum(features @ covariance * features, axis=1)))
+      column = covariance @ features[place]
+      scale = variance[place] / (1.0 + variance[place] * features[place] @ column)
+      covariance -= scale * np.outer(column, column)
+      variance[place] = -1.0
+      chosen.append(place)
+    return samples[chosen]
+
   def estimate(self) -> estimator_lib.Estimate:
     """All of it; single samples are predicted when they are asked for."""
     found = self.accuracy
@@ -154,6 +186,20 @@ class Fit:
 
   def _kept(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
     return answer_sampling.Asked(self._samples, self._samples, self._answers).keep(samples, values)
+
+
+def ask_informative(model: FactorModel, ask: Callable[[np.ndarray], np.ndarray],
+                    samples: np.ndarray, answers: np.ndarray, budget: int
+                    ) -> tuple[np.ndarray, np.ndarray]:
+  """Asks informative samples in rounds, until `budget` are; returns all (samples, answers)."""
+  step = max(1, (budget - len(samples)) // _ROUNDS)
+  while len(samples) < budget:
+    chosen = model.fit(samples, answers, None).informative(min(step, budget - len(samples)))
+    if not len(chosen):
+      break
+    new = answer_sampling.checked_scores(ask(chosen), len(chosen))
+    samples, answers = np.concatenate([samples, chosen]), np.concatenate([answers, new])
+  return samples, answers
 
 
 def build(counts: np.ndarray, columns: answer_factors.Columns, *,
@@ -202,7 +248,7 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
   pool = even(_POOL)
   arrays["pool"] = _features(grouped, pool, columns(pool), factors.means, factors.loadings
                              ).astype(np.float32)
-  arrays["num"] = np.array(number)
+  arrays["pool_samples"], arrays["num"] = pool, np.array(number)
   return FactorModel(len(counts), columns, arrays, groups)
 
 

@@ -21,11 +21,17 @@ class FactorSearch(tf.Module):
   """Estimator by factors. It has no weights: its data are in the cache."""
 
   def __init__(self, num_factors: Sequence[int] = factor_model.NUM_FACTORS, seed: int = 0,
-               target_width: float | None = None):
-    """`target_width`: stop asking when the 95% interval of the accuracy is no wider."""
+               target_width: float | None = None, adaptive: float = 0.0):
+    """Args:
+      num_factors: numbers of factors to average over.
+      seed: of the questions.
+      target_width: stop asking when the 95% interval of the accuracy is no wider.
+      adaptive: share of the budget that is spent on the samples that tell most about the model.
+    """
     super().__init__()
     self.seed = seed
     self._num_factors, self._target_width = tuple(num_factors), target_width
+    self._adaptive = adaptive
     self._last = estimator_lib.LastResult()
 
   def estimate(
@@ -39,9 +45,13 @@ class FactorSearch(tf.Module):
           counts, lambda samples: known[:, samples], groups=groups, num_factors=self._num_factors)
 
     order, model = self._last.get((known, *groups), prepare)
-    asked = answer_sampling.ask_nested(order.samples_at, model.num_samples, ask, budget,
+    first = max(1, round(budget * (1.0 - self._adaptive)))
+    asked = answer_sampling.ask_nested(order.samples_at, model.num_samples, ask, first,
                                        seed=self.seed, target_width=self._target_width)
     by_rank = np.argsort(asked.ranks)
     sample = random_sample.in_order(len(by_rank), model.num_samples, asked.samples[by_rank],
                                     by_rank)
-    return model.fit(asked.samples, asked.answers, sample).estimate()
+    samples, answers = asked.samples, asked.answers
+    if self._adaptive:
+      samples, answers = factor_model.ask_informative(model, ask, samples, answers, budget)
+    return model.fit(samples, answers, sample).estimate()

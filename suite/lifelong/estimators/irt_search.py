@@ -67,7 +67,17 @@ def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> tuple[np.nd
 
 
 def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray:
-  """Alternates between samples and models, starting from leading principal components."""
+  """Returns the items of `fit_items_and_abilities`."""
+  return fit_items_and_abilities(known, num_dimensions, rounds)[0]
+
+
+def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
+                            ) -> tuple[np.ndarray, np.ndarray]:
+  """Alternates between samples and models, starting from leading principal components.
+
+  Returns:
+    (items float32 [N, D + 1]: a_s and, last, b_s; abilities [M, D + 1], the last one 1).
+  """
   rows = known.astype(np.float32)
   abilities = _first_abilities(rows, num_dimensions)
   items = np.zeros([known.shape[1], abilities.shape[1]], np.float32)
@@ -83,7 +93,7 @@ def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray
     items[:, -1] += items[:, :-1] @ middle
     items[:, :-1] *= spread
     abilities[:, :-1] = (free - middle) / spread
-  return items
+  return items, abilities
 
 
 def _first_abilities(rows: np.ndarray, num_dimensions: int) -> np.ndarray:

@@ -75,10 +75,13 @@ def test_a_mixture_goes_with_the_answers():
   candidates = [hierarchical_logistic.Candidate(
       np.arange(size), hierarchical_logistic.Prior(np.zeros(size), np.eye(size)))
                 for size in (2, 3)]
-  found = hierarchical_logistic.mix(features, answers, candidates, (0.1, 1.0))
+  found, evidence = hierarchical_logistic.mix(features, answers, candidates, (0.1, 1.0))
   assert sum(one.share for one in found) == pytest.approx(1)
   assert all(len(one.columns) == 3 for one in found)  # The third feature matters.
-  few = hierarchical_logistic.mix(features[:2], answers[:2], candidates, (0.1, 1.0))
+  assert evidence > hierarchical_logistic.constant_evidence(answers)
+  # Two right of two: the integral of p^2.
+  assert hierarchical_logistic.constant_evidence([1, 1]) == pytest.approx(np.log(1 / 3))
+  few, _ = hierarchical_logistic.mix(features[:2], answers[:2], candidates, (0.1, 1.0))
   assert len(few) == 4
   np.testing.assert_allclose(hierarchical_logistic.predict(features, few), sum(
       one.share * hierarchical_logistic.probabilities(features[:, one.columns], one.weights)
@@ -88,7 +91,7 @@ def test_a_mixture_goes_with_the_answers():
 def test_held_out_probabilities_have_not_seen_their_answer():
   features, answers = _problem(20)
   prior = hierarchical_logistic.Prior(np.zeros(3), np.eye(3))
-  mixture = hierarchical_logistic.mix(
+  mixture, _ = hierarchical_logistic.mix(
       features, answers, [hierarchical_logistic.Candidate(np.arange(3), prior)], (1.0,))
   held_out = hierarchical_logistic.held_out(features, answers, mixture, folds=5)
   rest = np.arange(20) % 5 != 2
