@@ -35,7 +35,8 @@ inner_loop.InnerLoop.steps = 5
 inner_loop.InnerLoop.rate = 0.01
 functional_conv4.Conv4.blocks = 2
 """
-META_TRAINED = ("protonet", "maml_low", "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
+META_TRAINED = ("protonet", "maml_low", "anil", "boil", "maml_plus_plus", "maml_high", "sca",
+                "pretrain_tune")
 
 
 def extra(name: str, protocol: str) -> str:

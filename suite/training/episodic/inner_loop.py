@@ -19,6 +19,8 @@ from suite.models.episodic import functional_conv4
 from suite.training.objectives import losses as losses_lib
 
 TARGET_ROWS = ("next", "last")
+ADAPTED = ("all", "head", "body")
+_HEAD = "head/"  # What the names of the last layer's weights begin with.
 
 Weights = dict[str, tf.Tensor]
 
@@ -98,6 +100,9 @@ class InnerLoop:
     transductive: whether targets are normalized as one batch by their own statistics, as in both
       codes, so that a target's logits depend on the other targets. Otherwise by statistics of the
       support images, computed after learning each set and averaged over the sets so far.
+    adapted: the weights that a task changes: "all"; "head", the last layer's alone (ANIL, Raghu et
+      al., 2020); "body", all but the last layer's (BOIL, Oh et al., 2021). Meta-training changes
+      all weights in each case.
     last_set_only: whether every support set starts from the initial weights, so that only the last
       set counts. This is the defect behind CFSL's table; the step number still increases.
   """
@@ -110,11 +115,14 @@ class InnerLoop:
   norms_by_step: bool = True
   target_row: str = "next"
   transductive: bool = False
+  adapted: str = "all"
   last_set_only: bool = False
 
   def __post_init__(self):
     if self.target_row not in TARGET_ROWS:
       raise ValueError(f"target_row is {self.target_row!r}; allowed are {', '.join(TARGET_ROWS)}.")
+    if self.adapted not in ADAPTED:
+      raise ValueError(f"adapted is {self.adapted!r}; allowed are {', '.join(ADAPTED)}.")
     if self.steps < 1 or self.num_support_sets < 1:
       raise ValueError(f"InnerLoop takes steps={self.steps} on each of num_support_sets="
                        f"{self.num_support_sets}; both must be at least 1.")
@@ -170,7 +178,7 @@ class InnerLoop:
     norms = self._norms(parameters, rows)
     states = []
     for j in range(self.steps):
-      gradients = _gradients(net, weights, norms[j], images, labels)
+      gradients = _gradients(net, weights, norms[j], images, labels, self._names(weights))
       if not second_order:
         gradients = {name: tf.stop_gradient(g) for name, g in gradients.items()}
       weights = stepped(weights, gradients, rates[j])
@@ -211,6 +219,16 @@ class InnerLoop:
     """Returns scales and offsets for targets, [N, F] each."""
     row, = self._norms(parameters, self._target_row(state.step)[None])
     return row
+
+  def _names(self, weights: Weights) -> list[str]:
+    """The names of the weights that a step changes."""
+    names = [name for name in weights
+             if self.adapted == "all" or name.startswith(_HEAD) == (self.adapted == "head")]
+    if not names:
+      raise ValueError(f"adapted is {self.adapted!r}, but all weights of this net are in its "
+                       f"{'body' if self.adapted == 'head' else 'last layer'}: "
+                       f"{', '.join(sorted(weights))}. Set InnerLoop.adapted = 'all'.")
+    return names
 
   def _norms(self, parameters: Parameters, rows: tf.Tensor) -> list[functional_conv4.Norms]:
     """Returns scales and offsets of R rows (a static number), [N, F] each."""
@@ -265,18 +283,23 @@ class InnerLoop:
 
 
 def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.Tensor,
-               labels: tf.Tensor) -> Weights:
-  """Returns the gradients of a support set's mean cross-entropy."""
+               labels: tf.Tensor, names: Sequence[str]) -> Weights:
+  """Returns the gradients of a support set's mean cross-entropy, of the weights of these names."""
+  wanted = {name: weights[name] for name in names}
   with tf.GradientTape(watch_accessed_variables=False) as tape:
-    tape.watch(weights)
+    tape.watch(wanted)
     loss = cross_entropy(labels, net.apply(weights, norms, images))
-  return tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+  return tape.gradient(loss, wanted, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
 
 def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
-  """Returns weights after a gradient step with rates [T], in the order of the weights' names."""
+  """Returns weights after a gradient step with rates [T], in the order of the weights' names.
+
+  Weights without a gradient stay as they are.
+  """
   by_name = dict(zip(sorted(weights), tf.unstack(rates, len(weights))))
-  return {name: w - by_name[name] * gradients[name] for name, w in weights.items()}
+  return {name: w - by_name[name] * gradients[name] if name in gradients else w
+          for name, w in weights.items()}
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:

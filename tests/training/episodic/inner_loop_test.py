@@ -219,3 +219,28 @@ def test_too_many_sets_in_a_loop_of_the_graph_are_refused_when_it_runs():
 def test_what_makes_no_sense_is_refused(settings, message):
   with pytest.raises(ValueError, match=message):
     _loop(**settings)
+
+
+def _adapted(adapted):
+  inner = _loop(steps=1, num_support_sets=1, adapted=adapted)
+  parameters, (images, labels) = _parameters(inner), _sets(1)
+  state = inner.learn_all(NET, parameters, images, labels)[-1]
+  return parameters.weights, state.weights
+
+
+def test_a_task_changes_the_head_or_the_body_alone():
+  start, whole = _adapted("all")
+  for part in ("head", "body"):
+    _, found = _adapted(part)
+    for name, value in found.items():
+      mine = name.startswith("head/") == (part == "head")
+      np.testing.assert_array_equal(value, whole[name] if mine else start[name])
+  assert np.any(whole["head/kernel"] != start["head/kernel"])
+  assert np.any(whole["block1/kernel"] != start["block1/kernel"])
+
+
+def test_what_is_adapted_is_checked():
+  with pytest.raises(ValueError, match="adapted is 'neck'; allowed are all, head, body"):
+    _loop(adapted="neck")
+  with pytest.raises(ValueError, match="all weights of this net are in its last layer: head/bias"):
+    _loop(adapted="body")._names({"head/bias": tf.zeros([2])})
