@@ -9,9 +9,7 @@ from PIL import Image
 
 from suite import cli
 from suite.curation import clear_archive
-from suite.curation import collection
-from suite.curation import reviewing
-from suite.curation.sheets import sheet_page
+from suite.curation.steps import review_plan
 from suite.data.streams import timeline_buckets
 
 CLASSES = ["bus", "car", "ferry", "plane", "train", "tram"]
@@ -42,11 +40,10 @@ def _vote(work, folder):
   folder.mkdir()
   for reviewer in ("ann", "bob", "cid"):
     rows = [["sheet", "reviewer", "bucket", "class", "id", "vote"]]
-    for (bucket, label), members in reviewing.grouped(collection.candidates(work)).items():
-      key = sheet_page.key(bucket, label, [one.id for one in members])
-      rows += [[key, reviewer, bucket, label, one.id, "accept" if (
-          CLASSES[int(one.id) % 6] == label and (reviewer, label) != ("cid", "ferry"))
-                else "reject"] for one in members]
+    for sheet in review_plan.finished(work).sheets:
+      rows += [[sheet.key, reviewer, sheet.bucket, sheet.label, name, "accept" if (
+          CLASSES[int(name) % 6] == sheet.label and (reviewer, sheet.label) != ("cid", "ferry"))
+                else "reject"] for name in sheet.ids]
     _write(folder / f"{reviewer}.csv", rows)
 
 

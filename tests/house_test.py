@@ -44,7 +44,7 @@ WINGS = (
     "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
-    "suite.curation.sheets", "suite.curation", "suite.curation.timelines",
+    "suite.curation.sheets", "suite.curation", "suite.curation.steps", "suite.curation.timelines",
     "suite.protocols",
     "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
     "suite.commands", "suite.cli", "suite.__main__",
@@ -87,7 +87,7 @@ PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "mars
 # imports TensorFlow Datasets and registers every builder.
 SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "keras_tuner",
         "sklearn", "scipy", "apache_beam", "matplotlib", "pandas", "pyarrow", "tfds_builders",
-        "tqdm", "plotly", "jinja2", "argcomplete")
+        "tqdm", "plotly", "jinja2", "argcomplete", "faiss")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",

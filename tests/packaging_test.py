@@ -66,7 +66,8 @@ def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
   beside = files_under("tfds_builders", BESIDE_BUILDERS)
   tables = [files_under(folder, (".csv",))
             for folder in ("suite/data/streams/tables", "suite/reporting")]
-  tables.append(files_under("suite/reporting/formats/page", (".html", ".css", ".js")))
+  tables += [files_under(folder, (".html", ".css", ".js", ".xml"))
+             for folder in ("suite/reporting/formats/page", "suite/curation/sheets/page")]
   assert all(tables)
   missing = beside.union(*tables) - set(wheel.namelist())
   assert not missing

@@ -3,24 +3,25 @@
 
     suite curate encode  WORK --table T.csv --application ResNet50 --weights W_notop.h5
     suite curate encode  WORK --table T.csv --clip DIR             for text queries
+    suite curate encode  WORK --table T.csv --encoder RUN          of the suite's pretraining
     suite curate buckets WORK --table T.csv --features F.npy
     suite curate queries WORK --queries Q.csv --query-features Q.npy
     suite curate queries WORK --clip DIR --text bus --text "laptop=laptop, computer"
-    suite curate sheets  WORK
+    suite curate sheets  WORK --gold G.csv
+    suite curate label-studio WORK                                 instead of the page
     suite curate votes   WORK VOTES...
     suite curate export  WORK
     suite curate status  WORK
 
 Each step writes a folder below WORK with a manifest.json. A step that is done is not done twice;
-one that was done with other inputs is refused unless --again is given. docs/curation.md has a
-worked example.
+one that was done with other inputs is refused unless --again is given. Each step prints the command
+of the next one, and so does `status`. docs/curation.md has a worked example.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import json
 import pathlib
 import sys
 from typing import Any, Callable
@@ -60,10 +61,11 @@ def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
   _add_encode(making(_encode, "encode", "image files -> features, by a Keras model"))
   _add_buckets(making(_buckets, "buckets", "images and times -> buckets of equal size"))
   _add_queries(making(_queries, "queries", "queries -> candidates of each class and bucket"))
-  _add_sheets(making(_sheets, "sheets", "candidates -> review sheets, pages for a browser"))
+  _add_sheets(making(_sheets, "sheets", "candidates -> review sheets, one page for a browser"))
+  _add_label_studio(making(_label_studio, "label-studio", "review sheets -> tasks of Label Studio"))
   _add_votes(making(_votes, "votes", "reviewers' votes -> accepted, rejected, to be decided"))
   _add_export(making(_export, "export", "accepted images -> archives in CLEAR's layout"))
-  step(_status, "status", "list the steps that are done and those that must be done again")
+  step(_status, "status", "list the steps, what they have found, and the command of the next one")
 
 
 def _add_encode(found: argparse.ArgumentParser) -> None:
@@ -72,6 +74,8 @@ def _add_encode(found: argparse.ArgumentParser) -> None:
   found.add_argument("--application", help="name of a network of keras.applications")
   given = found.add_mutually_exclusive_group(required=True)
   given.add_argument("--weights", type=Path, help="weights of the application, or a .keras file")
+  given.add_argument("--encoder", type=Path, metavar="RUN",
+                     help="folder with encoder.json, of a run of the suite's pretraining")
   _add_clip(given, found)
   found.add_argument("--scale", choices=encoders.SCALES, default="none",
                      help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
@@ -106,21 +110,40 @@ def _add_queries(found: argparse.ArgumentParser) -> None:
                      help="images from the low end of each query (a tenth of a class; 0: none)")
   found.add_argument("--first", type=int, default=rule.first,
                      help="first bucket to search (%(default)s)")
+  found.add_argument("--search", choices=("auto", "numpy", "faiss"), default="auto",
+                     help="library of the search, with equal results (%(default)s: faiss from a "
+                     "million images on, if it is installed)")
 
 
 def _add_sheets(found: argparse.ArgumentParser) -> None:
   _add_images(found)
-  found.add_argument("--pixels", type=int, default=192, help="size of thumbnails (%(default)s)")
+  _add_pixels(found)
   found.add_argument("--links", action="store_true", help="link to the image files instead")
+  found.add_argument("--gold", type=Path, metavar="CSV",
+                     help="gold questions: class, id, vote (accept or reject)")
+
+
+def _add_label_studio(found: argparse.ArgumentParser) -> None:
+  _add_pixels(found)
+  found.add_argument("--url", metavar="PREFIX",
+                     help="address that the paths of the table are appended to, such as "
+                     "'/data/local-files/?d=' (thumbnails in the tasks)")
+
+
+def _add_pixels(found: argparse.ArgumentParser) -> None:
+  found.add_argument("--pixels", type=int, default=256, help="size of thumbnails (%(default)s)")
 
 
 def _add_votes(found: argparse.ArgumentParser) -> None:
   found.add_argument("votes", type=Path, nargs="+", metavar="VOTES",
-                     help="CSV files, or folders of them")
+                     help="CSV files of the page, JSON exports of Label Studio, or folders of them")
   found.add_argument("--decisions", type=Path,
                      help="CSV of decisions on flagged images: bucket, class, id, decision")
   found.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
                      help="least number of reviewers of every image (%(default)s)")
+  found.add_argument("--min-gold", type=float, default=0.0, metavar="SHARE",
+                     help="leave out reviewers with a lower share of right answers to the gold "
+                     "questions (%(default)s)")
 
 
 def _add_export(found: argparse.ArgumentParser) -> None:
@@ -154,17 +177,18 @@ def _help(parser: argparse.ArgumentParser) -> int:
 
 
 def _make(run: Step, args: argparse.Namespace) -> int:
-  """Runs a step and prints its counts."""
+  """Runs a step and prints its counts and the next command."""
+  from suite.curation.steps import guide
   done = run(args)
-  counts = {k: v for k, v in done.counts.items() if not isinstance(v, (dict, list))}
-  print(f"{done.folder}: {json.dumps(counts)}")
+  print(f"{done.folder}: {guide.summary(done)}")
+  print(f"next: {guide.next_command(args.work)}")
   return 0
 
 
 def _encode(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import selecting
-  if args.clip:
-    return _encode_by_clip(args)
+  from suite.curation.steps import selecting
+  if args.clip or args.encoder:
+    return _encode_by_folder(args)
   size = args.size or (224 if args.application else None)
 
   def make() -> Any:
@@ -177,12 +201,19 @@ def _encode(args: argparse.Namespace) -> manifest.Manifest:
       parameters={"application": args.application, "scale": args.scale, "size": size})
 
 
-def _encode_by_clip(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import clip_encoder
-  from suite.curation import selecting
+def _encode_by_folder(args: argparse.Namespace) -> manifest.Manifest:
+  """Encodes by CLIP or an encoder of the suite, which say how images are read."""
+  from suite.curation.steps import selecting
   if args.application or args.size or args.scale != "none":
-    raise errors.CurationError("--clip says how images are read; leave out --application, --size "
-                               "and --scale.")
+    raise errors.CurationError("--clip and --encoder say how images are read; leave out "
+                               "--application, --size and --scale.")
+  if args.encoder:
+    from suite.curation import suite_encoder
+    return selecting.encode(
+        args.work, args.table, lambda: suite_encoder.load(args.encoder, args.batch_size),
+        weights=suite_encoder.files(args.encoder), images=args.images, again=args.again,
+        parameters={})
+  from suite.curation import clip_encoder
   return selecting.encode(
       args.work, args.table,
       lambda: clip_encoder.load(args.clip, args.clip_model, batch_size=args.batch_size),
@@ -191,12 +222,12 @@ def _encode_by_clip(args: argparse.Namespace) -> manifest.Manifest:
 
 
 def _buckets(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import selecting
+  from suite.curation.steps import selecting
   return selecting.buckets(args.work, args.table, args.features, num=args.num, again=args.again)
 
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import selecting
+  from suite.curation.steps import selecting
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   by_text = None
   if args.clip:
@@ -214,7 +245,8 @@ def _queries(args: argparse.Namespace) -> manifest.Manifest:
     raise errors.CurationError("--query-features and --clip both give the queries' features; leave "
                                "out one.")
   return selecting.queries(args.work, args.queries, args.query_features, rule=rule,
-                           by_text=by_text, again=args.again)
+                           by_text=by_text, again=args.again,
+                           by_faiss={"numpy": False, "faiss": True}.get(args.search))
 
 
 def _texts(given: Sequence[str]) -> dict[str, str]:
@@ -232,36 +264,36 @@ def _texts(given: Sequence[str]) -> dict[str, str]:
 
 
 def _sheets(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import reviewing
+  from suite.curation.steps import reviewing
   return reviewing.sheets(args.work, images=args.images, pixels=args.pixels, links=args.links,
-                          again=args.again)
+                          gold=args.gold, again=args.again)
+
+
+def _label_studio(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation.steps import reviewing
+  return reviewing.label_studio(args.work, url=args.url, pixels=args.pixels, again=args.again)
 
 
 def _votes(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import reviewing
+  from suite.curation.steps import voting
   files: list[Path] = []
   for path in args.votes:
-    files += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
-  return reviewing.votes(args.work, files, decisions=args.decisions, minimum=args.minimum,
-                         again=args.again)
+    files += sorted(one for ending in ("csv", "json") for one in path.rglob(f"*.{ending}")
+                    ) if path.is_dir() else [path]
+  return voting.votes(args.work, files, decisions=args.decisions, minimum=args.minimum,
+                      min_gold=args.min_gold, again=args.again)
 
 
 def _export(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import exporting
+  from suite.curation.steps import exporting
   return exporting.export(args.work, name=args.name, suffix=f".{args.format}",
                           test_per_class=args.test_per_class, bucket_0=args.bucket_0,
                           again=args.again)
 
 
 def _status(args: argparse.Namespace) -> int:
-  from suite.curation import collection
-  for step in collection.STEPS:
-    if not (args.work / step / manifest.NAME).exists():
-      print(f"{step:8} not done" + (", or not needed" if step == collection.ENCODE else ""))
-      continue
-    try:
-      manifest.verified(args.work, step)
-      print(f"{step:8} done")
-    except errors.CurationError as error:
-      print(f"{step:8} to be done again: {error}")
+  from suite.curation.steps import guide
+  for state in guide.states(args.work):
+    print(state)
+  print(f"next: {guide.next_command(args.work)}")
   return 0

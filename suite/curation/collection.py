@@ -18,6 +18,7 @@ from suite.curation import time_buckets
 
 ENCODE, BUCKETS, QUERIES, SHEETS, VOTES, EXPORT = STEPS = (
     "encode", "buckets", "queries", "sheets", "votes", "export")
+LABEL_STUDIO = "label_studio"
 BUCKET_FILE, RANGES, CANDIDATES = "buckets.npy", "ranges.csv", "candidates.csv"
 AMBIGUOUS, IMAGE_FILE, ENCODED = "ambiguous.csv", "images.csv", "features.npy"
 

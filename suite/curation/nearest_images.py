@@ -5,6 +5,8 @@ Every row of the features is read once. Scores are computed in float32, which is
 differently with other block sizes and numbers of threads; so rows within the float32 error of the
 best ones so far are scored again in float64, one row at a time, and only these scores decide. For
 each query and bucket only the best k are stored: memory is O(Q B k + block).
+
+From a million rows on, faiss finds these rows where it is installed; what is found is the same.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from suite.curation import errors
+from suite.curation import faiss_search
 from suite.curation import feature_files
 
 _DECIMALS = 12  # Scores that differ by less are ties, which ids break.
@@ -45,25 +48,77 @@ class SearchTask(NamedTuple):
 
 
 def search(features: feature_files.FeatureFiles, task: SearchTask,
-           block_rows: int = feature_files.BLOCK_ROWS) -> list[list[Best]]:
-  """Finds the best rows by bucket and query: found[b][q]."""
+           block_rows: int | None = None, *, by_faiss: bool | None = None) -> list[list[Best]]:
+  """Finds the best rows by bucket and query: found[b][q].
+
+  Args:
+    features: [N, D].
+    task: queries, buckets and numbers.
+    block_rows: number of rows that are read at once.
+    by_faiss: whether faiss preselects rows; None: from `faiss_search.ROWS` on, if installed.
+  """
   _check(features, task)
+  if by_faiss is None:
+    by_faiss = features.size >= faiss_search.ROWS and faiss_search.installed()
+  preselect = _Faiss(task) if by_faiss else _Numpy(task)
   found = [[_EMPTY] * len(task.queries) for _ in task.numbers]
-  transposed = np.ascontiguousarray(task.queries.T, np.float32)
-  for first, block in features.blocks(block_rows):
+  for first, block in features.blocks(block_rows or preselect.block_rows):
     buckets = task.buckets[first:first + len(block)]
-    scores = _scores(block, transposed, first)
+    preselect.read(block, first)
     for bucket, number in enumerate(task.numbers.tolist()):
       places = np.flatnonzero(buckets == bucket)
       if not number or not places.size:
         continue
+      chosen = preselect.rows(places, found[bucket], number)
       for query, vector in enumerate(task.queries):
-        best = found[bucket][query]
-        chosen = places[_promising(scores[places, query], best, number, features.width)]
-        if chosen.size:
-          fresh = Best(_exact(block[chosen], vector), chosen + first)
-          found[bucket][query] = _merged(best, fresh, number, task.order)
+        rows = places[chosen[query]]
+        if rows.size:
+          fresh = Best(_exact(block[rows], vector), rows + first)
+          found[bucket][query] = _merged(found[bucket][query], fresh, number, task.order)
   return found
+
+
+class _Numpy:
+  """Rows of a block that may be among the best, by one matrix product a block."""
+
+  block_rows = feature_files.BLOCK_ROWS
+
+  def __init__(self, task: SearchTask):
+    self._transposed = np.ascontiguousarray(task.queries.T, np.float32)
+    self._scores = np.zeros(0)
+
+  def read(self, block: np.ndarray, first: int) -> None:
+    """Computes the cosines float32 [n, Q] of a block float32 [n, D]."""
+    usable, lengths = _usable(block, first)
+    self._scores = (usable @ self._transposed) / lengths[:, None]
+
+  def rows(self, places: np.ndarray, found: Sequence[Best], number: int) -> list[np.ndarray]:
+    """Indices into `places` for each query."""
+    return [_promising(self._scores[places, query], best, number, len(self._transposed))
+            for query, best in enumerate(found)]
+
+
+class _Faiss:
+  """The same rows by faiss."""
+
+  block_rows = faiss_search.BLOCK_ROWS
+
+  def __init__(self, task: SearchTask):
+    self._queries = np.ascontiguousarray(task.queries, np.float32)
+    self._block, self._lengths = np.zeros([0, 0], np.float32), np.zeros(0, np.float32)
+
+  def read(self, block: np.ndarray, first: int) -> None:
+    """Takes a block float32 [n, D]."""
+    self._block, self._lengths = _usable(block, first)
+
+  def rows(self, places: np.ndarray, found: Sequence[Best], number: int) -> list[np.ndarray]:
+    """Indices into `places` for each query."""
+    vectors = self._block[places]
+    vectors /= self._lengths[places, None]
+    # Rounding of the normalized vectors adds to the error of the products.
+    return faiss_search.promising(
+        vectors, self._queries, number, np.array([_floor(best, number) for best in found]),
+        2 * _margin(self._queries.shape[1]))
 
 
 _EMPTY = Best(np.zeros(0), np.zeros(0, np.int64))
@@ -79,8 +134,8 @@ def _check(features: feature_files.FeatureFiles, task: SearchTask) -> None:
                                f"{len(task.buckets)} images. Line i of the table must be row i.")
 
 
-def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray:
-  """Cosines float32 [n, Q] of float32 [n, D] and [D, Q]."""
+def _usable(block: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+  """Returns vectors float32 [n, D] of ordinary length, and their lengths float32 [n]."""
   lengths = feature_files.norms(block)
   odd, useless = feature_files.odd_rows(block, lengths)
   if useless.size:
@@ -89,17 +144,26 @@ def _scores(block: np.ndarray, transposed: np.ndarray, first: int) -> np.ndarray
   if odd.size:
     block, lengths = block.copy(), lengths.copy()
     block[odd], lengths[odd] = feature_files.normalized(block[odd]), 1
-  return (block @ transposed) / lengths[:, None]
+  return block, lengths
+
+
+def _margin(width: int) -> float:
+  """Twice the error bound of float32 sums of D products."""
+  return (width + 8) * 2.0 ** -22
 
 
 def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.ndarray:
   """Indices of the scores, float32 [n], that may be among the best `number`."""
-  margin = (width + 8) * 2.0 ** -22  # Twice the error bound of float32 sums of D products.
-  bound = float(best.scores[-1]) if len(best.scores) == number else -np.inf
+  bound = _floor(best, number)
   if len(scores) > number:
     last = len(scores) - number
     bound = max(bound, float(np.partition(scores, last)[last]))
-  return np.flatnonzero(scores >= bound - margin)
+  return np.flatnonzero(scores >= bound - _margin(width))
+
+
+def _floor(best: Best, number: int) -> float:
+  """Lowest score that can still be among the best `number`."""
+  return float(best.scores[-1]) if len(best.scores) == number else -np.inf
 
 
 def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import pathlib
 import re
+import types
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -32,11 +33,13 @@ class Queries(NamedTuple):
     names: Q class names, sorted.
     prompts: Q texts that describe the queries.
     vectors: float64 [Q, D] of length 1.
+    examples: class -> ids of the images that its query is the mean of; {} of texts.
   """
 
   names: list[str]
   prompts: list[str]
   vectors: np.ndarray
+  examples: Mapping[str, Sequence[str]] = types.MappingProxyType({})
 
 
 def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_files.FeatureFiles,
@@ -91,7 +94,7 @@ def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
   means = [feature_files.normalized(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
            for ids in examples.values()]
   return _sorted(list(examples), [f"images {', '.join(ids)}" for ids in examples.values()],
-                 np.stack(means), table)
+                 np.stack(means), table)._replace(examples=examples)
 
 
 def _sorted(names: list[str], prompts: list[str], vectors: np.ndarray, where: Any) -> Queries:

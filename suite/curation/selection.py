@@ -89,7 +89,8 @@ class Selection(NamedTuple):
 
 
 def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.ndarray,
-           queries: queries_lib.Queries, rule: SelectionRule) -> Selection:
+           queries: queries_lib.Queries, rule: SelectionRule, by_faiss: bool | None = None
+           ) -> Selection:
   """Searches all buckets from `rule.first` on.
 
   Args:
@@ -98,13 +99,14 @@ def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.
     order: int [N]; of two images with equal scores the one with the lower value is first.
     queries: the Q queries.
     rule: numbers of images to select.
+    by_faiss: see `nearest_images.search`.
   """
   sizes = np.bincount(buckets)
   numbers = _tops(sizes, rule)
   task = nearest_images.SearchTask(queries.vectors, buckets, numbers, order)
-  found = nearest_images.search(features, task)
+  found = nearest_images.search(features, task, by_faiss=by_faiss)
   tops = [_unambiguous(bucket, best, queries.names) for bucket, best in enumerate(found)]
-  lows = _background(features, task, found, rule)
+  lows = _background(features, task, found, rule, by_faiss)
   result = Selection([], [], [])
   for bucket in range(rule.first, len(sizes)):
     kept, ambiguous = tops[bucket]
@@ -179,8 +181,8 @@ def _ranked(bucket: int, name: str, best: nearest_images.Best) -> list[Candidate
 
 
 def _background(features: feature_files.FeatureFiles, task: nearest_images.SearchTask,
-                found: Sequence[Sequence[nearest_images.Best]], rule: SelectionRule
-                ) -> list[nearest_images.Best]:
+                found: Sequence[Sequence[nearest_images.Best]], rule: SelectionRule,
+                by_faiss: bool | None) -> list[nearest_images.Best]:
   """Takes, for each bucket, the lowest unused images of each query in turn."""
   lows = [rule.low(number) if number else 0 for number in task.numbers.tolist()]
   if not any(lows):
@@ -189,8 +191,9 @@ def _background(features: feature_files.FeatureFiles, task: nearest_images.Searc
   for best in (one for of_bucket in found for one in of_bucket):
     buckets[best.rows] = -1  # Images in the top of a query are never background.
   depth = np.array(lows) * len(task.queries)  # Suffices even if all queries share their lowest.
-  lowest = nearest_images.search(features, task._replace(queries=-task.queries, buckets=buckets,
-                                                 numbers=depth))
+  lowest = nearest_images.search(
+      features, task._replace(queries=-task.queries, buckets=buckets, numbers=depth),
+      by_faiss=by_faiss)
   return [_in_turn(bucket, lowest[bucket], low) for bucket, low in enumerate(lows)]
 
 

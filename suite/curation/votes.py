@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 from typing import NamedTuple
 
 from suite.curation import errors
+from suite.curation import label_studio
 from suite.curation import storage
 
 ACCEPT, REJECT, FLAG = VOTES = ("accept", "reject", "flag")
@@ -42,7 +43,7 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
   """Reads the votes of all files.
 
   Args:
-    paths: CSV files downloaded from the sheets, in any order.
+    paths: CSV files downloaded from the page or JSON exports of Label Studio, in any order.
     sheets: (bucket, class) -> key of the sheet.
     items: all images of the sheets.
 
@@ -53,8 +54,7 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
   ballots: dict[Item, dict[str, str]] = {item: {} for item in items}
   origins: dict[tuple[Item, str], pathlib.Path] = {}
   for path in sorted(paths):
-    for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
-      where = f"{path}, record {number}"
+    for where, line in _lines(path):
       item, reviewer = _item(where, line, sheets), line["reviewer"].strip()
       if item not in ballots:
         raise errors.CurationError(f"{where} votes on {line['id']!r}, which is not on the sheet of "
@@ -71,6 +71,15 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
       ballots[item][reviewer] = line["vote"]
       origins[item, reviewer] = path
   return ballots
+
+
+def _lines(path: pathlib.Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+  """Yields the votes of a file with their places in it."""
+  if path.suffix == ".json":
+    yield from label_studio.votes(path)
+    return
+  for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
+    yield f"{path}, record {number}", line
 
 
 def _item(where: str, line: Mapping[str, str], sheets: Mapping[tuple[int, str], str]) -> Item:
@@ -120,6 +129,23 @@ def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> VoteResult:
     else:
       (found.accepted if 2 * cast.count(ACCEPT) > len(cast) else found.rejected).append(item)
   return found
+
+
+def disputed(ballots: Ballots) -> list[Item]:
+  """Lists the items on which the reviewers' votes differ."""
+  return [item for item, votes in ballots.items() if len(set(votes.values())) > 1]
+
+
+def is_tie(votes: Mapping[str, str]) -> bool:
+  """Whether half of the reviewers of an item accept it, and half reject it."""
+  cast = list(votes.values())
+  return bool(cast) and 2 * cast.count(ACCEPT) == len(cast) == 2 * cast.count(REJECT)
+
+
+def without(ballots: Ballots, reviewers: Sequence[str]) -> dict[Item, dict[str, str]]:
+  """Removes the votes of some reviewers."""
+  return {item: {name: vote for name, vote in votes.items() if name not in reviewers}
+          for item, votes in ballots.items()}
 
 
 def read_decisions(path: pathlib.Path, ballots: Ballots) -> dict[Item, str]:

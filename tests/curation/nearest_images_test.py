@@ -5,8 +5,13 @@ import numpy as np
 import pytest
 
 from suite.curation import errors
+from suite.curation import faiss_search
 from suite.curation import feature_files
 from suite.curation import nearest_images
+
+needs_faiss = pytest.mark.skipif(not faiss_search.installed(),
+                                 reason="needs faiss: pip install 'lifelong-suite[curate]'")
+by_both = pytest.mark.parametrize("by_faiss", [False, pytest.param(True, marks=needs_faiss)])
 
 
 def _files(tmp_path, array, cuts=()):
@@ -44,45 +49,68 @@ def test_scores_are_cosines_worked_by_hand(tmp_path):
   assert best.rows.tolist() == [3, 0, 1] and best.scores.tolist() == [1.0, 0.6, 0.0]
 
 
-@pytest.mark.parametrize("block_rows", [1, 7, 64, 1000])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_blocks_and_types_do_not_change_what_is_found(tmp_path, block_rows, dtype):
+_BLOCKS = [(block_rows, dtype, False) for block_rows in (1, 7, 64, 1000)
+           for dtype in (np.float16, np.float32, np.float64)]
+
+
+@pytest.mark.parametrize("block_rows, dtype, by_faiss", [
+    *_BLOCKS, pytest.param(64, np.float64, True, marks=needs_faiss)])
+def test_blocks_and_types_do_not_change_what_is_found(tmp_path, block_rows, dtype, by_faiss):
   rng = np.random.default_rng(3)
   array = rng.standard_normal((300, 16)).astype(dtype)
   task = _task(_queries(rng.standard_normal((4, 16))), rng.integers(-1, 3, 300),
                      np.array([5, 0, 40]), rng.permutation(300))
-  found = nearest_images.search(_files(tmp_path, array, [10, 111]), task, block_rows)
+  found = nearest_images.search(_files(tmp_path, array, [10, 111]), task, block_rows,
+                                by_faiss=by_faiss)
   assert [[best.rows.tolist() for best in row] for row in found] == _brute(array, task)
 
 
-def test_equal_scores_go_by_order_even_among_many(tmp_path):
+@by_both
+def test_equal_scores_go_by_order_even_among_many(tmp_path, by_faiss):
   array = np.repeat(np.array([[1, 0], [0, 1]], np.float32), 50, axis=0)
   array[:50] *= np.linspace(0.1, 1e4, 50, dtype=np.float32)[:, None]  # One direction, 50 lengths.
   order = np.random.default_rng(0).permutation(100)
   task = _task(_queries([[1, 0], [1, 1]]), np.zeros(100, int), np.array([3]), order)
   for block_rows in (4, 100):
-    first, both = nearest_images.search(_files(tmp_path, array), task, block_rows)[0]
+    first, both = nearest_images.search(_files(tmp_path, array), task, block_rows,
+                                        by_faiss=by_faiss)[0]
     assert order[first.rows].tolist() == sorted(order[:50])[:3]
     assert order[both.rows].tolist() == [0, 1, 2]
 
 
-def test_near_ties_are_decided_in_double_precision(tmp_path):
+@by_both
+def test_near_ties_are_decided_in_double_precision(tmp_path, by_faiss):
   array = np.ones((64, 512), np.float32)
   array[:, 0] += np.arange(64, dtype=np.float32) * 1e-5  # Scores differ by less than float32 has.
   query = np.zeros((1, 512))
   query[0, 0] = 1
   task = _task(_queries(query), np.zeros(64, int), np.array([4]), np.arange(64))
-  best = nearest_images.search(_files(tmp_path, array), task, 16)[0][0]
+  best = nearest_images.search(_files(tmp_path, array), task, 16, by_faiss=by_faiss)[0][0]
   assert best.rows.tolist() == [63, 62, 61, 60]
 
 
-def test_lengths_beyond_float32_squares_are_normalised_first(tmp_path):
+@by_both
+def test_lengths_beyond_float32_squares_are_normalised_first(tmp_path, by_faiss):
   array = np.array([[1e30, 1e30], [1e-30, 0], [0, 1]], np.float32)
   task = _task(_queries([[1, 0]]), np.zeros(3, int), np.array([3]), np.arange(3))
-  best = nearest_images.search(_files(tmp_path, array), task)[0][0]
+  best = nearest_images.search(_files(tmp_path, array), task, by_faiss=by_faiss)[0][0]
   assert best.rows.tolist() == [1, 0, 2]
   np.testing.assert_allclose(best.scores, [1, 0.5 ** 0.5, 0], atol=1e-12)
   _files(tmp_path, array).check(str)
+
+
+def test_faiss_is_used_from_a_million_rows_on(tmp_path, monkeypatch):
+  calls = []
+  monkeypatch.setattr(faiss_search, "installed", lambda: True)
+  monkeypatch.setattr(nearest_images, "_Faiss", lambda task: calls.append(
+      "faiss") or nearest_images._Numpy(task))
+  task = _task(_queries([[1, 0]]), np.zeros(4, int), np.array([1]), np.arange(4))
+  files = _files(tmp_path, np.ones((4, 2), np.float32))
+  nearest_images.search(files, task)
+  assert not calls and faiss_search.ROWS == 10**6
+  monkeypatch.setattr(faiss_search, "ROWS", 4)
+  nearest_images.search(files, task)
+  assert calls == ["faiss"]
 
 
 def test_bad_features_are_named(tmp_path):

@@ -40,6 +40,14 @@ def test_majorities_accept_ties_reject_and_flags_wait_for_a_decision():
   assert votes_lib.compose(ballots, decided) == ([_A, _B], [_C, _OTHER], [])
 
 
+def test_disputes_and_ties():
+  ballots = {_A: _cast("accept", "reject"), _B: _cast("accept", "accept", "reject"),
+             _C: _cast("flag", "flag"), _OTHER: {}}
+  assert votes_lib.disputed(ballots) == [_A, _B]
+  assert [votes_lib.is_tie(votes) for votes in ballots.values()] == [True, False, False, False]
+  assert votes_lib.without(ballots, ["ann"])[_A] == {"bob": "reject"}
+
+
 @pytest.mark.parametrize("text, message", [
     ("k1,ann,1,bus,zz,accept\n", "record 2 votes on 'zz', which is not on the sheet of 'bus' in b"),
     ("k1,ann,3,bus,a,accept\n", "no sheet of class 'bus' in bucket 3"),

@@ -1,8 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The page in a real browser without a window: sorts, filters, tooltips, keys, two widths."""
 
-import shutil
-
+import browsers
 import pytest
 
 from suite.reporting import charts
@@ -11,12 +10,9 @@ from suite.reporting.formats import renderers
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
 wait = pytest.importorskip("selenium.webdriver.support.wait")
-_BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
-_DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (_BROWSER and _DRIVER),
-                                reason="needs chromium (or chrome) and chromedriver")
+
+pytestmark = browsers.needed
 WIDTHS = (400, 1600)
 
 
@@ -49,21 +45,9 @@ def _page(request, tmp_path_factory):
   """The opened page at a width in pixels, with all figures drawn."""
   path = tmp_path_factory.mktemp("page") / "report.html"
   path.write_text(renderers.render([_section()], "html", path), encoding="utf-8")
-  options = webdriver.ChromeOptions()
-  options.binary_location = _BROWSER
-  for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
-    options.add_argument(f"--{flag}")
-  options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-  driver = webdriver.Chrome(options=options,
-                            service=webdriver.chrome.service.Service(_DRIVER))
-  try:
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": request.param, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-    driver.get(path.as_uri())
+  with browsers.opened(path, request.param) as driver:
     driver.execute_script("window.dispatchEvent(new Event('beforeprint'))")
     yield driver
-  finally:
-    driver.quit()
 
 
 def _texts(page, column, shown_only=True):
@@ -116,12 +100,10 @@ def test_a_tooltip_follows_the_mouse(page):
   chart = page.find_elements("css selector", ".chart")[3]
   page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
   bar = chart.find_element("css selector", ".trace.bars .point path")
-  webdriver.ActionChains(page).move_to_element(bar).pause(0.3).perform()
+  browsers.webdriver.ActionChains(page).move_to_element(bar).pause(0.3).perform()
   assert "train: 2.00 GFLOP" in chart.find_element("css selector", ".hoverlayer").text
 
 
 def test_the_page_fits_its_width_and_the_console_is_silent(page):
-  assert page.execute_script(
-      "return document.documentElement.scrollWidth <= window.innerWidth")
-  assert [line for line in page.get_log("browser") if line["level"] != "INFO"] == []
-  assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
+  assert browsers.fits(page)
+  assert not browsers.complaints(page)

@@ -101,10 +101,11 @@ class TextQueries(NamedTuple):
 
 def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Path | None = None, *,
             rule: selection.SelectionRule | None = None, by_text: TextQueries | None = None,
-            again: bool = False) -> manifest.Manifest:
+            by_faiss: bool | None = None, again: bool = False) -> manifest.Manifest:
   """Searches the queries: WORK/queries has candidates by class and bucket, and ambiguous images.
 
-  The queries are those of a table, or `by_text.texts` if that is None.
+  The queries are those of a table, or `by_text.texts` if that is None. `by_faiss` does not affect
+  what is found, see `nearest_images.search`.
   """
   rule = rule or selection.SelectionRule()
   before = manifest.verified(work, collection.BUCKETS)
@@ -119,13 +120,15 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
       assert by_text is not None
       asked = queries_lib.from_text(by_text.make(), list(by_text.texts),
                                     list(by_text.texts.values()))
-    found = selection.select(features, collection.buckets(work), images.order(), asked, rule)
+    found = selection.select(features, collection.buckets(work), images.order(), asked, rule,
+                             by_faiss)
     _write_selection(folder, found, images.ids)
     logging.info("%d candidates, %d ambiguous", len(found.candidates), len(found.ambiguous))
     return {"classes": selection.class_names(asked.names, rule),
             "candidates": len(found.candidates), "ambiguous": len(found.ambiguous),
             "claims": _claims(found), "buckets": found.counts,
-            "prompts": dict(zip(asked.names, asked.prompts))}
+            "prompts": dict(zip(asked.names, asked.prompts)),
+            "examples": {name: list(ids) for name, ids in asked.examples.items()}}
 
   parameters = dataclasses.asdict(rule)
   inputs = {collection.BUCKETS: [before.path], "queries": [] if table is None else [table],

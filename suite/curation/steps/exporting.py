@@ -15,9 +15,9 @@ from suite.curation import collection
 from suite.curation import errors
 from suite.curation import image_table
 from suite.curation import manifest
-from suite.curation import reviewing
 from suite.curation import storage
 from suite.curation import votes as votes_lib
+from suite.curation.steps import voting
 
 Items = Sequence[votes_lib.Item]
 
@@ -53,7 +53,7 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
   before = manifest.verified(work, collection.VOTES)
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    items = reviewing.accepted(work)
+    items = voting.accepted(work)
     names = manifest.verified(work, collection.QUERIES).counts["classes"]
     lacking = check_classes(items, names)
     train, test = divided(items, test_per_class)
@@ -87,7 +87,7 @@ def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
   if empty:
     raise errors.CurationError(
         f"Nothing was accepted of the classes {errors.some(empty)}. Rephrase their queries, "
-        f"decide on {reviewing.ANOTHER_LOOK} if they were flagged, or leave them out.")
+        f"decide on {voting.ANOTHER_LOOK} if they were flagged, or leave them out.")
   buckets = sorted({bucket for bucket, _ in found})
   lacking = [(bucket, name) for bucket in buckets for name in names if (bucket, name) not in found]
   for bucket, name in lacking:

@@ -1,0 +1,138 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The order of a curation: which steps are done, and the command of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+import pathlib
+import shlex
+from typing import Any, Callable, NamedTuple
+
+from suite.curation import collection
+from suite.curation import errors
+from suite.curation import manifest
+from suite.curation.steps import reviewing
+from suite.curation.steps import voting
+
+DONE, MISSING, STALE = "done", "not done", "to be done again"
+
+
+class State(NamedTuple):
+  """State of a step; `found` is its manifest if it is done, `reason` why it must be done again."""
+
+  step: str
+  state: str
+  found: manifest.Manifest | None = None
+  reason: str = ""
+
+  def __str__(self) -> str:
+    if self.found:
+      return f"{self.step:12} {self.state} {summary(self.found)}"
+    if self.step == collection.ENCODE and self.state == MISSING:
+      return f"{self.step:12} {self.state}, or not needed"
+    return f"{self.step:12} {self.state}" + (f": {self.reason}" if self.reason else "")
+
+
+def summary(found: manifest.Manifest) -> str:
+  """Formats the counts of a step that are single values."""
+  return json.dumps({key: value for key, value in found.counts.items()
+                     if not isinstance(value, (dict, list))})
+
+
+def states(work: pathlib.Path) -> list[State]:
+  """Returns the states of the steps in their order; Label Studio's is listed if it is there."""
+  steps = [*collection.STEPS]
+  if (work / collection.LABEL_STUDIO / manifest.NAME).exists():
+    steps.insert(steps.index(collection.VOTES), collection.LABEL_STUDIO)
+  return [_state(work, step) for step in steps]
+
+
+def _state(work: pathlib.Path, step: str) -> State:
+  if not (work / step / manifest.NAME).exists():
+    return State(step, MISSING)
+  try:
+    return State(step, DONE, manifest.verified(work, step))
+  except errors.CurationError as error:
+    return State(step, STALE, reason=str(error))
+
+
+def next_command(work: pathlib.Path) -> str:
+  """Returns what to do next, with the paths that earlier steps know; words in capitals are open."""
+  found = {one.step: one for one in states(work)}
+  done = {step: one.found for step, one in found.items() if one.found}
+  for step in collection.STEPS:
+    state = found[step].state
+    if state == STALE:
+      return _COMMANDS[step](work, done) + " --again"
+    if state == MISSING and step != collection.ENCODE:
+      if step == collection.BUCKETS and collection.ENCODE not in done:
+        return (f"{_command('encode', work)} --table TABLE.csv --weights MODEL.keras, or with "
+                f"features: {_COMMANDS[step](work, done)}")
+      if step == collection.EXPORT and _undecided(done[collection.VOTES]):
+        return (f"decide on {work / collection.VOTES / voting.ANOTHER_LOOK}: "
+                f"{_votes(work, done)} --decisions DECISIONS.csv --again; or leave those images "
+                f"out: {_export(work, done)}")
+      return _COMMANDS[step](work, done)
+  return _timeline(work, done[collection.EXPORT])
+
+
+Done = Mapping[str, manifest.Manifest]
+
+
+def _command(step: str, work: pathlib.Path) -> str:
+  return f"suite curate {step} {shlex.quote(str(work))}"
+
+
+def _table(found: manifest.Manifest | None, work: pathlib.Path) -> str:
+  if found is None:
+    return "TABLE.csv"
+  path = collection.from_manifest(work, found.inputs["table"][0]["path"])
+  return shlex.quote(str(path))
+
+
+def _encode(work: pathlib.Path, done: Done) -> str:
+  return f"{_command('encode', work)} --table TABLE.csv --weights MODEL.keras"
+
+
+def _buckets(work: pathlib.Path, done: Done) -> str:
+  encoded = done.get(collection.ENCODE)
+  features = "" if encoded else " --features FEATURES.npy"
+  return f"{_command('buckets', work)} --table {_table(encoded, work)}{features}"
+
+
+def _queries(work: pathlib.Path, done: Done) -> str:
+  encoded = done.get(collection.ENCODE)
+  if encoded and "clip_model" in encoded.parameters:
+    return f"{_command('queries', work)} --clip DIR --text PROMPT"
+  return f"{_command('queries', work)} --queries QUERIES.csv"
+
+
+def _sheets(work: pathlib.Path, done: Done) -> str:
+  return _command("sheets", work)
+
+
+def _votes(work: pathlib.Path, done: Done) -> str:
+  page = work / collection.SHEETS / reviewing.PAGE
+  return f"{_command('votes', work)} VOTES (the files that reviewers download from {page})"
+
+
+def _export(work: pathlib.Path, done: Done) -> str:
+  return f"{_command('export', work)} --name NAME"
+
+
+def _timeline(work: pathlib.Path, exported: manifest.Manifest) -> str:
+  name = exported.parameters["name"]
+  train, test = (sorted(one for one in exported.outputs if part in one)
+                 for part in ("-train-image-only.", "-test."))
+  held_out = f" --test {work / collection.EXPORT / test[0]}" if test else ""
+  return f"suite data timeline {work / collection.EXPORT / train[0]}{held_out} --name {name}"
+
+
+def _undecided(found: manifest.Manifest) -> Any:
+  return found.counts["flagged"]
+
+
+_COMMANDS: Mapping[str, Callable[[pathlib.Path, Done], str]] = {
+    collection.ENCODE: _encode, collection.BUCKETS: _buckets, collection.QUERIES: _queries,
+    collection.SHEETS: _sheets, collection.VOTES: _votes, collection.EXPORT: _export}

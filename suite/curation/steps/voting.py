@@ -1,0 +1,113 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The step `votes`: the result of the reviewers' votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import json
+import pathlib
+
+from absl import logging
+
+from suite.curation import agreement
+from suite.curation import collection
+from suite.curation import errors
+from suite.curation import gold_questions
+from suite.curation import manifest
+from suite.curation import storage
+from suite.curation import votes as votes_lib
+from suite.curation.steps import review_plan
+from suite.system import atomic_files
+
+ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
+DISPUTED, AGREEMENT = "disputed.csv", "agreement.json"
+
+
+def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
+          decisions: pathlib.Path | None = None, minimum: int = votes_lib.MIN_REVIEWERS,
+          min_gold: float = 0.0, again: bool = False) -> manifest.Manifest:
+  """Combines files of votes: WORK/votes/{accepted, rejected, another_look, disputed, agreement}.
+
+  Args:
+    work: folder of the curation.
+    files: CSV files of the review page and JSON exports of Label Studio.
+    decisions: a CSV of decisions on flagged images.
+    minimum: least number of reviewers of every image.
+    min_gold: least share of right answers to the gold questions; the votes of reviewers with less
+      are left out.
+    again: whether to replace a step that was done with other inputs.
+  """
+  if not files:
+    raise errors.CurationError("No files of votes are given. Name the files that reviewers "
+                               "downloaded from the page, or folders of them.")
+  if minimum < 1:
+    raise errors.CurationError(f"minimum={minimum}; at least one reviewer is needed.")
+  before = manifest.verified(work, collection.SHEETS)
+
+  def write(folder: pathlib.Path) -> manifest.Counts:
+    plan = review_plan.finished(work)
+    cast = votes_lib.read(files, plan.keys(), plan.items())
+    scored = _scored(cast, plan.gold, min_gold)
+    left_out = [name for name, score in scored.items() if score["left_out"]]
+    everyone = {item: cast[item] for item in plan.candidates}
+    ballots = votes_lib.without(everyone, left_out)
+    votes_lib.check_reviewers(ballots, minimum)
+    decided = votes_lib.read_decisions(decisions, ballots) if decisions else {}
+    outcome = votes_lib.compose(ballots, decided)
+    disputed = votes_lib.disputed(ballots)
+    for name, found in ((ACCEPTED, outcome.accepted), (REJECTED, outcome.rejected),
+                        (ANOTHER_LOOK, outcome.flagged), (DISPUTED, disputed)):
+      storage.write_csv(folder / name, ["bucket", "class", "id", *votes_lib.VOTES, "votes"],
+                        (_line(item, ballots[item]) for item in found))
+    numbers = agreement.statistics(ballots)
+    text = json.dumps({**numbers, "gold": scored}, indent=1, ensure_ascii=False)
+    atomic_files.write(folder / AGREEMENT, (text + "\n").encode("utf-8"))
+    ties = sum(votes_lib.is_tie(ballots[item]) for item in disputed)
+    _say(outcome, len(disputed), ties)
+    return {"accepted": len(outcome.accepted), "rejected": len(outcome.rejected),
+            "flagged": len(outcome.flagged), "decided": len(decided), "disputed": len(disputed),
+            "ties": ties, "reviewers": sorted(numbers["by_reviewer"]), "left_out": left_out,
+            "pairwise": numbers["pairwise"], "kappa": numbers["kappa"],
+            "unanimous": numbers["unanimous"]}
+
+  return manifest.run(
+      work, collection.VOTES, parameters={"minimum": minimum, "min_gold": min_gold}, again=again,
+      write=write, inputs={collection.SHEETS: [before.path], "votes": sorted(files),
+                           "decisions": [decisions] if decisions else []})
+
+
+def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
+  """Reads the accepted items."""
+  path = manifest.verified(work, collection.VOTES).folder / ACCEPTED
+  return [votes_lib.Item(int(line["bucket"]), line["class"], line["id"])
+          for line in storage.read_csv(path, ["bucket", "class", "id"])]
+
+
+def _scored(ballots: votes_lib.Ballots, gold: gold_questions.Answers, min_gold: float
+            ) -> dict[str, dict[str, object]]:
+  """Scores reviewers by the gold questions, and marks those whose votes are left out."""
+  if min_gold and not gold:
+    raise errors.CurationError("--min-gold needs gold questions: make the sheets with --gold.")
+  scored = gold_questions.scores(ballots, gold)
+  few = gold_questions.unreliable(scored, min_gold)
+  for name in few:
+    logging.warning("The votes of %s are left out: %d of %d gold questions are answered right, "
+                    "--min-gold is %g.", name, scored[name]["right"], scored[name]["asked"],
+                    min_gold)
+  return {name: {**score, "left_out": name in few} for name, score in scored.items()}
+
+
+def _say(outcome: votes_lib.VoteResult, disputed: int, ties: int) -> None:
+  if disputed:
+    logging.info("Reviewers disagree on %d images, which the majority decides; %d are ties, which "
+                 "are rejected. See %s.", disputed, ties, DISPUTED)
+  if outcome.flagged:
+    logging.warning("%d flagged images are excluded until they are decided on; see %s.",
+                    len(outcome.flagged), ANOTHER_LOOK)
+
+
+def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> list[object]:
+  """Line of a CSV file: numbers of votes, and the reviewers of each kind."""
+  all_votes = list(cast.values())
+  return [*item, *(all_votes.count(vote) for vote in votes_lib.VOTES),
+          " ".join(f"{reviewer}:{vote}" for reviewer, vote in sorted(cast.items()))]
