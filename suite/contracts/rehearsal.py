@@ -111,5 +111,10 @@ def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int],
   """
   if _current is None or num <= at_once:
     return run(num)
-  part = few(owner, key, -(-num // at_once), lambda _: run(at_once))
+  def batches(count: int) -> np.ndarray:
+    for _ in range(count - 1):
+      run(at_once)
+    return run(at_once)
+
+  part = few(owner, key, -(-num // at_once), batches)
   return np.resize(part, [num, *part.shape[1:]])

@@ -130,6 +130,13 @@ def load(folder: pathlib.Path) -> Encoder:
   return Encoder(weights, about)
 
 
+def weights_in(place: str | os.PathLike) -> List[np.ndarray]:
+  """The weights in an encoder's directory, or in an .npz in Keras order."""
+  path = pathlib.Path(place)
+  arrays = weight_store.read_arrays(path / WEIGHTS if path.is_dir() else path)
+  return [arrays[key] for key in sorted(arrays)]
+
+
 def starting(place: str | os.PathLike, model: tf.keras.Model, unsaid: Mapping[str, Any]
              ) -> Starting:
   """The weights of a pretraining for a model of the same architecture, and their cost.

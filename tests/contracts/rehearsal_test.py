@@ -63,6 +63,19 @@ def test_rows_repeat_the_first_ones():
   assert found.tolist() == [[0, 1, 2], [3, 4, 5]] * 2 + [[0, 1, 2]]
 
 
+def test_batches_of_rows_take_as_long_as_those_that_were_measured(monkeypatch):
+  clock = [0.0]
+  monkeypatch.setattr(rehearsal.time, "monotonic", lambda: clock[0])
+
+  def run(num):
+    clock[0] += 0.1 * num
+    return np.zeros([num, 3])
+
+  with rehearsal.begun() as found:
+    rehearsal.rows(_Owner(), "a", 2000, 2, run)
+  assert clock[0] + found.skipped_seconds == pytest.approx(200.0)
+
+
 def test_missing_data_is_stood_in_for_and_named(tmp_path):
   with rehearsal.begun() as found:
     train = tfds_source.open_split("cfsl_omniglot/images", "train", data_dir=str(tmp_path))

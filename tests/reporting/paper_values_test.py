@@ -19,7 +19,9 @@ CLEAR = ("in_domain", "next_domain", "accuracy", "backward_transfer", "forward_t
 
 def test_files_are_found_by_name():
   assert paper_values.names() == [
-      "cfsl_table2", "clear_figure6", "clear_table1", "clear_table2", "nevis_appendix_n"]
+      "cfsl_table2", "clear_figure6", "clear_table1", "clear_table2", "fluid_table11",
+      "fluid_table12", "fluid_table13", "fluid_table14", "fluid_table15", "fluid_table3_7",
+      "fluid_table5", "fluid_table8", "fluid_table9", "nevis_appendix_n"]
 
 
 @pytest.mark.parametrize("name", ["cfsl_table2", "clear_table1", "clear_table2"])
@@ -29,6 +31,30 @@ def test_scores_have_a_source_and_are_percent(name):
   assert scores.values
   for value in scores.values.values():
     assert 0 < float(value.value) <= 100 and (not value.std or float(value.std) < 5)
+
+
+@pytest.mark.parametrize("name, rows, values", [
+    ("fluid_table3_7", 16, 259), ("fluid_table5", 5, 30), ("fluid_table8", 8, 132),
+    ("fluid_table9", 4, 24), ("fluid_table11", 5, 18), ("fluid_table12", 5, 30),
+    ("fluid_table13", 7, 42), ("fluid_table14", 10, 60), ("fluid_table15", 7, 49)])
+def test_fluids_tables_are_whole_percent_and_agree_with_their_sections(name, rows, values):
+  scores = paper_values.scores(name)
+  assert re.search(r"Wallingford et al\. \(2023\), Table", scores.notes[0])
+  assert len({row for row, *_ in scores.values}) == rows and len(scores.values) == values
+  for (*_, measure), value in scores.values.items():
+    if measure != "gmacs_x1e6":
+      assert 0 < float(value.value) <= 100
+
+
+def test_fluids_sections_of_sequence_5_average_to_the_mean_per_class():
+  # 357 and 393 novel classes, 108 and 142 of the pretraining's: facts of the published labels.
+  counts = {"novel_head": 357, "novel_tail": 393, "pretrain_head": 108, "pretrain_tail": 142}
+  scores = paper_values.scores("fluid_table3_7").values
+  for row in ("ncm", "finetune", "standard", "imprinting", "ewc", "der"):
+    parts = sum(num * float(scores[row, "resnet18 supervised", f"closed.{name}"].value)
+                for name, num in counts.items())
+    printed = float(scores[row, "resnet18 supervised", "closed.mean_per_class"].value)
+    assert abs(parts / 1000 - printed) < 0.5, row
 
 
 # Table 2 in the paper's own layout: a second copy of its numbers.

@@ -157,4 +157,4 @@ class StoredNumbers:
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """Samples int64 [B] -> images."""
-    return self.transform._evaluated(rows)
+    return self.transform.evaluate(rows)

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """FLUID's published sequences over ImageNet's images, which stay where they are.
 
-FOLDER holds the published files (sequence3.npy, all_labels3.npy, ...), and the images of ImageNet-1K
-and -22K as folders or tars, or `images` names where these are. All images are found, and what is
-missing is named, before the first event of a run. With `cache`, a folder, this is done once; the
-features of frozen backbones are kept there, too, for all learners and runs.
+FOLDER holds the published files (sequence3.npy, all_labels3.npy, ...), and the images of
+ImageNet-1K and -22K as folders or tars, or `images` names where these are. All images are found,
+and what is missing is named, before the first event of a run. With `cache`, a folder, this is done
+once; the features of frozen backbones are kept there, too, for all learners and runs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _TEST = (3, 4, 5)
 _COMMAND = "see docs/tutorials/fluid_published.md"
 
 
-def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (), cache: str | None = None,
-             num_samples: int | None = None) -> sequences.Sequence:
+def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (),
+             cache: str | None = None, num_samples: int | None = None) -> sequences.Sequence:
   """A published sequence, whose samples are numbers: learners need the transform `samples`.
 
   Args:
@@ -51,8 +51,8 @@ def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (), ca
 
 
 def samples(number: int | str, *, folder: str, images: tuple[str, ...] = (),
-            cache: str | None = None, num_samples: int | None = None, size: int = 224, resize: int = 256,
-            interpolation: str = "bilinear", augments: bool = True) -> numbered_samples.Samples:
+            cache: str | None = None, num_samples: int | None = None, size: int = 224,
+            resize: int = 256, interpolation: str = "bilinear", augments: bool = True) -> numbered_samples.Samples:
   """The transform of a published sequence; arguments as of `sequence` and `Samples`."""
   return numbered_samples.Samples(_reader(number, folder, tuple(images), cache, num_samples), size,
                                   resize, interpolation, augments)

@@ -57,6 +57,11 @@ def resnet50(image_shape: ImageShape = (224, 224, 3)) -> tf.keras.Model:
   return resnet(image_shape, KNOWN["resnet50"], "resnet50")
 
 
+def known(image_shape: ImageShape = (224, 224, 3), *, name: str = "resnet18") -> tf.keras.Model:
+  """Builds one of `KNOWN`: pixels 0..255 [B, H, W, 3] -> features [B, D]."""
+  return resnet(image_shape, check_name(name), name)
+
+
 def resnet(image_shape: ImageShape, net: Net, name: str = "resnet") -> tf.keras.Model:
   """Builds a ResNet: pixels 0..255 [B, H, W, 3] -> features [B, D]."""
   inputs, x = image_input.image_input(image_shape, "imagenet")

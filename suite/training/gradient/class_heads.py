@@ -13,12 +13,14 @@ A mask of known classes says which ones take part in a loss, so that no head gro
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import rehearsal
 from suite.models import feature_head
 from suite.models import heads
 from suite.models.own import own_model
@@ -123,13 +125,19 @@ class Given(Linear):
 
   Args:
     classifier: the directory of an encoder with a classifier, or its file; see `encoder_file`.
+      None: all columns begin at zero, as for an encoder without one (MoCo's).
     columns: int [C], which of its outputs each class begins with; -1: none.
   """
 
-  def __init__(self, classifier: str, columns: Sequence[int]):
+  def __init__(self, classifier: str | None, columns: Sequence[int]):
     super().__init__("zeros")
     self._columns = np.asarray(columns, np.int64)
-    self._given = encoder_file.classifier(classifier)
+    self._given = None
+    if classifier is not None and (
+        rehearsal.current() is None or pathlib.Path(classifier).exists()):
+      self._given = encoder_file.classifier(classifier)
+    if self._given is None:
+      return
     num = len(self._given[1])
     if len(self._columns) and not -1 <= self._columns.min() <= self._columns.max() < num:
       raise ValueError(
@@ -138,14 +146,18 @@ class Given(Linear):
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     super().attach(model, num_classes)
-    kernel, width = self._given[0], int(self.kernel.shape[0])
-    if len(self._columns) != num_classes or kernel.shape[0] != width:
+    width = int(self.kernel.shape[0])
+    given = width if self._given is None else len(self._given[0])
+    if len(self._columns) != num_classes or given != width:
       raise ValueError(
-          f"Given has columns for {len(self._columns)} classes and a classifier of "
-          f"{kernel.shape[0]} features; the head has {num_classes} classes and {width} features. "
+          f"Given has columns for {len(self._columns)} classes and a classifier of {given} features; "
+          f"the head has {num_classes} classes and {width} features. "
           "Give the columns of this sequence, and the classifier of this backbone.")
 
   def set_start(self) -> None:
+    super().set_start()
+    if self._given is None:
+      return
     kernel, bias = self._given
     is_given = self._columns >= 0
     places = np.maximum(self._columns, 0)

@@ -8,17 +8,27 @@ import hashlib
 import pathlib
 from typing import Callable
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import rehearsal
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
 from suite.models.own import own_model
 from suite.state import encoder_file
-from suite.state import weight_store
 
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]
+
+
+def weights_in(place: str) -> list[np.ndarray] | None:
+  """Reads weights, from a directory or .npz; None in a rehearsal if they are not there yet."""
+  rehearsed = rehearsal.current()
+  if rehearsed is not None and not pathlib.Path(place).exists():
+    rehearsed.missing[f"weights {place}"] = "there is no such encoder", "suite weights convert"
+    return None
+  return encoder_file.weights_in(place)
 
 
 class FrozenBackbone:
@@ -29,8 +39,9 @@ class FrozenBackbone:
   Args:
     backbone: a Keras model of features, or a function that makes one of image_shape (S, S, C).
     size: S.
-    weights: an .npz with the model's weights in Keras order, as a weight store writes it; arrays
-      after them, such as those of a head, are ignored. None: random ones, or a model's own.
+    weights: an encoder's directory, or an .npz with the model's weights in Keras order, as a weight
+      store writes it; arrays after them, such as those of a head, are ignored. None: random ones,
+      or a model's own.
     seed: seed of the random weights.
     channels: C.
   """
@@ -41,11 +52,11 @@ class FrozenBackbone:
     make = own_model.as_backbone(backbone, "FrozenBackbone.backbone")
     self.model = make(image_shape=image_shape)
     self.model.trainable = False
-    if weights is None:
+    given = None if weights is None else weights_in(weights)
+    if given is None:
       values = initial.initial_weights(lambda: make(image_shape=image_shape), seed)
     else:
-      arrays = weight_store.read_arrays(pathlib.Path(weights))
-      values = [arrays[key] for key in sorted(arrays)][:len(self.model.weights)]
+      values = given[:len(self.model.weights)]
     wanted = [tuple(w.shape) for w in self.model.weights]
     if [v.shape for v in values] != wanted:
       raise ValueError(f"{weights} begins with {len(values)} arrays of shapes "

@@ -15,7 +15,6 @@ each time that it is trained on.
 
 from __future__ import annotations
 
-import pathlib
 from typing import Callable, Protocol
 
 import numpy as np
@@ -25,7 +24,6 @@ from suite.compute import flops
 from suite.compute import mac_views
 from suite.models import cut_net
 from suite.models.own import own_model
-from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
 
 MakeBackbone = own_model.Given
@@ -158,8 +156,8 @@ class AllLayers:
   Args:
     backbone: a Keras model to features [B, D], or a function that makes one of image_shape
       (S, S, 3), or feature_size D for feature sets; see `own_model`.
-    weights: an .npz of weights in Keras order, as a weight store writes it, of the backbone or of
-      its first layers; further arrays, those of a head, are left alone. None: random ones.
+    weights: an encoder's directory, or an .npz of weights in Keras order, of the backbone or of its
+      first layers; further arrays, those of a head, are left alone. None: random ones.
     norms: "trained" takes the statistics of the batch in training; "fixed" those it began with,
       and leaves scales and offsets alone.
   """
@@ -195,8 +193,7 @@ class AllLayers:
   def first_weights(self) -> list[np.ndarray] | None:
     if self._weights is None:
       return None
-    arrays = weight_store.read_arrays(pathlib.Path(self._weights))
-    return [arrays[key] for key in sorted(arrays)]
+    return frozen_backbone.weights_in(self._weights)
 
   def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
     assert model is not None
