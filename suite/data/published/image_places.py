@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Where the images of a sequence are: in folders, in tars, or in tars within a tar.
 
-Images are found by their base names, such as n01440764_10026.JPEG, and stay where they are: a place
-is a file, a first byte and a number of bytes. Tars must not be compressed.
+Images are found by their base names, such as n01440764_10026.JPEG, or by the last parts of their
+paths where base names repeat, and stay where they are: a place is a file, a first byte and a number
+of bytes. Tars must not be compressed.
 """
 
 from __future__ import annotations
@@ -55,10 +56,11 @@ class Places(NamedTuple):
 
 
 def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -> Places:
-  """Finds images by base name.
+  """Finds images by name.
 
   Args:
-    names: base names, N; a name may be there several times.
+    names: base names, or ends of paths with as many folders each, N; a name may be there several
+      times.
     roots: folders, searched with their subfolders, and tars.
     where: what the images are of, for messages.
 
@@ -86,6 +88,7 @@ def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -
 
 def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, int, int]]:
   """Yields (base name, path, first byte, bytes) of the wanted images of a folder or tar."""
+  depth = _depth(wanted)
   if root.is_file():
     with root.open("rb") as stream:
       yield from _in_tar(str(root), stream, 0, root.stat().st_size, wanted)
@@ -95,8 +98,9 @@ def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, in
     folders.sort()
     for name in sorted(files):
       path = os.path.join(folder, name)
-      if name in wanted:
-        yield name, path, 0, os.path.getsize(path)
+      end = _end(pathlib.Path(path).as_posix(), depth)
+      if end in wanted:
+        yield end, path, 0, os.path.getsize(path)
       elif name.endswith(_TAR) and (name[:-len(_TAR)] in wnids or not name.startswith("n")):
         with open(path, "rb") as stream:
           yield from _in_tar(path, stream, 0, os.path.getsize(path), wanted)
@@ -105,17 +109,17 @@ def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, in
 def _in_tar(path: str, stream: IO[bytes], first: int, size: int, wanted: set[str]
             ) -> Iterator[tuple[str, str, int, int]]:
   """Yields the wanted images of a tar at bytes first ... first + size of a file."""
-  wnids = {_class_of(name) for name in wanted}
+  wnids, depth = {_class_of(name) for name in wanted}, _depth(wanted)
   with archives.named_errors(pathlib.Path(path)), tarfile.open(
       fileobj=io.BufferedReader(_Part(stream, first, size), 1 << 16), mode="r:",
       tarinfo=tar_headers.Info) as tar:
     for info in tar:
-      name = archives.base_name(info.name)
+      name, end = archives.base_name(info.name), _end(info.name, depth)
       start = first + info.offset_data
       if not info.isfile():
         continue
-      if name in wanted:
-        yield name, path, start, info.size
+      if end in wanted:
+        yield end, path, start, info.size
       elif name.endswith(_TAR) and name[:-len(_TAR)] in wnids:
         with open(path, "rb") as inner:
           yield from _in_tar(path, inner, start, info.size, wanted)
@@ -151,7 +155,16 @@ class _Part(io.RawIOBase):
 
 
 def _class_of(name: str) -> str:
-  return name.split("_", 1)[0]
+  """The folder of an end of a path, or the WordNet id that a base name begins with."""
+  return name.rsplit("/", 1)[0] if "/" in name else name.split("_", 1)[0]
+
+
+def _depth(wanted: set[str]) -> int:
+  return next(iter(wanted)).count("/") + 1
+
+
+def _end(path: str, depth: int) -> str:
+  return "/".join(path.split("/")[-depth:])
 
 
 def _missing(names: Sequence[str], found, roots: Sequence[str | os.PathLike], where: str) -> str:

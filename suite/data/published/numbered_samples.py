@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Samples by number: a transform that reads an image from disk when it is looked at.
 
-A sequence of 90,000 images of 224 pixels would take 13.5 GB. Here it is a sequence of numbers, int64
-[T]; `Samples`, the learners' transform, makes images of numbers: the central square in evaluation,
-and another part of the image each time that it is trained on. What learners store are numbers, too.
+A sequence of 90,000 images of 224 pixels would take 13.5 GB. Here it is a sequence of numbers,
+int64 [T]; `Samples`, the learners' transform, makes images of numbers: the central square in
+evaluation, and another part of the image each time that it is trained on. What learners store are
+numbers, too.
 """
 
 from __future__ import annotations

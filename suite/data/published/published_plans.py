@@ -43,17 +43,18 @@ def check_number(number: int | str) -> int:
   """Returns the number, or raises an error that lists the allowed ones."""
   if not isinstance(number, int) or number not in NUMBERS:
     raise ValueError(f"There is no published sequence {number!r}; allowed are "
-                     f"{', '.join(map(str, NUMBERS))}: 1 and 2 for validation, 3 to 5 for testing.")
+                     f"{', '.join(map(str, NUMBERS))}: 1 and 2 for validation, 3 to 5 for testing; "
+                     "or alternating, places_lt.")
   return number
 
 
-def file_names(number: int) -> tuple[str, str]:
+def file_names(number: int | str) -> tuple[str, str]:
   """Names of the published files: of paths, and of labels."""
-  check_number(number)
+  number = check_number(number)
   return f"sequence{number}.npy", "all_labels.npy" if number == 2 else f"all_labels{number}.npy"
 
 
-def read(number: int, folder: pathlib.Path) -> PublishedPlan:
+def read(number: int | str, folder: pathlib.Path) -> PublishedPlan:
   """Reads the published files, which are anywhere in a folder."""
   paths = []
   for name in file_names(number):
@@ -66,7 +67,7 @@ def read(number: int, folder: pathlib.Path) -> PublishedPlan:
   steps = [(step, name) for name, found in fluid_sequence.read_steps(*paths).items()
            for step in found]
   steps.sort(key=lambda one: one[0].position)
-  return of_steps(number, [step for step, _ in steps], [name for _, name in steps])
+  return of_steps(check_number(number), [step for step, _ in steps], [name for _, name in steps])
 
 
 def of_steps(number: int, steps: list[fluid_sequence.Step], names: list[str]) -> PublishedPlan:
@@ -131,12 +132,13 @@ def first(plan: PublishedPlan, num: int) -> PublishedPlan:
       segments=planned.segments[:num]), plan.names[:num], plan.slots)
 
 
-def stand_in(number: int) -> PublishedPlan:
+def stand_in(number: int | str) -> PublishedPlan:
   """A plan of the published length with generated labels, for a rehearsal."""
+  number = check_number(number)
   counts = fluid_sequences.PAPER.counts()
   rng = np.random.default_rng(number)
   published = rng.permutation(np.repeat(rng.permutation(NUM_CLASSES), counts))
-  size = fluid_rows.SIZES[check_number(number)]
+  size = fluid_rows.SIZES[number]
   # 91,858 by the law; the published sequences lack some images. The first of each class stay.
   first = np.sort(np.unique(published, return_index=True)[1])
   others = np.setdiff1d(np.arange(len(published)), first)[:size - len(first)]

@@ -21,11 +21,12 @@ import numpy as np
 from suite.contracts import rehearsal
 from suite.data.published import image_places
 from suite.data.published import numbered_samples
+from suite.data.published import places_lt
 from suite.data.published import published_plans
 from suite.data.sequences import sequences
 from suite.system import atomic_files
 
-ALTERNATING = "alternating"
+ALTERNATING, PLACES_LT = "alternating", "places_lt"
 _TEST = (3, 4, 5)
 _COMMAND = "see docs/tutorials/fluid_published.md"
 
@@ -35,7 +36,8 @@ def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (),
   """A published sequence, whose samples are numbers: learners need the transform `samples`.
 
   Args:
-    number: 1 to 5, or "alternating": the non-stationary one, of sequences 3 to 5 in turn.
+    number: 1 to 5; "alternating": the non-stationary one, of sequences 3 to 5 in turn; or
+      "places_lt": see `suite.data.published.places_lt`.
     folder: of the published files, and of the images.
     images: folders and tars of the images, where they are not in the folder.
     cache: a folder for the places of the images, and for features; None: nothing is kept.
@@ -52,7 +54,8 @@ def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (),
 
 def samples(number: int | str, *, folder: str, images: tuple[str, ...] = (),
             cache: str | None = None, num_samples: int | None = None, size: int = 224,
-            resize: int = 256, interpolation: str = "bilinear", augments: bool = True) -> numbered_samples.Samples:
+            resize: int = 256, interpolation: str = "bilinear", augments: bool = True
+            ) -> numbered_samples.Samples:
   """The transform of a published sequence; arguments as of `sequence` and `Samples`."""
   return numbered_samples.Samples(_reader(number, folder, tuple(images), cache, num_samples), size,
                                   resize, interpolation, augments)
@@ -79,12 +82,12 @@ def _plan(number: int | str, folder: str, num_samples: int | None) -> published_
   if number == ALTERNATING:
     return _cut(published_plans.alternating([_plan(one, folder, None) for one in _TEST]),
                 num_samples)
-  checked = published_plans.check_number(number)
+  place = pathlib.Path(folder)
   try:
-    plan = published_plans.read(checked, pathlib.Path(folder))
+    plan = places_lt.read(place) if number == PLACES_LT else published_plans.read(number, place)
   except FileNotFoundError as error:
     _note(_name(number), error)
-    plan = published_plans.stand_in(checked)
+    plan = places_lt.stand_in() if number == PLACES_LT else published_plans.stand_in(number)
   return _cut(plan, num_samples)
 
 

@@ -150,9 +150,9 @@ class Given(Linear):
     given = width if self._given is None else len(self._given[0])
     if len(self._columns) != num_classes or given != width:
       raise ValueError(
-          f"Given has columns for {len(self._columns)} classes and a classifier of {given} features; "
-          f"the head has {num_classes} classes and {width} features. "
-          "Give the columns of this sequence, and the classifier of this backbone.")
+          f"Given has columns for {len(self._columns)} classes and a classifier of {given} "
+          f"features; the head has {num_classes} classes and {width} features. Give the columns of "
+          "this sequence, and the classifier of this backbone.")
 
   def set_start(self) -> None:
     super().set_start()
