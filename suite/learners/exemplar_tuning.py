@@ -42,6 +42,7 @@ class ExemplarTuning(tf.Module):
     epochs: passes over what is stored in each offline phase; the paper's 4.
     batch_size: of offline phases.
     train_on: what buckets train on; see `gradient.GradientLearner`.
+    similarity, scale: of features and exemplars; see `exemplar_head.Exemplars`.
   """
 
   predict_stays = True
@@ -50,10 +51,11 @@ class ExemplarTuning(tf.Module):
   def __init__(self, *, transform: transform_lib.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None,
                learning_rate: float = 0.1, momentum: float = 0.9, weight_decay: float = 0.0,
-               epochs: float = 4, batch_size: int = 256, train_on: str = "all"):
+               epochs: float = 4, batch_size: int = 256, train_on: str = "all",
+               similarity: str = "dot", scale: float = 1.0):
     super().__init__()
     self.transform = transform
-    self.head = exemplar_head.Exemplars()
+    self.head = exemplar_head.Exemplars(similarity, scale)
     self.tuned = gradient.GradientLearner(
         transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
         train_on=train_on, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
@@ -97,7 +99,7 @@ class ExemplarTuning(tf.Module):
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
-    return self.head.centroids.answer_in_turn(codes, labels, self.head.residuals.read_value())
+    return self.head.in_turn(codes, labels)
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:

@@ -175,6 +175,11 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
   assert len(set(found.closed)) > 3
 
 
+@pytest.mark.parametrize("name", ["exemplar_tuning_euclidean", "exemplar_tuning_cosine"])
+def test_similarities_of_exemplars_give_the_answers_of_a_long_loop(name, tmp_path):
+  compare(name, "every", tmp_path, seed=4, num=300)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["exemplar_tuning", "drift"])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):

@@ -115,6 +115,11 @@ def _frozen():
   return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
+def _exemplars(**settings):
+  return lambda: exemplar_tuning.ExemplarTuning(
+      transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8, **settings)
+
+
 def _imprinting():
   return weight_imprinting.WeightImprinting(
       transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
@@ -157,8 +162,9 @@ LEARNERS = {
     "ncm": _centroids(),
     "ncm_cosine": _centroids(similarity="cosine"),
     "ncm_dot": _centroids(similarity="dot", normalize=True),
-    "exemplar_tuning": lambda: exemplar_tuning.ExemplarTuning(
-        transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8),
+    "exemplar_tuning": _exemplars(),
+    "exemplar_tuning_euclidean": _exemplars(similarity="euclidean", learning_rate=0.01),
+    "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune": lambda: _gradient(_frozen()),

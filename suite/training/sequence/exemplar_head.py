@@ -3,7 +3,9 @@
 
     logit of class c for features f    (m_c + r_c) . f      m_c = mean of f_i / |f_i| over class c
 
-The centroids m move with every sample; in a phase, which trains the residuals r, they stay.
+Other similarities of f and m_c + r_c are those of the paper's Table 13: minus the squared distance,
+and the cosine, times a scale. The centroids m move with every sample; in a phase, which trains the
+residuals r, they stay.
 """
 
 from __future__ import annotations
@@ -19,16 +21,29 @@ from suite.training.sequence import running_centroids
 
 
 class Exemplars(class_heads.Linear):
-  """The head of Exemplar Tuning."""
+  """The head of Exemplar Tuning.
+
+  Args:
+    similarity: "dot", "euclidean" or "cosine".
+    scale: of cosines.
+  """
+
+  def __init__(self, similarity: str = "dot", scale: float = 1.0):
+    super().__init__()
+    running_centroids.check(similarity)
+    if scale != 1.0 and similarity != "cosine":
+      raise ValueError(f"scale is {scale}, and the similarity {similarity!r}; a scale is of cosines.")
+    self._similarity, self._scale = similarity, scale
 
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
     del is_input
-    return class_heads.as_model(ResidualDense(num_classes, name="logits"), num_features)
+    return class_heads.as_model(
+        ResidualDense(num_classes, self._similarity, self._scale, name="logits"), num_features)
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     super().attach(model, num_classes)
     self.centroids = running_centroids.RunningCentroids(
-        num_classes, model.input_shape[-1], similarity="dot", normalize=True)
+        num_classes, model.input_shape[-1], similarity=self._similarity, normalize=True)
 
   @property
   def residuals(self) -> tf.Variable:
@@ -44,21 +59,27 @@ class Exemplars(class_heads.Linear):
     """Logits [B, C] for features [B, D] by the centroids as they are; -inf without a sample."""
     offset = tf.where(self.centroids.counts > 0.0, 0.0, -float("inf"))
     exemplars = self.centroids.means() + self.residuals
-    return tf.matmul(features, exemplars, transpose_b=True) + offset
+    return similarity_of(features, exemplars, self._similarity, self._scale) + offset
+
+  def in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C] for features [B, D], label t (of int64 [B]) being added after row t."""
+    found = self.centroids.answer_in_turn(features, labels, self.residuals.read_value())
+    return found if self._scale == 1.0 else found * self._scale
 
   def layers(self) -> list[mac_views.Layer]:
     return [mac_views.Layer("exemplars", self.residuals.shape.num_elements())]
 
 
 class ResidualDense(tf.keras.layers.Layer):
-  """(means + residuals) . f; the means are set, the residuals trained; both are [C, D].
+  """The similarity of f and means + residuals; means are set, residuals trained; both are [C, D].
 
   The means follow from the centroids, and are set before every phase: no checkpoint holds them.
   """
 
-  def __init__(self, num_classes: int, **settings: Any):
+  def __init__(self, num_classes: int, similarity: str = "dot", scale: float = 1.0,
+               **settings: Any):
     super().__init__(**{"dtype": "float32", **settings})
-    self._num_classes = num_classes
+    self._num_classes, self._similarity, self._scale = num_classes, similarity, scale
 
   def build(self, input_shape: Any) -> None:
     shape = [self._num_classes, input_shape[-1]]
@@ -73,7 +94,15 @@ class ResidualDense(tf.keras.layers.Layer):
     self._means().assign(means)
 
   def call(self, inputs: tf.Tensor) -> tf.Tensor:
-    return tf.matmul(inputs, self._means() + self.residuals, transpose_b=True)
+    return similarity_of(inputs, self._means() + self.residuals, self._similarity, self._scale)
 
   def get_config(self) -> dict[str, Any]:
-    return {**super().get_config(), "num_classes": self._num_classes}
+    return {**super().get_config(), "num_classes": self._num_classes,
+            "similarity": self._similarity, "scale": self._scale}
+
+
+def similarity_of(features: tf.Tensor, exemplars: tf.Tensor, similarity: str, scale: float
+                  ) -> tf.Tensor:
+  """Similarities [B, C] of features [B, D] and exemplars [C, D], times a scale."""
+  found = running_centroids.similarity_of(similarity, features, exemplars)
+  return found if scale == 1.0 else found * scale

@@ -130,9 +130,8 @@ class RunningCentroids(tf.Module):
     Args:
       features: [B, D].
       labels: int64 [B].
-      moved_by: [C, D], added to all means; only with "dot".
+      moved_by: [C, D], added to all means.
     """
-    assert moved_by is None or self._similarity == "dot"
     parts = [(features[part], labels[part])
              for part in split_batch.parts(tf.size(labels), _PARTS)]
     states = [_State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())]
@@ -142,7 +141,7 @@ class RunningCentroids(tf.Module):
     with tf.control_dependencies(states[-1]):
       states[1:] = [_State(*map(tf.identity, state)) for state in states[1:]]
     found = [self._in_turn(state, *samples) if moved_by is None
-             else self._dot_in_turn(state, *samples, moved_by)
+             else self._moved_in_turn(state, *samples, moved_by)
              for state, samples in zip(states, parts)]
     return tf.concat(found, axis=0)
 
@@ -173,22 +172,37 @@ class RunningCentroids(tf.Module):
                           tf.gather(squares, block.classes) + squares_added, query_squares)
     return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
-  def _dot_in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor,
-                   moved_by: tf.Tensor) -> tf.Tensor:
-    """Returns q . (m_c + r_c) by one product over all classes and one over those of the block."""
+  def _moved_in_turn(self, state: _State, features: tf.Tensor, labels: tf.Tensor,
+                     moved_by: tf.Tensor) -> tf.Tensor:
+    """Returns logits by w_c = m_c + r_c: one product over all classes, one over the block's."""
+    queries = self._queries(features)
     keys = _directions(features) if self._normalize else features
-    counts = state.counts
+    query_squares, counts = _squares(queries), state.counts
     weights = _means(state.sums, counts) + moved_by
-    products = tf.matmul(weights, features, transpose_b=True)  # [C, B]
-    found = products + _unless_empty(counts)[:, None]
+    products = tf.matmul(weights, queries, transpose_b=True)  # [C, B]
+    found = _similar(self._similarity, products, _squares(weights)[:, None], query_squares)
+    found += _unless_empty(counts)[:, None]
     block = _Block(labels)
-    added = block.sums(tf.matmul(keys, features, transpose_b=True) * block.later)
     old = tf.gather(counts, block.classes)[:, None]
     now = old + block.sums(block.later)
-    of_moves = tf.matmul(tf.gather(moved_by, block.classes), features, transpose_b=True)
+    some = tf.maximum(now, 1.0)
+    moves = tf.gather(moved_by, block.classes)
+    of_moves = tf.matmul(moves, queries, transpose_b=True)
     # q . S_c is q . m_c = q . (m_c + r_c) - q . r_c, times the number of samples of the mean.
-    sums = (tf.gather(products, block.classes) - of_moves) * old + added
-    within = sums / tf.maximum(now, 1.0) + of_moves + _unless_empty(now)
+    sums = (tf.gather(products, block.classes) - of_moves) * old + block.sums(
+        tf.matmul(keys, queries, transpose_b=True) * block.later)
+    squares = tf.zeros_like(sums)
+    if self._similarity != "dot":
+      # |m + r|^2 = |S|^2 / n^2 + 2 S . r / n + |r|^2, and S as in `_in_turn`.
+      key_squares = _squares(keys)
+      own = block.own(sums) * tf.sqrt(tf.math.divide_no_nan(key_squares, query_squares))
+      sum_squares = tf.gather(state.squares, block.classes)[:, None] + block.sums(
+          (2.0 * own + key_squares)[:, None] * block.later)
+      on_moves = tf.reduce_sum(tf.gather(state.sums, block.classes) * moves, axis=1)[:, None]
+      on_moves += block.sums(tf.reduce_sum(keys * tf.gather(moved_by, labels), axis=1)[:, None]
+                             * block.later)
+      squares = (sum_squares / some + 2.0 * on_moves) / some + _squares(moves)[:, None]
+    within = _similar(self._similarity, sums / some + of_moves, squares, query_squares) + _unless_empty(now)
     return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
   def _queries(self, features: tf.Tensor) -> tf.Tensor:
@@ -205,6 +219,32 @@ class RunningCentroids(tf.Module):
       return products * (1.0 / some) - offset
     offset += squares / tf.square(some)
     return tf.minimum(products * (2.0 / some) - offset - query_squares, 0.0)
+
+
+def similarity_of(similarity: str, features: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
+  """Returns the similarities [B, C] of features [B, D] and vectors [C, D]."""
+  queries = _directions(features) if similarity == "cosine" else features
+  products = tf.matmul(queries, weights, transpose_b=True)
+  if similarity == "dot":
+    return products
+  return tf.transpose(_similar(similarity, tf.transpose(products), _squares(weights)[:, None],
+                               _squares(queries)))
+
+
+def _similar(similarity: str, products: tf.Tensor, squares: tf.Tensor, query_squares: tf.Tensor
+             ) -> tf.Tensor:
+  """Returns the similarities of queries q and vectors w: [C, B].
+
+  Args:
+    similarity: one of `SIMILARITIES`.
+    products: q . w, [C, B]; q is a direction where the similarity is "cosine".
+    squares: |w|^2, [C, B] or [C, 1]. query_squares: |q|^2, [B].
+  """
+  if similarity == "dot":
+    return products
+  if similarity == "cosine":
+    return products * tf.math.rsqrt(tf.maximum(squares, _LEAST))
+  return tf.minimum(2.0 * products - squares - query_squares, 0.0)
 
 
 def _means(sums: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:

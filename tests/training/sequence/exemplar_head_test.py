@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from suite.training.sequence import exemplar_head
@@ -27,6 +28,23 @@ def test_logits_are_products_with_mean_directions_and_residuals():
   np.testing.assert_allclose(head.logits(x), [[-np.inf, 2 * 0.8 + 10 * 0.4, 10]], rtol=1e-6)
   head.residuals.assign([[5.0, 5.0], [1.0, 0.0], [0.0, -0.5]])
   np.testing.assert_allclose(head.logits(x), [[-np.inf, 2 * 1.8 + 10 * 0.4, 5]], rtol=1e-6)
+
+
+def test_other_similarities_are_worked_out_by_hand():
+  # Exemplars: (0.8, 0.4) + (1.2, 0.6) = (2, 1), and (0, 1) + (0, 1) = (0, 2).
+  x = np.array([[3.0, 4.0]], np.float32)
+  for similarity, scale, expected in (
+      ("euclidean", 1.0, [-(1 + 9), -(9 + 4)]), ("cosine", 10.0, [20 / 5 ** 0.5, 8])):
+    head = exemplar_head.Exemplars(similarity, scale)
+    model = head.make(2, 3, is_input=True)
+    head.attach(model, 3)
+    head.centroids.add(tf.constant(FEATURES), LABELS)
+    head.residuals.assign([[5.0, 5.0], [1.2, 0.6], [0.0, 1.0]])
+    np.testing.assert_allclose(head.logits(x), [[-np.inf, *expected]], rtol=1e-5)
+    head.before_phase(np.array([0, 2, 1]), model.trainable_variables)
+    np.testing.assert_allclose(model(x)[0, 1:], expected, rtol=1e-5)
+  with pytest.raises(ValueError, match="a scale is of cosines"):
+    exemplar_head.Exemplars("dot", 2.0)
 
 
 def test_a_phase_trains_residuals_around_the_means_of_its_beginning():
