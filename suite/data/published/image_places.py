@@ -78,9 +78,13 @@ def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -
       break
   if len(found) < len(wanted):
     raise MissingImagesError(_missing(names, found, roots, where))
-  files = sorted({place[0] for place in found.values()})
+  return of_rows([found[name] for name in names])
+
+
+def of_rows(places: Sequence[tuple[str, int, int]]) -> Places:
+  """Makes the places of (path, first byte, bytes) of each image."""
+  files = sorted({path for path, _, _ in places})
   number = {path: i for i, path in enumerate(files)}
-  places = [found[name] for name in names]
   return Places(tuple(files), np.array([number[path] for path, _, _ in places], np.int32),
                 np.array([first for _, first, _ in places], np.int64),
                 np.array([length for *_, length in places], np.int64))

@@ -5,6 +5,8 @@ FOLDER holds the published files (sequence3.npy, all_labels3.npy, ...), and the 
 ImageNet-1K and -22K as folders or tars, or `images` names where these are. All images are found,
 and what is missing is named, before the first event of a run. With `cache`, a folder, this is done
 once; the features of frozen backbones are kept there, too, for all learners and runs.
+
+Without a folder, it is the data set fluid/sequence3 that `suite data build` has prepared.
 """
 
 from __future__ import annotations
@@ -22,23 +24,24 @@ from suite.contracts import rehearsal
 from suite.data.published import image_places
 from suite.data.published import numbered_samples
 from suite.data.published import places_lt
+from suite.data.published import prepared_records
 from suite.data.published import published_plans
 from suite.data.sequences import sequences
 from suite.system import atomic_files
 
 ALTERNATING, PLACES_LT = "alternating", "places_lt"
 _TEST = (3, 4, 5)
-_COMMAND = "see docs/tutorials/fluid_published.md"
+_COMMAND = "see docs/fluid.md"
 
 
-def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (),
+def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
              cache: str | None = None, num_samples: int | None = None) -> sequences.Sequence:
   """A published sequence, whose samples are numbers: learners need the transform `samples`.
 
   Args:
     number: 1 to 5; "alternating": the non-stationary one, of sequences 3 to 5 in turn; or
       "places_lt": see `suite.data.published.places_lt`.
-    folder: of the published files, and of the images.
+    folder: of the published files, and of the images; None: of the prepared data set.
     images: folders and tars of the images, where they are not in the folder.
     cache: a folder for the places of the images, and for features; None: nothing is kept.
     num_samples: of a sequence cut short; None: all.
@@ -52,7 +55,7 @@ def sequence(number: int | str, *, folder: str, images: tuple[str, ...] = (),
       codes_folder=None if cache is None else str(pathlib.Path(cache) / "features"))
 
 
-def samples(number: int | str, *, folder: str, images: tuple[str, ...] = (),
+def samples(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
             cache: str | None = None, num_samples: int | None = None, size: int = 224,
             resize: int = 256, interpolation: str = "bilinear", augments: bool = True
             ) -> numbered_samples.Samples:
@@ -61,8 +64,8 @@ def samples(number: int | str, *, folder: str, images: tuple[str, ...] = (),
                                   resize, interpolation, augments)
 
 
-def columns(number: int | str, *, folder: str, novel: str = "zeros", num_samples: int | None = None
-            ) -> np.ndarray:
+def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
+            num_samples: int | None = None) -> np.ndarray:
   """Which output of an ImageNet-1K classifier each class begins with: int64 [C], -1 for none.
 
   Args:
@@ -78,17 +81,39 @@ def columns(number: int | str, *, folder: str, novel: str = "zeros", num_samples
 
 
 @functools.lru_cache(maxsize=4)
-def _plan(number: int | str, folder: str, num_samples: int | None) -> published_plans.PublishedPlan:
+def _plan(number: int | str, folder: str | None, num_samples: int | None
+          ) -> published_plans.PublishedPlan:
   if number == ALTERNATING:
     return _cut(published_plans.alternating([_plan(one, folder, None) for one in _TEST]),
                 num_samples)
-  place = pathlib.Path(folder)
+  place = pathlib.Path(folder or "")
   try:
+    if folder is None:
+      return _cut(_prepared(number)[0], num_samples)
     plan = places_lt.read(place) if number == PLACES_LT else published_plans.read(number, place)
   except FileNotFoundError as error:
     _note(_name(number), error)
     plan = places_lt.stand_in() if number == PLACES_LT else published_plans.stand_in(number)
   return _cut(plan, num_samples)
+
+
+@functools.lru_cache(maxsize=4)
+def _prepared(number: int | str
+              ) -> tuple[published_plans.PublishedPlan, image_places.Places]:
+  if number == PLACES_LT:
+    raise ValueError("places_lt is read from a folder: give one.")
+  return prepared_records.read(number)
+
+
+def _of_records(number: int | str, plan: published_plans.PublishedPlan) -> image_places.Places:
+  """The places of a plan's samples in prepared records."""
+  found: dict[str, tuple[str, int, int]] = {}
+  for one in _TEST if number == ALTERNATING else (number,):
+    whole, places = _prepared(one)
+    files = places.files
+    found.update(zip(whole.planned.ids.tolist(), zip(
+        (files[i] for i in places.file), places.first.tolist(), places.length.tolist())))
+  return image_places.of_rows([found[identity] for identity in plan.planned.ids.tolist()])
 
 
 def _cut(plan: published_plans.PublishedPlan, num: int | None) -> published_plans.PublishedPlan:
@@ -108,10 +133,12 @@ def _note(name: str, error: Exception) -> None:
 
 
 @functools.lru_cache(maxsize=4)
-def _reader(number: int | str, folder: str, images: tuple[str, ...], cache: str | None,
+def _reader(number: int | str, folder: str | None, images: tuple[str, ...], cache: str | None,
             num_samples: int | None) -> numbered_samples.Reader:
   plan, places = _plan(number, folder, num_samples), None
   try:
+    if folder is None:
+      return numbered_samples.Reader(_name(number), plan.planned.ids, _of_records(number, plan))
     places = _places(plan.names.tolist(), images or (folder,), cache, _name(number))
   except (image_places.MissingImagesError, FileNotFoundError) as error:
     _note(_name(number), error)

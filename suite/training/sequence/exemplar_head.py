@@ -32,7 +32,7 @@ class Exemplars(class_heads.Linear):
     super().__init__()
     running_centroids.check(similarity)
     if scale != 1.0 and similarity != "cosine":
-      raise ValueError(f"scale is {scale}, and the similarity {similarity!r}; a scale is of cosines.")
+      raise ValueError(f"scale is {scale}, and similarity {similarity!r}; a scale is of cosines.")
     self._similarity, self._scale = similarity, scale
 
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:

@@ -202,7 +202,8 @@ class RunningCentroids(tf.Module):
       on_moves += block.sums(tf.reduce_sum(keys * tf.gather(moved_by, labels), axis=1)[:, None]
                              * block.later)
       squares = (sum_squares / some + 2.0 * on_moves) / some + _squares(moves)[:, None]
-    within = _similar(self._similarity, sums / some + of_moves, squares, query_squares) + _unless_empty(now)
+    within = _similar(self._similarity, sums / some + of_moves, squares, query_squares)
+    within += _unless_empty(now)
     return tf.transpose(tf.tensor_scatter_nd_update(found, block.classes[:, None], within))
 
   def _queries(self, features: tf.Tensor) -> tf.Tensor:
