@@ -53,7 +53,8 @@ def test_a_damaged_cache_is_told_with_the_remedy(tmp_path, capsys):
 def _cache_of(tmp_path, num_samples=600, num_models=8):
   rng = np.random.default_rng(0)
   difficulty = rng.normal(0, 1.5, num_samples)
-  answers = (rng.random((num_models + 1, num_samples)) < 1 / (1 + np.exp(difficulty - 0.5))).astype(np.int8)
+  chance = 1 / (1 + np.exp(difficulty - 0.5))
+  answers = (rng.random((num_models + 1, num_samples)) < chance).astype(np.int8)
   np.save(tmp_path / "known.npy", answers[:-1])
   cache = tmp_path / "cache"
   assert _suite("add-models", "--cache", cache, tmp_path / "known.npy", "--names",
