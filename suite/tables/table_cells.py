@@ -25,7 +25,7 @@ COMMAND = (sys.executable, "-m", "suite", "run")
 SETTINGS = "settings.txt"
 
 Bindings = Mapping[str, Any]
-# What a row or column adds to its cells: a run file, bindings, or a file and any number of bindings.
+# What a row or column adds to its cells: a run file, bindings, or a file and several bindings.
 Part = Union[str, Bindings, tuple[Any, ...]]
 Runs = Mapping[str, Part]
 
