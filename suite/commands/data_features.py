@@ -24,6 +24,7 @@ from suite.data.images import clear_transform
 from suite.data.images import feature_shards
 from suite.data.streams import feature_sources
 from suite.models import pretrained
+from suite.models.clip import weight_files
 from suite.state import encoder_file
 from suite.state import snapshots
 from suite.system import atomic_files
@@ -48,10 +49,11 @@ class FeatureEncoder(NamedTuple):
 
 
 def encoder(name: str, weights: str | None = None, image_size: int = 224) -> FeatureEncoder:
-  """Loads the encoder of a pretraining run, or a Keras application.
+  """Loads the encoder of a pretraining run, the image tower of a CLIP, or a Keras application.
 
   Args:
-    name: directory of a pretraining run's learner, or a Keras application such as "ResNet50".
+    name: directory of a pretraining run's learner, or of a CLIP (`weight_files`), or a Keras
+      application such as "ResNet50".
     weights: .h5 file of a Keras application.
     image_size: S of a Keras application.
   """
@@ -60,8 +62,12 @@ def encoder(name: str, weights: str | None = None, image_size: int = 224) -> Fea
     return FeatureEncoder(model, {"name": name, "digest": encoder_file.digest(model.get_weights())})
   folder = pathlib.Path(name)
   if not folder.is_dir():
-    raise ValueError(f"The encoder {name!r} is neither the directory of a pretraining run nor a "
-                     f"Keras application; those are {', '.join(pretrained.names())}.")
+    raise ValueError(f"The encoder {name!r} is neither the directory of a pretraining run, or of a "
+                     f"CLIP, nor a Keras application; those are {', '.join(pretrained.names())}.")
+  if (folder / weight_files.WEIGHTS).is_file():
+    image = weight_files.load(folder).image
+    digest = encoder_file.digest(image.get_weights())
+    return FeatureEncoder(image, {"name": image.name, "digest": digest})
   if weights:
     raise ValueError(f"--weights {weights} was given for a run directory, which has its own "
                      f"({encoder_file.WEIGHTS}). Leave it out.")

@@ -28,15 +28,18 @@ def library() -> Any:
   return keras_cv
 
 
-def resnet(blocks: Sequence[int], image_shape: Sequence[int]) -> tf.keras.Model:
-  """Builds a ResNet v1 of basic blocks: scaled pixels [B, H, W, C] -> [B, H/32, W/32, 512].
+def resnet(blocks: Sequence[int], image_shape: Sequence[int], *, bottleneck: bool = False
+           ) -> tf.keras.Model:
+  """Builds a ResNet v1: scaled pixels [B, H, W, C] -> [B, H/32, W/32, D].
 
-  keras-cv fixes the stem (7x7, stride 2, 64 channels, max pool) and the normalization (batch); nets
-  with another stem, width or normalization are built in `suite.models.resnet`.
+  D is 512 with basic blocks and 2048 with bottlenecks. keras-cv fixes the stem (7x7, stride 2, 64
+  channels, max pool) and the normalization (batch); nets with another stem, width or normalization
+  are built in `suite.models.resnet`.
   """
   model = library().models.ResNetBackbone(
-      stackwise_filters=[64, 128, 256, 512], stackwise_blocks=list(blocks),
-      stackwise_strides=[1, 2, 2, 2], block_type="basic_block", include_rescaling=False,
+      stackwise_filters=[64, 128, 256, 512][:len(blocks)], stackwise_blocks=list(blocks),
+      stackwise_strides=[1, 2, 2, 2][:len(blocks)],
+      block_type="block" if bottleneck else "basic_block", include_rescaling=False,
       input_shape=tuple(image_shape))
   for layer in model.layers:
     if isinstance(layer, tf.keras.layers.BatchNormalization):

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Residual networks of basic blocks (He et al., 2016): ResNet-18 and ResNet-34, with two stems.
+"""Residual networks (He et al., 2016): ResNet-18 and ResNet-34, with two stems, and ResNet-50.
 
 stem="large" is the ImageNet net (7x7 convolution of stride 2, 3x3 max pool of stride 2);
 stem="small" is the net for small images (3x3 convolution of stride 1, no pool), with 16 times the
@@ -43,6 +43,21 @@ def resnet34(image_shape: ImageShape = (64, 64, 3), *, stem: str = "large", widt
   """
   return resnet(image_shape, blocks=blocks, stem=stem, width=width, norm=norm,
                 pixels=pixels, name=name)
+
+
+def resnet50(image_shape: ImageShape = (224, 224, 3), *, pixels: str = "symmetric",
+             name: str = "resnet50", blocks: Sequence[int] = (3, 4, 6, 3)) -> tf.keras.Model:
+  """Builds ResNet-50, of bottlenecks: pixels 0..255 [B, H, W, 3] -> features [B, 2048].
+
+  Other `blocks` than its own, fewer for debugging, make another net.
+  """
+  if precision.name() == "bfloat16":
+    raise ValueError("ResNet-50 is keras-cv's, which computes in float32 or a mixed precision, not "
+                     "in 'bfloat16'. Take 'mixed_bfloat16'.")
+  inputs, x = image_input.image_input(image_shape, pixels)
+  x = keras_cv_models.resnet(blocks, image_shape, bottleneck=True)(x)
+  x = tf.keras.layers.GlobalAveragePooling2D(name="pool", dtype=precision.FLOAT32)(x)
+  return tf.keras.Model(inputs, x, name=name)
 
 
 def resnet(image_shape: ImageShape, *, blocks: Sequence[int], stem: str = "large",

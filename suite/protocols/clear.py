@@ -216,5 +216,6 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       "protocol": "clear", "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
       "mode": mode, "num_events": len(records),
       **{name: None if np.isnan(score) else score for name, score in scores.items()},
+      **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
       "matrix": [[None if np.isnan(a) else a for a in row] for row in acc.tolist()],
       **ledger_lib.costs(last)}

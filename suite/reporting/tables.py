@@ -179,7 +179,8 @@ def flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
   """Joins nested names by dots; replaces a matrix by its shape."""
   flat: dict[str, Any] = {}
   for name, value in summary.items():
-    if not prefix and name in ("protocol", "run", "stream", "headline"):
+    if not prefix and name in (
+        "protocol", "run", "stream", "headline", "class_names"):
       continue
     if isinstance(value, Mapping):
       flat.update(flatten(value, f"{prefix}{name}."))

@@ -29,6 +29,11 @@ def test_parameters_are_those_of_the_published_nets(build, stem, expected):
   assert model.output_shape == (None, 512)
 
 
+def test_resnet50_is_the_published_net():
+  model = resnet.resnet50((32, 32, 3))  # 25,557,032 - 2,049,000 of the last layer.
+  assert num_trainable(model) == 23_508_032 and model.output_shape == (None, 2048)
+
+
 def test_keras_cv_net_and_our_large_stem_are_the_same_function():
   # keras-cv lacks the small stem, widths and norms; a net must not change with who built it.
   theirs = resnet.resnet18((32, 32, 3))

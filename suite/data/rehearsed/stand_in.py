@@ -15,6 +15,7 @@ import tensorflow as tf
 
 # Images of a bucket (Lin et al., 2021), which the rows do not say; test images are as many at most.
 _OF_CLEAR = {"clear10": 3300, "clear100": 10_000}
+_BUCKET_0 = {"clear10": 700_000, "clear100": 3_600_000}  # Unlabelled ones.
 _SIDES = {"cfsl_omniglot/images": 105, "nevis/cifar10": 32, "nevis/mnist": 28, "nevis/semeion": 16}
 _SIDE, _SIDE_OF_CLEAR = 64, 224
 
@@ -33,6 +34,8 @@ def of(name: str, builder: Any) -> Optional[StandInBuilder]:
   counts: Dict[str, int] = {}
   if clear is not None:
     counts = {split: clear for split in row.split_names if not split.endswith("bucket_00")}
+    if "bucket_00" in row.split_names and not row.feature_size:
+      counts["bucket_00"] = _BUCKET_0[name.split("/")[0]]
     if row.feature_size:
       counts = {split: num for split, num in counts.items() if not split.startswith("test_")}
   else:
@@ -89,15 +92,19 @@ class StandInBuilder:
         dtype = feature.np_dtype if hasattr(feature, "np_dtype") else feature.dtype
         if not np.issubdtype(np.dtype(dtype), np.number) and np.dtype(dtype) != np.bool_:
           continue
-        # Of the released splits of CLEAR: 3 of 10 images are for testing.
-        columns[key] = (places % 10 < 3) if key.startswith("iid_test_") else np.zeros(
-            len(places), np.dtype(dtype))
+        # Of the released splits of CLEAR: 3 of 10 images of each class are for testing.
+        is_test = places // (high - low) % 10 < 3
+        columns[key] = (is_test if key.startswith("iid_test_") else
+                        np.zeros(len(places), np.dtype(dtype)))
     if "image" in self._features:
       channels = self._features["image"].shape[-1] or self._row.channels
-      further = {"image": tf.io.encode_png(tf.zeros([self._side, self._side, channels], tf.uint8))}
-    else:
-      further = {"feature": tf.zeros(self._features["feature"].shape)}
-    return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, **further})
+      # CLEAR's images are of many sizes: two keep them encoded in memory, as in a run.
+      image, other = (tf.io.encode_png(tf.zeros([side, self._side, channels], tf.uint8))
+                      for side in (self._side, self._side + self._flags))
+      return tf.data.Dataset.from_tensor_slices({**columns, "image": places}).map(
+          lambda one: {**one, "image": tf.where(one["image"] % 2 == 0, other, image)})
+    feature = tf.zeros(self._features["feature"].shape)
+    return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, "feature": feature})
 
   def _classes(self, split: str) -> Tuple[int, int]:
     """The first class of a split and the one after its last, where splits are by class."""

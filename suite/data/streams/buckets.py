@@ -27,12 +27,22 @@ class Bucket:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Buckets:
-  """T buckets in order of time under one task: buckets[t].train, len(buckets)."""
+  """T buckets in order of time under one task: buckets[t].train, len(buckets).
+
+  Attributes:
+    task: has the C classes.
+    buckets: the T of them.
+    class_names: C names, for reports; (): not known.
+  """
 
   task: tasks.Task
   buckets: Tuple[Bucket, ...]
+  class_names: Tuple[str, ...] = ()
 
   def __post_init__(self) -> None:
+    if self.class_names and len(self.class_names) != self.task.num_classes:
+      raise ValueError(f"Task {self.task.key!r} has {self.task.num_classes} classes and "
+                       f"{len(self.class_names)} names of classes; give one name for each.")
     for bucket in self.buckets:
       for part in (bucket.train, bucket.test):
         if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):

@@ -79,7 +79,7 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
                tests.make(f"test_{bucket}", "", tests.read(f"test_{bucket}", None)))
     found.append(buckets_lib.Bucket(bucket, *parts))
   task = tasks.Task(name, tasks.SINGLE_LABEL, train.num_classes)
-  return buckets_lib.Buckets(task, tuple(found))
+  return buckets_lib.Buckets(task, tuple(found), tuple(train.class_names))
 
 
 def bucket_numbers(name: str, *, data_dir: Optional[str] = None) -> List[int]:

@@ -105,7 +105,8 @@ def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "ii
       train, test = whole.split(_TEST_SHARE, seed=seeds_lib.derive(seed, "iid split", number))
     found.append(buckets_lib.Bucket(name(number), train, test))
   task = tasks.Task(f"drifting {series.data}", tasks.SINGLE_LABEL, pool.num_classes)
-  return buckets_lib.Buckets(task, tuple(found))
+  names = tfds_source.label_names(series.data, data_dir=data_dir)[:pool.num_classes]
+  return buckets_lib.Buckets(task, tuple(found), tuple(names))
 
 
 def unlabelled(series: Union[str, Series] = "drifting/cifar10", *,

@@ -7,29 +7,54 @@ in the split that has the name of the bucket.
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
 from suite.contracts import examples
+from suite.contracts import rehearsal
 from suite.data.images import feature_set
 from suite.data.images import feature_shards
 from suite.data.streams import buckets as buckets_lib
 
 
-def load(buckets: buckets_lib.Buckets, features: str) -> buckets_lib.Buckets:
+def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
+         ) -> buckets_lib.Buckets:
   """The same buckets with features in place of images.
 
   Args:
     buckets: e.g. `clear_buckets.load("clear10/images")` or `drifting_buckets.load()`.
     features: the folder that `suite data features` wrote for their data set.
+    size: width of the features, which a rehearsal stands in for if there are none yet.
   """
+  rehearsed = rehearsal.current()
+  if rehearsed is not None and size is not None and not pathlib.Path(features).exists():
+    rehearsed.missing[features] = (
+        "no features", f"suite data features {buckets.task.key} --encoder ENCODER --out {features}")
+    return _stood_in(buckets, size)
   found = [
       buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)),
                          _unlabelled(bucket, pathlib.Path(features)))
       for bucket in buckets]
-  return buckets_lib.Buckets(buckets.task, tuple(found))
+  return dataclasses.replace(buckets, buckets=tuple(found))
+
+
+def _stood_in(buckets: buckets_lib.Buckets, size: int) -> buckets_lib.Buckets:
+  """The buckets with zeros for features."""
+  def zeros(images: Any) -> feature_set.FeatureSet:
+    return feature_set.FeatureSet.from_arrays(
+        images.name, np.zeros([images.size, size], np.float32), images.labels, kind=images.kind,
+        num_classes=images.num_classes, ids=images.ids)
+
+  found = []
+  for bucket in buckets:
+    train = zeros(bucket.train)
+    test = train if bucket.test is bucket.train else zeros(bucket.test)
+    found.append(buckets_lib.Bucket(bucket.name, train, test,
+                                    bucket.unlabelled and zeros(bucket.unlabelled)))
+  return dataclasses.replace(buckets, buckets=tuple(found))
 
 
 def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path

@@ -52,7 +52,7 @@ def withheld(buckets: buckets_lib.Buckets, labelled_share: float = 0.1, *, seed:
     if not isinstance(rest, image_set.ImageSet):
       raise ValueError(f"{bucket.train.name!r} is no set in memory; take one that is.")
     found.append(dataclasses.replace(bucket, train=labelled, unlabelled=_without_labels(rest)))
-  return buckets_lib.Buckets(buckets.task, tuple(found))
+  return dataclasses.replace(buckets, buckets=tuple(found))
 
 
 def beside(buckets: buckets_lib.Buckets, name: Optional[str] = None, *, most: Optional[int] = None,
@@ -80,13 +80,15 @@ def beside(buckets: buckets_lib.Buckets, name: Optional[str] = None, *, most: Op
         f"Data set {name!r} has no unlabelled images in {', '.join(missing)}; it has "
         f"{', '.join(sorted(splits))}. Give unlabelled images of every bucket: lines without a "
         "label in the table of a timeline (suite data timeline).")
-  return buckets_lib.Buckets(buckets.task, tuple(
-      dataclasses.replace(bucket, unlabelled=_read(name, split, most, data_dir))
+  return dataclasses.replace(buckets, buckets=tuple(
+      dataclasses.replace(bucket, unlabelled=unlabelled(name, split, most=most, data_dir=data_dir))
       for bucket, split in zip(buckets, own)))
 
 
-def _read(name: str, split: str, most: Optional[int], data_dir: Optional[str]
-          ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+def unlabelled(name: str, split: str, *, most: Optional[int] = None,
+               data_dir: Optional[str] = None
+               ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+  """The images of one split of a prepared data set, without labels, such as bucket_00 of CLEAR."""
   # TFDS stores examples in a random order.
   part = split if most is None else f"{split}[:{most}]"
   source = tfds_source.open_split(name, part, data_dir=data_dir)

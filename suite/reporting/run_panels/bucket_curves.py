@@ -20,8 +20,31 @@ from suite.reporting import panel as panel_lib
 from suite.reporting import paper_values
 from suite.reporting.run_panels import run_streams
 
-FIGURE6 = "clear_figure6"
-_FIGURE6_TASK, _FIGURE6_LEARNER = "clear10/", "biased"
+
+
+class Published(NamedTuple):
+  """A published matrix.
+
+  Attributes:
+    file: of `paper_values`.
+    title, short: the matrix in words, and in short.
+    task, mode, learner: parts of the stream's title and of the learner's label to compare.
+  """
+
+  file: str
+  title: str
+  short: str
+  task: str
+  mode: str
+  learner: str = ""
+
+
+PUBLISHED = (
+    Published("clear_challenge_clear10", "challenge, AIPrime", "published", "clear10/",
+              "challenge"),
+    Published("clear_challenge_clear100", "challenge, AIPrime", "published", "clear100/",
+              "challenge"),
+    Published("clear_figure6", "paper, figure 6", "paper", "clear10/", "iid", "biased"))
 
 
 class Curve(NamedTuple):
@@ -109,29 +132,35 @@ def plasticity(stream: run_streams.Stream) -> list[panel_lib.Panel]:
        "Stability: mean of the same difference over all earlier buckets; below 0 is forgetting."])
 
 
-def figure6(stream: run_streams.Stream) -> list[panel_lib.Panel]:
-  """Builds the panel of the biased reservoir's matrix beside figure 6 of Lin et al. (2021)."""
-  if _FIGURE6_TASK not in stream.title:
-    return []
-  notes, lines = paper_values.matrix(FIGURE6)
+def published(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of matrices beside a published one: figure 6 of Lin et al. (2021), challenge.
+  """
+  for one in PUBLISHED:
+    if one.task in stream.title and one.mode in stream.title:
+      return _beside(stream, one)
+  return []
+
+
+def _beside(stream: run_streams.Stream, one: Published) -> list[panel_lib.Panel]:
+  notes, lines = paper_values.matrix(one.file)
   paper = np.array(lines, dtype=float) / 100
   shown = {}
   for learner in stream.learners:
     found = matrices(learner)
-    if _FIGURE6_LEARNER in learner.label and found and found[0].shape == paper.shape:
+    if one.learner in learner.label and found and found[0].shape == paper.shape:
       mean = stream_groups.seed_mean(np.stack(found))
-      shown.update({learner.label: mean, f"{learner.label}, minus the paper": mean - paper})
+      shown.update({learner.label: mean, f"{learner.label}, minus the {one.short}": mean - paper})
   if not shown:
     return []
-  shown["paper, figure 6"] = paper
+  shown[one.title] = paper
   names = [str(i + 1) for i in range(len(paper))]
   columns = [panel_lib.Column("matrix"), panel_lib.Column("trained up to", panel_lib.COUNT),
              *(panel_lib.Column(f"bucket {name}", panel_lib.PERCENT) for name in names)]
   rows = [[label, i + 1, *panel_lib.plain_list(row)]
           for label, acc in shown.items() for i, row in enumerate(acc)]
   return [panel_lib.Panel(
-      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the paper's figure 6", columns,
-      rows, notes, chart=charts.Matrices(
+      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the {one.title}", columns, rows,
+      notes, chart=charts.Matrices(
           {label: panel_lib.plain_list(100 * acc) for label, acc in shown.items()},
           dict.fromkeys(shown, names), dict.fromkeys(shown, names), "Tested on bucket",
           "Trained up to bucket", "Accuracy, %"))]

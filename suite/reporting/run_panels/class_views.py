@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Classes over time (CLEAR), from saved predictions: drift of each class, and confusions.
 
-Values are means over the finished seeds whose predictions are there. Classes are numbers, as in the
-predictions.
+Values are means over the finished seeds whose predictions are there. Classes have their names where
+the run's summary has them, else their numbers, as in the predictions.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ class ClassResults(NamedTuple):
     confusions: [T, C, C], shares of a class's test images of bucket j, by the model trained up to
       j, or up to j - 1 in the streaming protocol; NaN where nothing was tested.
     counts: [C, C], of all these buckets and seeds.
+    names: C names or numbers of the classes.
   """
 
   learner: run_streams.LearnerRuns
   drift: np.ndarray
   confusions: np.ndarray
   counts: np.ndarray
+  names: list[str]
 
 
 def read(stream: run_streams.Stream) -> list[ClassResults]:
@@ -54,8 +56,16 @@ def read(stream: run_streams.Stream) -> list[ClassResults]:
       totals = counts.sum(-1, keepdims=True)
       shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
       found.append(ClassResults(learner, stream_groups.seed_mean(np.stack(drift)), shares,
-                                counts.sum(0)))
+                                counts.sum(0), _names(learner, len(counts[0]))))
   return found
+
+
+def _names(learner: run_streams.LearnerRuns, num_classes: int) -> list[str]:
+  """The names of the classes, if all finished seeds agree on them, else their numbers."""
+  found = [run.summary.get("class_names") for run in learner.finished]
+  if found and found[0] and len(found[0]) == num_classes and all(one == found[0] for one in found):
+    return [str(name) for name in found[0]]
+  return [str(c) for c in range(num_classes)]
 
 
 def _of_run(run: runs_lib.Run) -> tuple[np.ndarray, np.ndarray] | None:
@@ -92,7 +102,7 @@ def drift(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list[pan
   columns = [panel_lib.Column("learner"), panel_lib.Column("class"),
              *(panel_lib.Column(f"+{d}" if d else "0", panel_lib.PERCENT) for d in range(size)),
              panel_lib.Column("change", panel_lib.PERCENT)]
-  rows = [[results.learner.label, str(c), *panel_lib.plain_list(curve),
+  rows = [[results.learner.label, results.names[c], *panel_lib.plain_list(curve),
            *[None] * (size - len(curve)), _change(curve)]
           for results in found for c, curve in enumerate(results.drift)]
   labels = {results.learner.label: results.drift for results in found}
@@ -105,7 +115,7 @@ def drift(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list[pan
       chart=charts.Matrices(
           {label: panel_lib.plain_list(100 * d) for label, d in labels.items()},
           {label: [str(i) for i in range(d.shape[1])] for label, d in labels.items()},
-          {label: [str(c) for c in range(d.shape[0])] for label, d in labels.items()},
+          {results.learner.label: results.names for results in found},
           "Buckets from the last trained one to the tested one", "Class", "Accuracy, %"))]
 
 
@@ -120,7 +130,7 @@ def confusion(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list
   rows: list[list[Any]] = []
   choices, names = {}, {}
   for results in found:
-    rows += [[results.learner.label, str(c), str(d),
+    rows += [[results.learner.label, results.names[c], results.names[d],
               *panel_lib.plain_list(results.confusions[:, c, d]),
               *[None] * (size - len(results.confusions))]
              for c, d in bucket_views.top_confusions(results.counts, MOST_PAIRS)]
@@ -128,7 +138,7 @@ def confusion(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list
     for j in _first_and_last(results.confusions):
       label = f"{results.learner.label}, bucket {j + 1}"
       choices[label] = panel_lib.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
-      names[label] = [str(c) for c in shown]
+      names[label] = [results.names[c] for c in shown]
   return [panel_lib.Panel(
       "confusion", f"{stream.title}: confusions over time", columns, rows,
       ["Share of the class's test images of a bucket, by the last model that had not been trained "
@@ -158,7 +168,8 @@ def _first_and_last(confusions: np.ndarray) -> list[int]:
 def _draw(found: Sequence[ClassResults], title: str) -> Any:
   """Draws the curves of each learner's classes, a pair of axes a learner."""
   plots = [charts.Plot("Distance, buckets", "Accuracy", [
-      charts.Series(f"class {c}", list(range(len(curve))),
+      charts.Series(name if name != str(c) else f"class {name}", list(range(len(curve))),
                     [None if v is None else 100 * v for v in panel_lib.plain_list(curve)])
-      for c, curve in enumerate(results.drift)], y_unit="%") for results in found]
+      for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
+           for results in found]
   return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)

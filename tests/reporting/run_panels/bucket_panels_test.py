@@ -19,7 +19,7 @@ LABELS = np.array([0, 0, 1, 1])
 ANSWERS = {(0, 0): [0, 0, 1, 1], (0, 1): [1, 1, 1, 1], (1, 0): [0, 0, 0, 1], (1, 1): [0, 1, 1, 1]}
 
 
-def clear_run(folder, seed=0, answers=None, task="toy", matrix=None):
+def clear_run(folder, seed=0, answers=None, task="toy", matrix=None, mode="iid", names=None):
   """Writes a finished run; without answers it has a matrix alone."""
   folder.mkdir(parents=True)
   (folder.parent / "config.gin").write_text(f"experiment.run.seed = {seed}\n")
@@ -35,7 +35,8 @@ def clear_run(folder, seed=0, answers=None, task="toy", matrix=None):
   if matrix is None:
     matrix = [[r["accuracy"] for r in records[1:3]], [r["accuracy"] for r in records[3:]]]
   (folder / "summary.json").write_text(json.dumps({
-      "protocol": "clear", "stream": f"{task}, {len(matrix)} buckets, iid", "matrix": matrix}))
+      "protocol": "clear", "stream": f"{task}, {len(matrix)} buckets, {mode}", "matrix": matrix,
+      **({"class_names": names} if names else {})}))
 
 
 @pytest.fixture(name="run_dir", scope="module")
@@ -101,3 +102,23 @@ def test_the_biased_reservoir_is_beside_figure_6(tmp_path):
   assert figure6.rows[-10][:3] == ["paper, figure 6", 1, pytest.approx(0.9045)]
   by_name = {row[0]: row for row in figure6.rows}
   np.testing.assert_allclose(by_name["ft_biased, minus the paper"][2:], 0.01)
+
+
+def test_a_run_of_the_challenge_is_beside_the_published_matrix(tmp_path):
+  published = np.array(paper_values.matrix("clear_challenge_clear100")[1], float) / 100
+  clear_run(tmp_path / "er", task="clear100/images", mode="challenge",
+            matrix=(published - 0.02).tolist())
+  rows = {row[0]: row for row in panels(tmp_path)["paper_matrix"].rows}
+  np.testing.assert_allclose(rows["er, minus the published"][2:], -0.02)
+  assert rows["challenge, AIPrime"][-1] == pytest.approx(published[-1, -1])
+
+
+def test_classes_have_their_names_where_all_seeds_agree(tmp_path):
+  for folder, second in (("alike", "tram"), ("apart", "train")):
+    clear_run(tmp_path / folder / "s0" / "er", 0, ANSWERS, names=["bus", "tram"])
+    clear_run(tmp_path / folder / "s1" / "er", 1, ANSWERS, names=["bus", second])
+  found = panels(tmp_path / "alike")
+  assert [row[1] for row in found["classes"].rows] == ["bus", "tram"]
+  assert found["confusion"].rows[0][1:3] == ["bus", "tram"]
+  assert found["classes"].chart.rows["er"] == ["bus", "tram"]
+  assert [row[1] for row in panels(tmp_path / "apart")["classes"].rows] == ["0", "1"]
