@@ -17,7 +17,7 @@ def test_two_rows_of_table_1_from_archives_to_scores(tmp_path, load_tool):
   assert before and before == [path.stat().st_mtime_ns for path in records]
   # A cell of the table, in this process.
   command = tool.command("clear/table1_linear", tmp_path, [
-      "experiment.run.only=('finetune','ft_biased')", "MEMORY=15"])
+      "experiment.run.only=('finetune','ft_biased')", "MEMORY=8"])
   assert command[1:4] == ["-m", "suite", "run"]
   assert cli.main(command[3:]) == 0
   for row in ("finetune", "ft_biased"):

@@ -21,7 +21,6 @@ from suite.reporting import paper_values
 from suite.reporting.run_panels import run_streams
 
 
-
 class Published(NamedTuple):
   """A published matrix.
 
