@@ -160,7 +160,7 @@ def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: 
 def _versions() -> dict[str, str]:
   """Versions of the packages in use; "not installed" for this suite in a checkout."""
   found = {"python": platform.python_version()}
-  for name in ("lifelong-suite", "numpy", "pillow", "pyarrow"):
+  for name in ("lifelong-suite", "jinja2", "numpy", "pillow", "pyarrow"):
     try:
       found[name] = metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -5,7 +5,8 @@
 
 PYTHON has torch, transformers, safetensors and ftfy. FOLDER gets model.safetensors, config.json,
 merges.txt, and answers.npz: pixels, ids and texts with the embeddings. `--resnet OPENAI` makes one
-with a ResNet instead, by clip/model.py of a checkout of OpenAI's repository.
+with a ResNet instead (RN50 with --size ViT-B/32), by clip/model.py of a checkout of OpenAI's
+repository; its weights follow from their names. clip_parity.py compares.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib.util
 import json
 import pathlib
 
+import generated_weights
 import numpy as np
 import safetensors.torch
 import torch
@@ -93,7 +95,7 @@ def _randomize(model: torch.nn.Module) -> None:
 
 
 def _pixels(size: int, num: int) -> tuple[np.ndarray, torch.Tensor]:
-  pixels = np.random.default_rng(0).integers(0, 256, [num, size, size, 3], np.uint8)
+  pixels = generated_weights.pixels(size, num)
   scaled = (torch.tensor(pixels / 255.) - torch.tensor(MEAN)) / torch.tensor(STD)
   return pixels, scaled.permute(0, 3, 1, 2).float()
 
@@ -119,8 +121,9 @@ def _of_resnet(args, config, ids: np.ndarray) -> dict[str, np.ndarray]:
   text = (64, 1, 2) if small else (512, 8, 12)
   model = module.CLIP(1024 if not small else 6, size, blocks, width, None, ids.shape[1],
                       config.text_config.vocab_size, *text).eval()
-  _randomize(model)
-  state = {key: value.contiguous() for key, value in model.state_dict().items()}
+  state = {key: torch.tensor(generated_weights.weight(key, tuple(value.shape)))
+           if value.is_floating_point() else value for key, value in model.state_dict().items()}
+  model.load_state_dict(state)
   safetensors.torch.save_file(state, args.folder / "model.safetensors")
   pixels, scaled = _pixels(size, 2)
   with torch.no_grad():

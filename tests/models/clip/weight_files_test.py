@@ -10,6 +10,7 @@ import shutil
 
 import numpy as np
 import pytest
+import safetensors_writer
 
 from suite.models.clip import architecture
 from suite.models.clip import byte_pairs
@@ -26,18 +27,6 @@ def _answers():
     return dict(file)
 
 
-def _write(path, arrays):
-  """Writes float32 arrays in the format of safetensors."""
-  header, parts, end = {}, [], 0
-  for name, array in arrays.items():
-    parts.append(np.ascontiguousarray(array, np.float32).tobytes())
-    header[name] = {"dtype": "F32", "shape": list(array.shape),
-                    "data_offsets": [end, end + len(parts[-1])]}
-    end += len(parts[-1])
-  text = json.dumps(header).encode()
-  path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
-
-
 def _as_openai(arrays):
   """The same weights by OpenAI's names: joint projections, embeddings' matrices turned."""
   clip = architecture.from_config(json.loads((FOLDER / "config.json").read_text()))
@@ -52,7 +41,7 @@ def _as_openai(arrays):
 
 
 def test_both_towers_equal_the_reference_in_both_layouts(answers, tmp_path):
-  _write(tmp_path / "model.safetensors",
+  safetensors_writer.write(tmp_path / "model.safetensors",
          _as_openai(safetensors_file.read(FOLDER / "model.safetensors")))
   shutil.copy(FOLDER / "config.json", tmp_path)
   for folder in (FOLDER, tmp_path):
@@ -97,7 +86,7 @@ def test_weights_of_another_clip_are_listed(tmp_path):
   with pytest.raises(ValueError, match="Unknown CLIP 'B'; allowed are RN50, RN101, ViT-B/32"):
     weight_files.load(FOLDER, "B")
   arrays["odd"] = arrays.pop("text_projection.weight")
-  _write(tmp_path / "model.safetensors", arrays)
+  safetensors_writer.write(tmp_path / "model.safetensors", arrays)
   shutil.copy(FOLDER / "config.json", tmp_path)
   with pytest.raises(ValueError, match=r"text_projection.weight \[6, 8\] is missing; odd \[6, 8\]"):
     weight_files.load(tmp_path)
