@@ -3,6 +3,8 @@
 
 import csv
 import json
+import pathlib
+import sys
 
 import numpy as np
 from PIL import Image
@@ -11,6 +13,10 @@ from suite import cli
 from suite.curation import clear_archive
 from suite.curation.steps import review_plan
 from suite.data.streams import timeline_buckets
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+
+import doc_blocks
 
 CLASSES = ["bus", "car", "ferry", "plane", "train", "tram"]
 NUM = 12 * 6 * 4  # Twelve of each class in each of four buckets.
@@ -51,20 +57,35 @@ def _do(*words):
   assert cli.main(list(map(str, words))) == 0
 
 
+def _commands():
+  """The commands of docs/own/timeline.md from images to a report."""
+  block, = (one for one in doc_blocks.blocks(doc_blocks.ROOT / "docs/own/timeline.md")
+            if "suite curate sheets" in one.code)
+  return [words[1:] for words in block.commands()]
+
+
+# What makes the commands small, and keeps the data here.
+SMALL = {"data": ["--data_dir", "data"],
+         "run": ["--gin_file", "gin/debug/short.gin", "--gin_param",
+                 "experiment.run.only=('finetune', 'er')", "--gin_param", "IMAGE_SIZE=8",
+                 "--gin_param", "conv4.conv4.blocks=2", "--data_dir", "data", "--only",
+                 "small net/iid"]}
+
+
 def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
   # Slow: the table's cell is a process.
   monkeypatch.chdir(tmp_path)
   _images(tmp_path)
-  _do("curate", "buckets", "work", "--table", "images.csv", "--features", "features.npy",
-      "--num", 4)
-  _do("curate", "queries", "work", "--queries", "queries.csv", "--share", 0.12,
-      "--background", 0)
-  _do("curate", "sheets", "work")
-  _vote(tmp_path / "work", tmp_path / "votes")
-  _do("curate", "votes", "work", "votes")
-  _do("curate", "export", "work", "--name", "six", "--test-per-class", 2)
-  _do("data", "timeline", "work/export/six-train-image-only.zip", "--test",
-      "work/export/six-test.zip", "--name", "six", "--data_dir", "data")
+  said = {}
+  for words in _commands():
+    if words[:2] == ["curate", "votes"]:
+      _vote(tmp_path / "work", tmp_path / "votes")
+    capsys.readouterr()
+    _do(*words, *SMALL.get(words[0], ()))
+    said[words[1] if words[0] == "curate" else words[0]] = capsys.readouterr().out
+  assert list(said) == ["buckets", "queries", "sheets", "votes", "export", "status", "data", "run",
+                        "report"]
+  assert "next: suite data timeline work/export/six-train-image-only.zip --test" in said["status"]
   buckets = timeline_buckets.load("timeline/six", protocol="challenge", data_dir="data")
   assert [bucket.name for bucket in buckets] == ["bucket_01", "bucket_02", "bucket_03"]
   assert buckets.task.num_classes == 6
@@ -73,14 +94,7 @@ def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
     assert (np.bincount(bucket.train.labels) >= 4).all()
     ids = [int(one.rsplit("/", 1)[1]) for one in bucket.train.ids]
     assert [i % 6 for i in ids] == bucket.train.labels.tolist()  # Classes are in sorted order.
-  capsys.readouterr()
-  _do("run", "clear/table", "--gin_param", "DATA='timeline/six'", "--gin_file",
-      "gin/debug/short.gin", "--gin_param", "experiment.run.only=('finetune', 'er')",
-      "--gin_param", "IMAGE_SIZE=8", "--gin_param", "conv4.conv4.blocks=2", "--data_dir", "data",
-      "--only", "small net/iid")
-  _do("report", "runs/clear/table")
-  said = capsys.readouterr().out
-  assert "finetune" in said and "In" in said
+  assert "finetune" in said["report"] and "In" in said["report"]
   summary = json.loads(next(tmp_path.glob("runs/clear/table/*/iid/0/er/summary.json")).read_text())
   assert np.shape(summary["matrix"]) == (3, 3)
   assert summary["stream"] == "timeline/six, 3 buckets, iid"
