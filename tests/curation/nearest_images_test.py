@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Exact search: the same as sorting everything, whatever the blocks."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -111,6 +113,13 @@ def test_faiss_is_used_from_a_million_rows_on(tmp_path, monkeypatch):
   monkeypatch.setattr(faiss_search, "ROWS", 4)
   nearest_images.search(files, task)
   assert calls == ["faiss"]
+
+
+def test_faiss_that_is_not_installed_is_said(tmp_path, monkeypatch):
+  monkeypatch.setitem(sys.modules, "faiss", None)
+  task = _task(_queries([[1, 0]]), np.zeros(4, int), np.array([1]), np.arange(4))
+  with pytest.raises(errors.CurationError, match="faiss is not installed: pip install 'lifelong"):
+    nearest_images.search(_files(tmp_path, np.ones((4, 2), np.float32)), task, by_faiss=True)
 
 
 def test_bad_features_are_named(tmp_path):

@@ -64,7 +64,7 @@ def next_command(work: pathlib.Path) -> str:
   for step in collection.STEPS:
     state = found[step].state
     if state == STALE:
-      return _COMMANDS[step](work, done) + " --again"
+      return _COMMANDS[step](work, done) + " --again" + _note(step, work)
     if state == MISSING and step != collection.ENCODE:
       if step == collection.BUCKETS and collection.ENCODE not in done:
         return (f"{_command('encode', work)} --table TABLE.csv --weights MODEL.keras, or with "
@@ -73,7 +73,7 @@ def next_command(work: pathlib.Path) -> str:
         return (f"decide on {work / collection.VOTES / voting.ANOTHER_LOOK}: "
                 f"{_votes(work, done)} --decisions DECISIONS.csv --again; or leave those images "
                 f"out: {_export(work, done)}")
-      return _COMMANDS[step](work, done)
+      return _COMMANDS[step](work, done) + _note(step, work)
   return _timeline(work, done[collection.EXPORT])
 
 
@@ -113,8 +113,15 @@ def _sheets(work: pathlib.Path, done: Done) -> str:
 
 
 def _votes(work: pathlib.Path, done: Done) -> str:
+  return f"{_command('votes', work)} VOTES"
+
+
+def _note(step: str, work: pathlib.Path) -> str:
+  """What the words in capitals of a command are."""
+  if step != collection.VOTES:
+    return ""
   page = work / collection.SHEETS / reviewing.PAGE
-  return f"{_command('votes', work)} VOTES (the files that reviewers download from {page})"
+  return f" (the files that reviewers download from {page})"
 
 
 def _export(work: pathlib.Path, done: Done) -> str:

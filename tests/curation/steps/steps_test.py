@@ -202,6 +202,7 @@ def test_every_step_says_the_next_one(tmp_path, monkeypatch, capsys):
       "next: suite data timeline work/export/two-train-image-only.zip --test "
       "work/export/two-test.zip --name two")
   step("label-studio")
-  assert step("sheets", "--pixels", 9, "--again").endswith("from work/sheets/index.html) --again")
+  assert step("sheets", "--pixels", 9, "--again").endswith(
+      "votes work VOTES --again (the files that reviewers download from work/sheets/index.html)")
   state = {one.step: one.state for one in guide.states(work)}
   assert state["label_studio"] == state["votes"] == state["export"] == guide.STALE
