@@ -175,8 +175,9 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
   assert len(set(found.closed)) > 3
 
 
-@pytest.mark.parametrize("name", ["exemplar_tuning_euclidean", "exemplar_tuning_cosine"])
-def test_similarities_of_exemplars_give_the_answers_of_a_long_loop(name, tmp_path):
+@pytest.mark.parametrize("name", [
+    "exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops", "exemplar_tuning_crops"])
+def test_variants_of_exemplars_give_the_answers_of_a_long_loop(name, tmp_path):
   compare(name, "every", tmp_path, seed=4, num=300)
 
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.contracts import stored_samples
 from suite.data.images import image_ops
+from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
 from suite.learners import meta_centroids
@@ -41,7 +42,7 @@ from suite.training.objectives import mir
 from suite.training.objectives import si
 
 CLASSES, BASE, SIZE = 8, 3, 4
-TRANSFORM = image_ops.Plain(SIZE)
+TRANSFORM, CROPS = image_ops.Plain(SIZE), image_ops.Nevis(SIZE, area=(0.5, 1.0))
 
 
 class LinearHead(tf.Module):
@@ -117,7 +118,8 @@ def _frozen():
 
 def _exemplars(**settings):
   return lambda: exemplar_tuning.ExemplarTuning(
-      transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8, **settings)
+      features=frozen_backbone.pixels, epochs=2, batch_size=8,
+      **{"transform": TRANSFORM, **settings})
 
 
 def _imprinting():
@@ -165,6 +167,9 @@ LEARNERS = {
     "exemplar_tuning": _exemplars(),
     "exemplar_tuning_euclidean": _exemplars(similarity="euclidean", learning_rate=0.01),
     "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
+    "ncm_crops": lambda: crop_centroids.CropCentroids(
+        nearest_mean.NearestMean(transform=CROPS, features=_small_net())),
+    "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune": lambda: _gradient(_frozen()),
