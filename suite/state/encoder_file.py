@@ -130,6 +130,11 @@ def load(folder: pathlib.Path) -> Encoder:
   return Encoder(weights, about)
 
 
+def named(name: str, folder: str | None = None) -> str | None:
+  """The place of an encoder in a folder of several; None without a folder: random weights."""
+  return None if folder is None else os.path.join(folder, name)
+
+
 def weights_in(place: str | os.PathLike) -> List[np.ndarray]:
   """The weights in an encoder's directory, or in an .npz in Keras order."""
   path = pathlib.Path(place)
