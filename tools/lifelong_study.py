@@ -88,6 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument("--known", type=int, default=50, help="models whose answers are known")
   parser.add_argument("--splits", type=int, default=5)
   parser.add_argument("--every", type=int, default=1, help="estimate every n-th model only")
+  parser.add_argument("--budgets", type=int, nargs="+", default=BUDGETS)
+  parser.add_argument("--skip", default="", help="leave out methods whose names contain it")
   parser.add_argument("--jobs", type=int, default=1, help="number of splits to run at a time")
   args = parser.parse_args(arguments)
   began = time.monotonic()
@@ -95,8 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
   scores: Scores = {}
   # Spawned processes: forked ones may hang in TensorFlow's threads.
   with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
-    for found in pool.imap(functools.partial(study, answers, groups, args.known, args.every),
-                           range(args.splits)):
+    one = functools.partial(study, answers, groups, args.known, args.every, args.budgets,
+                            args.skip)
+    for found in pool.imap(one, range(args.splits)):
       for key, rows in found.items():
         scores.setdefault(key, []).extend(rows)
   figure = args.report.with_suffix(".svg")
@@ -104,6 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
   command = (f"python tools/lifelong_study.py {args.matrix.name} docs/results/{args.report.name} "
              f"--known {args.known} --splits {args.splits} --every {args.every} "
              f"--jobs {args.jobs}")
+  if args.budgets != BUDGETS:
+    command += f" --budgets {' '.join(map(str, args.budgets))}"
+  if args.skip:
+    command += f" --skip {args.skip}"
   args.report.write_text(report(scores, answers.shape, args.known, args.splits, command,
                                 figure.name, time.monotonic() - began), encoding="utf-8")
   print(f"Wrote {args.report} and {figure}.")
@@ -121,19 +128,19 @@ def load(path: pathlib.Path) -> tuple[np.ndarray, list[np.ndarray]]:
   return answers, groups
 
 
-def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: int, split: int
-          ) -> Scores:
-  """Computes the scores of one split."""
+def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: int,
+          budgets: Sequence[int], skip: str, split: int) -> Scores:
+  """Computes the scores of one split; methods whose names contain `skip` are left out."""
   scores: Scores = {}
   chosen = np.random.default_rng(split).permutation(len(answers))
   known, new = answers[chosen[:num_known]], chosen[num_known::every]
   for name, make in METHODS.items():
     method, began = make(split), time.monotonic()
     more = (groups,) if name.endswith("domain") else ()
-    if more and not groups:
+    if (more and not groups) or (skip and skip in name):
       continue
-    for budget in BUDGETS:
-      if budget in ONLY.get(name, BUDGETS) and (
+    for budget in budgets:
+      if budget in ONLY.get(name, budgets) and (
           budget <= min(LARGEST.get(name, budget), answers.shape[1])):
         rows = []
         for model in new:
@@ -170,12 +177,17 @@ def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: 
 
 
 def means(scores: Scores, field: str) -> dict[str, list[float]]:
-  """Mean in percent by method, in the order of BUDGETS; NaN where a method has no value."""
+  """Mean in percent by method, in the order of budgets; NaN where a method has no value."""
   index = FIELDS.index(field)
   names = dict.fromkeys(name for name, _ in scores)
   return {name: [100 * float(np.mean([split[:, index].mean() for split in scores[name, budget]]))
-                 if (name, budget) in scores else float("nan") for budget in BUDGETS]
+                 if (name, budget) in scores else float("nan") for budget in asked(scores)]
           for name in names}
+
+
+def asked(scores: Scores) -> list[int]:
+  """The budgets."""
+  return sorted({budget for _, budget in scores})
 
 
 def worse(scores: Scores) -> dict[str, list[float]]:
@@ -183,7 +195,7 @@ def worse(scores: Scores) -> dict[str, list[float]]:
   unseen = FIELDS.index("unseen")
   return {name: [100 * float(np.mean([np.mean(mine[:, unseen] > base[:, unseen]) for mine, base in
                                       zip(scores[name, budget], scores[BASELINE, budget])]))
-                 if (name, budget) in scores else float("nan") for budget in BUDGETS]
+                 if (name, budget) in scores else float("nan") for budget in asked(scores)]
           for name in dict.fromkeys(name for name, _ in scores) if name != BASELINE}
 
 
@@ -193,7 +205,7 @@ def right_verdicts(scores: Scores) -> dict[str, list[float]]:
   found = {}
   for name in dict.fromkeys(name for name, _ in scores):
     rows = [np.concatenate(scores[name, budget]) if (name, budget) in scores else None
-            for budget in BUDGETS]
+            for budget in asked(scores)]
     found[name] = [float("nan") if row is None or np.isnan(row[:, said]).any() else
                    100 * float(np.mean((row[:, said] > 0) == (row[:, unseen] < row[:, constant])))
                    for row in rows]
@@ -206,10 +218,10 @@ def overall(scores: Scores) -> str:
                    if not np.all(np.isnan(values)))
 
 
-def table(rows: dict[str, list[float]]) -> str:
+def table(budgets: Sequence[int], rows: dict[str, list[float]]) -> str:
   """Renders a Markdown table; methods without any number are left out."""
-  head = ["budget", *map(str, BUDGETS)]
-  lines = [head, ["---"] + ["---:"] * len(BUDGETS)]
+  head = ["budget", *map(str, budgets)]
+  lines = [head, ["---"] + ["---:"] * len(budgets)]
   lines += [[name, *("" if np.isnan(value) else f"{value:.2f}" for value in values)]
             for name, values in rows.items() if not np.all(np.isnan(values))]
   return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -217,9 +229,9 @@ def table(rows: dict[str, list[float]]) -> str:
 
 def report(scores: Scores, shape: tuple[int, ...], known: int, splits: int, command: str,
            figure: str, seconds: float) -> str:
-  num_new = len(next(iter(scores.values()))[0])
+  num_new, budgets = len(next(iter(scores.values()))[0]), asked(scores)
   spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))
-            for name in ("Sort & Search (sum)", "factors")] if splits > 1 else []
+            for name in (BASELINE, "factors")] if splits > 1 and 1024 in budgets else []
   spoken = (f"The standard deviation over splits at budget 1024 is {spread[0]:.2f} for Sort & "
             f"Search (sum) and {spread[1]:.2f} for factors." if spread else "")
   return f"""# Lifelong evaluation: error against budget
@@ -234,44 +246,44 @@ estimated from `budget` of their answers each; means over {splits} splits. {spok
 Probabilities are cut at 1/2. Answers that were asked are kept, except by Sort & Search (the paper
 does not keep them) and counted; the next table counts the samples that were not asked.
 
-{table(means(scores, "error"))}
+{table(budgets, means(scores, "error"))}
 
 ## The same on samples that were not asked, %
 
-{table(means(scores, "unseen"))}
+{table(budgets, means(scores, "unseen"))}
 
 ## Error of the estimated accuracy, points
 
-{table(means(scores, "accuracy_error"))}
+{table(budgets, means(scores, "accuracy_error"))}
 
 ## Coverage of the 95% interval of the accuracy, %
 
 Every model is asked a different sample. By method at all budgets together:
 {overall(scores)}.
 
-{table(means(scores, "covered"))}
+{table(budgets, means(scores, "covered"))}
 
 ## Width of that interval, points
 
-{table(means(scores, "width"))}
+{table(budgets, means(scores, "width"))}
 
 ## Models whose per-sample predictions are called supported, %
 
-{table(means(scores, "supported"))}
+{table(budgets, means(scores, "supported"))}
 
 ## Models whose verdict is right, %
 
 Supported, and predicted with a smaller error than by a constant on the samples that were not asked;
 or neither.
 
-{table(right_verdicts(scores))}
+{table(budgets, right_verdicts(scores))}
 
 ## Models that are predicted worse than by Sort & Search, %
 
 On the samples that each did not ask. Sort & Search, too, does better for some models by chance: it
 asks other samples.
 
-{table(worse(scores))}
+{table(budgets, worse(scores))}
 
 ## Made by
 
@@ -292,11 +304,12 @@ def processor() -> str:
 def draw(scores: Scores, path: pathlib.Path) -> None:
   matplotlib.rcParams["svg.hashsalt"] = "lifelong"
   plot, axes = pyplot.subplots(figsize=(7.5, 5))
+  budgets = asked(scores)
   for number, (name, values) in enumerate(means(scores, "error").items()):
-    axes.plot(BUDGETS, values, marker="osv^D<>Pp*h"[number % 11], markersize=4, label=name)
+    axes.plot(budgets, values, marker="osv^D<>Pp*h"[number % 11], markersize=4, label=name)
   axes.set(xscale="log", xlabel="answers asked of a new model",
            ylabel="mean absolute error, %")
-  axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS], fontsize=8)
+  axes.set_xticks(budgets, [str(budget) for budget in budgets], fontsize=8)
   axes.minorticks_off()
   axes.grid(alpha=0.3)
   axes.legend(fontsize=8)

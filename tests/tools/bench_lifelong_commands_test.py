@@ -14,12 +14,12 @@ def test_every_command_is_run_on_a_cache_that_grows(load_tool, tmp_path, monkeyp
   def run(command):  # In this process: a new one imports the suite for seconds.
     ran.append(command[0])
     assert cli.main(["lifelong", *command]) == 0
-    return 0.5, 10.0, 100.0
+    return 0.5, 0.25, 10.0, 100.0
 
   monkeypatch.setattr(tool, "run", run)
   lines = list(tool.bench(tmp_path, 3000, 12, True))
   assert set(ran) == {"status", "rank", "add-models", "add-samples", "estimate", "verify"}
-  assert "add one model | 0.50 | 10" in lines
+  assert "add one model | 0.50 | 0.25 | 10" in lines
   assert any(line.startswith("estimate from 1024 answers") for line in lines)
   said = tool.growth(tmp_path / "cache", 5)
   assert said.startswith("5 models added one by one to 3,002 samples") and "256 of 256" in said

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The commands of an accuracy cache at scale: seconds and peak memory of each.
+"""The commands of an accuracy cache at scale: time and peak memory of each.
 
   python tools/bench/bench_lifelong_commands.py --samples 100000 1000000 10000000 --models 1000
 
@@ -30,12 +30,17 @@ from suite.lifelong.cache import accuracy_cache
 
 BUDGET = 1024
 _RUN = """
-import json, resource, sys, time
+import json, sys, time
 from suite import cli
-start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def peak():
+  with open("/proc/self/status") as file:
+    return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+
+start, cpu, before = time.perf_counter(), time.process_time(), peak()
 code = cli.main(sys.argv[1:])
-print("\\n" + json.dumps([code, time.perf_counter() - start,
-                        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, before]))
+print("\\n" + json.dumps([code, time.perf_counter() - start, time.process_time() - cpu,
+                         peak() - before, before]))
 """
 
 
@@ -67,13 +72,13 @@ def rows(size: int, num: int, seed: int = 0) -> Iterator[np.ndarray]:
 
 
 def bench(folder: pathlib.Path, size: int, num: int, text: bool) -> Iterator[str]:
-  """Yields "command | seconds | MB" of each command."""
+  """Yields "command | seconds | seconds of the processor | MB" of each command."""
   cache, one = folder / "cache", folder / "one.npy"
   began = time.perf_counter()
   ids = [f"image-{index:010d}" for index in range(size)] if text else range(size)
   accuracy_cache.AccuracyCache(cache, create=True).add_models(
       [f"m{index}" for index in range(num)], rows(size, num), ids)
-  yield f"made | {time.perf_counter() - began:.1f} | "
+  yield f"made | {time.perf_counter() - began:.1f} | | "
   np.save(one, next(rows(size, 1, seed=1)).astype(np.int8)[None])
   sample = folder / "sample.csv"
   sample.write_text("model,id,correct\n" + "".join(f"m{i},new-1,{i % 2}\n" for i in range(num)))
@@ -91,8 +96,8 @@ def bench(folder: pathlib.Path, size: int, num: int, text: bool) -> Iterator[str
   (folder / "sample2.csv").write_text(sample.read_text().replace("new-1", "new-2"))
   start = 0
   for name, command in commands:
-    seconds, memory, start = run(command)
-    yield f"{name} | {seconds:.2f} | {memory:.0f}"
+    *found, start = run(command)
+    yield f"{name} | {_cells(found)}"
   answers = np.load(one)[0]
   found = accuracy_cache.AccuracyCache(cache)
   asked = (folder / "ask.txt").read_text().split()
@@ -100,39 +105,45 @@ def bench(folder: pathlib.Path, size: int, num: int, text: bool) -> Iterator[str
   (folder / "answers.csv").write_text("id,correct\n" + "".join(
       f"{identity},{answers[min(place, size - 1)]}\n" for identity, place in
       zip(asked, places.tolist())))
-  seconds, memory, start = run(["estimate", *base, "--answers", str(folder / "answers.csv")])
-  yield f"estimate | {seconds:.2f} | {memory:.0f}"
+  *measured, start = run(["estimate", *base, "--answers", str(folder / "answers.csv")])
+  yield f"estimate | {_cells(measured)}"
   reference = lifelong.Reference(cache)
   model = {identity: int(answers[min(place, size - 1)]) for identity, place in
            zip(asked, places.tolist())}
-  times = []
+  times, cpu = [], []
   for _ in range(7):
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     reference.estimate_from(model)
     times.append(time.perf_counter() - began)
+    cpu.append(time.process_time() - busy)
   began = time.perf_counter()
   lifelong.Reference(cache)
   opened = time.perf_counter() - began
-  yield (f"estimate from {BUDGET} answers, in a process | "
-         f"{statistics.median(times):.3f} (opening: {opened:.3f}) | ")
-  seconds, memory, start = run(["verify", *base])
-  yield f"verify | {seconds:.2f} | {memory:.0f}"
+  yield (f"estimate from {BUDGET} answers, in a process (opening: {opened:.3f}) | "
+         f"{statistics.median(times):.3f} | {statistics.median(cpu):.3f} | ")
+  *measured, start = run(["verify", *base])
+  yield f"verify | {_cells(measured)}"
   num_bytes = sum(path.stat().st_size for path in cache.iterdir())
   index = sum(path.stat().st_size for path in cache.glob("*.index"))
-  yield f"files: {num_bytes / 1e6:.0f} MB; of ids {index / size:.1f} bytes a sample | | "
-  yield f"memory of an imported suite | | {start:.0f}"
+  yield f"files: {num_bytes / 1e6:.0f} MB; of ids {index / size:.1f} bytes a sample | | | "
+  yield f"memory of an imported suite | | | {start:.0f}"
 
 
-def run(command: Sequence[str]) -> tuple[float, float, float]:
-  """Runs a command; returns (seconds, MB above the start, MB at the start)."""
+def _cells(found: Sequence[float]) -> str:
+  seconds, cpu, memory = found
+  return f"{seconds:.2f} | {cpu:.2f} | {memory:.0f}"
+
+
+def run(command: Sequence[str]) -> tuple[float, float, float, float]:
+  """Runs a command; returns (seconds, seconds of the processor, MB above the start, MB then)."""
   done = subprocess.run([sys.executable, "-c", _RUN, "lifelong", *command], check=False,
                         capture_output=True, text=True, env={**os.environ})
   if done.returncode:
     raise RuntimeError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
-  code, seconds, memory, start = json.loads(done.stdout.splitlines()[-1])
+  code, seconds, cpu, memory, start = json.loads(done.stdout.splitlines()[-1])
   if code:
     raise RuntimeError(f"{command} returned {code}:\n{done.stdout}\n{done.stderr}")
-  return seconds, memory / 1024, start / 1024
+  return seconds, cpu, memory / 1024, start / 1024
 
 
 def growth(folder: pathlib.Path, num: int) -> str:

@@ -142,9 +142,11 @@ def constant_evidence(answers: np.ndarray) -> float:
 
 def predict(features: np.ndarray, mixture: Sequence[Fitted]) -> np.ndarray:
   """Mean probabilities [n] of a mixture."""
-  found = np.zeros(len(features))
+  found = np.zeros(len(features), features.dtype)
   for share, columns, _, weights in mixture:
-    found += share * probabilities(features[:, columns], weights)
+    is_prefix = columns[-1] == len(columns) - 1  # Columns ascend: a view instead of a copy.
+    narrow = features[:, :len(columns)] if is_prefix else features[:, columns]
+    found += share * probabilities(narrow, weights.astype(features.dtype))
   return found
 
 

@@ -162,13 +162,15 @@ class AccuracyCache:
     starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
     where = np.searchsorted(starts, samples, side="right") - 1
     found = np.empty([len(places), len(samples)], np.uint8)
+    batches, rows = np.array(places, np.int64).reshape(-1, 2).T
     for index in np.unique(where):
-      chosen = where == index
+      chosen = np.flatnonzero(where == index)
       inside = samples[chosen] - starts[index]
-      for line, (batch, row) in enumerate(places):
-        piece = self._committed.pieces[batch, index]
+      for batch in np.unique(batches).tolist():
+        piece, lines = self._committed.pieces[batch, index], np.flatnonzero(batches == batch)
         bits = piece.seen if seen else piece.correct
-        found[line, chosen] = 1 if bits is None else bit_rows.at(bits[row], inside)
+        found[np.ix_(lines, chosen)] = (
+            1 if bits is None else bit_rows.at_all(bits, rows[lines], inside))
     return found
 
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:

@@ -36,6 +36,17 @@ def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
   return (row[positions >> 3] >> (7 - (positions & 7)).astype(np.uint8)) & np.uint8(1)
 
 
+def at_all(bits: np.ndarray, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+  """Answers of some rows of bits [M, B] at int [n] positions: uint8 [rows, n]."""
+  shift = (7 - (positions & 7)).astype(np.uint8)
+  if 2 * len(rows) < len(bits):
+    return np.stack([at(bits[row], positions) for row in rows])
+  found = np.take(bits, positions >> 3, axis=1)
+  found >>= shift
+  found &= np.uint8(1)
+  return found if np.array_equal(rows, np.arange(len(bits))) else found[rows]
+
+
 def num_ones(row: np.ndarray, num: int) -> int:
   """Number of ones among the first `num` bits of a row, whatever its padding bits are."""
   return int(row_counts(row[None], num)[0])

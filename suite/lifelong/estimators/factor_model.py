@@ -115,7 +115,7 @@ class Fit:
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
     self._sample = sample
     num, total = len(samples), model.num_samples
-    mean = float(np.mean(hierarchical_logistic.predict(model.pool(), mixture)))
+    mean = float(np.mean(hierarchical_logistic.predict(model.pool(), mixture), dtype=np.float64))
     if sample is None:
       fitted = float(hierarchical_logistic.predict(features, mixture).sum())
       value = float(np.clip((answers.sum() + total * mean - fitted) / total, 0.0, 1.0))
