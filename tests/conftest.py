@@ -59,7 +59,7 @@ def _op_determinism_stays():
 
 
 def pytest_collection_finish():
-  """Excludes imported modules from garbage collection, which is slower with them and rarely due."""
+  """Excludes imported modules from garbage collection, which becomes rarer, too."""
   gc.collect()
   gc.freeze()
   gc.set_threshold(20_000, 10, 10)

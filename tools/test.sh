@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/_venv.sh"
 
 venv_install "[dev]"
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
+# Compiled tests are kept in __pycache__: each worker would compile 400 files in every run.
+unset PYTHONDONTWRITEBYTECODE
 # Paths among the arguments are meant from the caller's folder or from the checkout.
 arguments=()
 all=yes
