@@ -44,7 +44,7 @@ class ArrayLoop:
                devices: Sequence[str] = ()):
     self._devices = tuple(devices)
     self.step, self._augment, self._replay_batch = step, augment, replay_batch
-    self._prepare = prepare
+    self._prepare, self._converts = prepare, step.has_own_code()
     self._graphs: dict[Any, Callable[..., Any]] = {}
     self._costs: dict[Any, flops.Cost] = {}
     self._of_widths: dict[Any, row_costs.RowCosts] = {}
@@ -98,19 +98,22 @@ class ArrayLoop:
     rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
     slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
 
-    @tf.function(input_signature=[*opened, classes, groups, *rows, *slots])
+    @tf.function(input_signature=[*opened, classes, groups, *rows, *slots],
+                 autograph=self._converts or self._augment is not None)
     def run(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts, slots,
             slot_seeds):
       given = objective_lib.Data(images, labels, places, stored,
                                  objective_lib.Classes(*classes) if classes else None,
                                  None if isinstance(groups, tuple) else groups)
-      total = tf.constant(0.0)
-      for i in tf.range(tf.shape(rates)[0]):
+
+      def body(i, total):
         here = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
         their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
         taken = (slots[i], slot_seeds[i]) if replayed else None
-        total += self._one(given, here, their_seeds, taken, rates[i])
-      return total
+        return i + 1, total + self._one(given, here, their_seeds, taken, rates[i])
+
+      num = tf.shape(rates)[0]
+      return tf.while_loop(lambda i, _: i < num, body, [tf.constant(0), tf.constant(0.0)])[1]
 
     return run.get_concrete_function()  # There is one signature: no call need look it up.
 
@@ -300,7 +303,8 @@ class ArrayLoop:
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
     if key not in self._costs:
       with self.step.scaling.left_out():
-        self._costs[key] = flops.count(tf.function(function).get_concrete_function(*specs))
+        graph = tf.function(function, autograph=self._converts).get_concrete_function(*specs)
+        self._costs[key] = flops.count(graph)
     return self._costs[key]
 
 

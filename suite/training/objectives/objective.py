@@ -162,12 +162,14 @@ class Objective(tf.Module):
     needs_same_classes: whether it compares answers of several phases, which must then be about
       the same classes.
     takes_rows: whether it has a `take`, several updates on the rows of a step.
+    calls: functions of users that it calls.
   """
 
   observes = ""
   observes_each = has_teacher = reads_logits = reads_groups = False
   needs_memory = needs_same_classes = takes_rows = False
   candidates = 0
+  calls: tuple[Callable[..., Any], ...] = ()
 
   def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:

@@ -1,0 +1,109 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Code of users in the compiled loop may branch on tensors; the suite's own is not converted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_loops import OBJECTIVES
+from small_loops import C
+from small_loops import D
+from small_loops import data
+from small_loops import make
+from small_loops import part
+import tensorflow as tf
+
+from suite.models import feature_head
+from suite.training.gradient import array_loop
+from suite.training.gradient import optimizers
+from suite.training.gradient import sgd
+from suite.training.gradient import train_step
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import own_loss
+
+STEPS, RATES = [[0, 1, 2, 3], [4, 5, 6, 7]], np.array([0.5, 0.25], np.float32)
+
+
+class Branching(objective_lib.Objective):
+  """Cross-entropy, doubled by a loop while it is large."""
+
+  def loss(self, batch):
+    loss = super().loss(batch)
+    if loss > 0.5:
+      for _ in tf.range(2):
+        loss = loss + loss / 2.0
+    return loss
+
+
+def branching_loss(labels, logits):
+  each = tf.keras.losses.sparse_categorical_crossentropy(labels, logits, from_logits=True)
+  if tf.reduce_mean(each) > 0.5:
+    each = each * 2.25
+  return each
+
+
+class BranchingLayer(tf.keras.layers.Layer):
+  def call(self, inputs):
+    if tf.reduce_max(inputs) > 100.0:
+      return inputs - 100.0
+    return inputs
+
+
+class BranchingSgd(tf.keras.optimizers.SGD):
+  def apply_gradients(self, grads_and_vars, *arguments, **named):
+    grads_and_vars = list(grads_and_vars)
+    if tf.reduce_max(tf.abs(grads_and_vars[0][0])) > 1e6:
+      tf.print("large")
+    return super().apply_gradients(grads_and_vars, *arguments, **named)
+
+
+def loop_of(model=None, objective=None, optimizer=None):
+  model = model or feature_head.linear(C, D)
+  model.set_weights([np.zeros([D, C]), np.zeros([C])])
+  objective = objective or objective_lib.Objective()
+  step = train_step.TrainStep(model, objective=objective, optimizer=(
+      sgd.Sgd(model.trainable_variables, momentum=0.0) if optimizer is None
+      else optimizers.KerasUpdates(optimizer, model.trainable_variables)))
+  objective.build(model, losses_of=step.losses_of)
+  return array_loop.ArrayLoop(step)
+
+
+def trained(loop):
+  loss = loop.train(data(), part(STEPS), RATES)
+  return loss, loop.step.model.get_weights()
+
+
+def own_model():
+  inputs = tf.keras.Input([D])
+  return tf.keras.Model(inputs, tf.keras.layers.Dense(C)(BranchingLayer()(inputs)))
+
+
+OWN = {
+    "objective": (lambda: {"objective": Branching()}, 2.25),
+    "loss": (lambda: {"objective": own_loss.OwnLoss(branching_loss)}, 2.25),
+    "layer": (lambda: {"model": own_model()}, 1.0),
+    "optimizer": (lambda: {"optimizer": BranchingSgd(0.5, jit_compile=False)}, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_code_of_users_is_converted(name):
+  parts, factor = OWN[name]
+  loop = loop_of(**parts())
+  loss, weights = trained(loop)
+  by_hand = loop_of()
+  expected = by_hand.train(data(), part(STEPS), RATES * factor)
+  # The first step's loss is log 2 for each row; the second one's is above 0.5, too.
+  assert loss == pytest.approx(expected * factor, rel=1e-5)
+  for a, b in zip(weights, by_hand.step.model.get_weights()):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_objectives_of_the_suite_are_traced_as_they_are(name):
+  assert not make(OBJECTIVES[name]()).step.has_own_code()
+
+
+def test_code_of_users_is_seen_wherever_it_is():
+  assert all(loop_of(**parts()).step.has_own_code() for parts, _ in OWN.values())
+  assert not loop_of(optimizer=tf.keras.optimizers.SGD(0.5)).step.has_own_code()
