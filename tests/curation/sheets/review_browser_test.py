@@ -116,9 +116,9 @@ def test_a_review_by_clicks(page):
   assert size[:2] == [True, 40] and size[2] > 300
   buttons = {one.text: one for one in page.find_elements("css selector", "#large button")}
   buttons["Reject"].click()
-  assert _at(page, "large-text").text == "c"  # The next image is shown.
+  assert _at(page, "large-text").text == "bus, bucket 1: c"  # The next image is shown.
   _press(page, "f")
-  assert _at(page, "large-text").text == "d<b>"
+  assert _at(page, "large-text").text == "tram, bucket 2: d<b>"
   buttons["Close"].click()
   assert not _at(page, "large").is_displayed()
   _at(page, "previous-sheet").click()

@@ -61,6 +61,7 @@
     const sheet = sheets[shown], title = `${sheet.label}, bucket ${sheet.bucket}`;
     document.title = `${title} - review`;
     at("title").textContent = title;
+    at("here").textContent = title;
     at("label").textContent = sheet.background ? "none of the classes" : sheet.label;
     at("prompt").textContent = sheet.prompt;
     at("span").textContent = `Bucket ${sheet.bucket}: ${sheet.span}.`;
@@ -72,6 +73,7 @@
     list.value = String(shown);
     at("previous-sheet").disabled = shown === 0;
     at("next-sheet").disabled = shown === sheets.length - 1;
+    window.scrollTo(0, 0);  // To the question of the sheet.
   }
 
   function showVotes(focus) {
@@ -108,7 +110,8 @@
     const one = at("large-image");
     one.src = data.pictures[item.id];
     one.alt = `Image ${item.id}, enlarged`;
-    at("large-text").textContent = item.id + (vote ? `: ${WORDS[vote].toLowerCase()}` : "");
+    at("large-text").textContent = `${at("here").textContent}: ${item.id}` +
+        (vote ? ` (${WORDS[vote].toLowerCase()})` : "");
   }
 
   function show(focus) {
