@@ -43,7 +43,8 @@ def test_a_manifest_says_what_was_made_from_what(tmp_path, source):
   assert content["inputs"]["source"][0]["bytes"] == 3
   assert content["inputs"]["source"][0]["blake2b"].startswith("bddd813c634239723171ef3f")
   assert sorted(content["outputs"]) == ["out.txt"] and content["counts"] == {"letters": 3}
-  assert sorted(content["versions"]) == ["lifelong-suite", "numpy", "pillow", "pyarrow", "python"]
+  assert sorted(content["versions"]) == ["jinja2", "lifelong-suite", "numpy", "pillow", "pyarrow",
+                                         "python"]
 
 
 def test_a_step_that_is_done_is_not_done_twice_wherever_its_input_lies(tmp_path, source):
