@@ -12,7 +12,7 @@ from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 
 # Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors.
-_NOT_CONVERTED = ("suite", "keras", "tf_keras", "tensorflow")
+_NOT_CONVERTED = ("suite", "tensorflow", tf.keras.layers.Layer.__module__.partition(".")[0])
 
 
 class Optimizer(Protocol):
