@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from suite.data.streams import feature_buckets
 from suite.data.streams import feature_sources
 from suite.models import conv4
 from suite.models import pretrained
+from suite.models.clip import weight_files
 from suite.state import encoder_file
 
 NAME, SIZE, SHARD = "suite_test_pictures/same_shape", 8, 10
@@ -169,9 +171,20 @@ def test_the_command(run_dir, pictures_dir, tmp_path, capsys):
   assert cli.main([*command, "--encoder", "ResNet50"]) == 1
   assert "'ResNet50' was given no weights. Nothing is downloaded" in capsys.readouterr().err
   assert cli.main([*command, "--encoder", "nowhere"]) == 1
-  assert "neither the directory of a pretraining run nor a Keras" in capsys.readouterr().err
+  said = capsys.readouterr().err
+  assert "neither the directory of a pretraining run, or of a CLIP, nor a Keras" in said
   assert cli.main([*command, "--encoder", str(run_dir), "--weights", "x.h5"]) == 1
   assert "which has its own (encoder.npz). Leave it out" in capsys.readouterr().err
+
+
+def test_the_image_tower_of_a_clip():
+  folder = pathlib.Path(__file__).parents[1] / "models" / "clip" / "small_clip"
+  encoder, towers = data_features.encoder(str(folder)), weight_files.load(folder)
+  assert encoder.about["name"] == "clip_image" and len(encoder.about["digest"]) == 64
+  side, width = encoder.image_size, encoder.feature_size
+  assert (side, width) == (towers.clip.image.image_size, towers.clip.embedding)
+  pixels = np.random.default_rng(0).uniform(0, 255, [2, side, side, 3]).astype(np.float32)
+  np.testing.assert_allclose(encoder.model(pixels), towers.image(pixels), rtol=1e-5)
 
 
 def test_a_keras_application_with_local_weights(tmp_path):
