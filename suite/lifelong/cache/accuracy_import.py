@@ -95,6 +95,7 @@ def read_all(paths: Iterable[pathlib.Path], options: Options) -> list[ImportedAn
     accuracy_cache.CacheError: a file is missing, damaged or of another form; it names the line.
   """
   tables, entries = [], []
+  named: dict[str, pathlib.Path] = {}
   for path in map(pathlib.Path, paths):
     if path.suffix not in KINDS:
       raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}.")
@@ -103,6 +104,13 @@ def read_all(paths: Iterable[pathlib.Path], options: Options) -> list[ImportedAn
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
       raise accuracy_cache.CacheError(f"{path} cannot be read: {error}") from error
     if isinstance(found, long_answers.Entries):
+      name = _model_name(path)
+      # A log is one of several of its model; a table without a column of models is all of one.
+      if path.suffix in (".csv", ".parquet") and found.models.unique().to_pylist() == [name]:
+        if name in named:
+          raise accuracy_cache.CacheError(f"{named[name]} and {path} both have a model {name!r}. "
+                                          "Rename one of them, or join them to one file.")
+        named[name] = path
       entries.append(found)
     else:
       tables.append((path, found))

@@ -103,6 +103,15 @@ def test_scores_and_repeated_runs(tmp_path):
   assert found.bits(0.5).tolist() == [[1, 0]] and found.bits(0.7).tolist() == [[0, 0]]
 
 
+def test_two_files_of_one_name_are_not_one_model(tmp_path):
+  for folder in ("a", "b"):
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "new.csv").write_text(f"id,correct\n{folder},1\n")
+  with pytest.raises(accuracy_cache.CacheError, match="both have a model 'new'. Rename one"):
+    accuracy_import.read_all([tmp_path / "a" / "new.csv", tmp_path / "b" / "new.csv"],
+                             accuracy_import.Options())
+
+
 def _lines(path, rows):
   path.parent.mkdir(exist_ok=True)
   path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
