@@ -97,7 +97,7 @@ class Literal:
   macs: int
 
 
-def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-np.inf):
+def literal(learner, sequence, strategy, folder, delays, base=None, new_below=None):
   """The paper's algorithm 1, with label delays and strategies."""
   state, task = state_in(folder), tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
   state.delivery = deliveries.SEQUENCE
@@ -119,7 +119,8 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=-n
     spent += answer_cost
     best = np.max(logits)
     found.closed.append(int(np.argmax(logits)) if best > -np.inf else -1)
-    found.answers.append(CLASSES if best == -np.inf or best < new_below else found.closed[-1])
+    below = getattr(learner, "new_below", -np.inf) if new_below is None else new_below
+    found.answers.append(CLASSES if best == -np.inf or best < below else found.closed[-1])
     truth = int(sequence.truth(t, t + 1)[0])
     right.append(found.answers[-1] == (truth if known[truth] else CLASSES))
     waiting.append(t)
@@ -161,7 +162,7 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
   delays = sequences.delays(num, delay, state.seeds.pair("label delay"))
   expected = literal(LEARNERS[name](), sequence_of(seed, num).delayed(delays),
                      STRATEGIES[strategy](), folder / "literal", delays, base,
-                     -np.inf if new_below is None else new_below)
+                     new_below)
   assert log.closed_answers.tolist() == expected.closed
   assert log.answers.tolist() == expected.answers
   assert [r["step"] for r in state.records if "phase" in r] == expected.updates
