@@ -26,25 +26,33 @@ _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer
 class Rehearsal:
   """What a rehearsal finds out.
 
+  Args:
+    measures: whether steps are timed; False: as few are taken as can be, none where none is needed.
+
   Attributes:
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
     missing: {data set: (reason, command)} of data that is not prepared.
     notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
   """
 
-  def __init__(self) -> None:
+  def __init__(self, *, measures: bool = True) -> None:
+    self._measures = measures
     self.skipped_seconds = 0.0
     self.missing: dict[str, tuple[str, str]] = {}
     self.notes: dict[str, None] = {}
     # {owner: {key: (seconds of a call, of each step, what it returned)}}.
     self._known: Any = weakref.WeakKeyDictionary()
 
-  def take(self, owner: Any, key: Hashable, num: int, run: Callable[[int], _T]) -> _T:
+  def take(self, owner: Any, key: Hashable, num: int, run: Callable[[int], _T], least: int) -> _T:
     """See `few`."""
     known = self._known.setdefault(owner, {})
     if key in known:
       call, step, result = known[key]
       self.skipped_seconds += call + step * num
+      return result
+    if not self._measures:
+      result = run(least)
+      known[key] = 0.0, 0.0, result
       return result
     run(1)  # Traced and warmed up.
     one, result = _timed(run, 1)
@@ -74,10 +82,10 @@ def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
 
 
 @contextlib.contextmanager
-def begun() -> Iterator[Rehearsal]:
-  """Rehearses what runs meanwhile."""
+def begun(*, measures: bool = True) -> Iterator[Rehearsal]:
+  """Rehearses what runs meanwhile; `measures` as of `Rehearsal`."""
   global _current
-  before, _current = _current, Rehearsal()
+  before, _current = _current, Rehearsal(measures=measures)
   try:
     yield _current
   finally:
@@ -90,17 +98,18 @@ def note(text: str) -> None:
     _current.notes[text] = None
 
 
-def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T]) -> _T:
+def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *, least: int = 1) -> _T:
   """Returns run(num), which takes `num` like steps; in a rehearsal a few at first, then none.
 
   Args:
     owner: whose steps they are. key: tells apart steps of different cost; one of each is measured.
     num: of steps.
     run: takes that many; a rehearsal calls it for a few, and returns what that returned.
+    least: the number of steps without which `run` cannot return anything: 0 or 1.
   """
   if _current is None or num < 2:
     return run(num)
-  return _current.take(owner, key, num, run)
+  return _current.take(owner, key, num, run, least)
 
 
 def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray]

@@ -123,7 +123,8 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
               distribution: distribution_lib.Distribution, rate: float | None,
               facts: dict[str, Any]) -> None:
   """Adds what one learner's run will cost to the facts, or why nobody can say."""
-  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root, rehearsal.begun() as found:
+  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root, \
+      rehearsal.begun(measures=rate is None) as found:
     began, folder = time.monotonic(), pathlib.Path(root) / name
     writer = run_writer.RunWriter(folder, None, progress.Silent())
     try:

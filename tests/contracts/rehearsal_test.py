@@ -18,12 +18,13 @@ from suite.data.images import tfds_source
 METHODS = {method.name: method for method in methods.load()}
 
 
-@pytest.mark.parametrize("name, protocol, extra", [
-    ("ewc", "clear", ""), ("er", "fluid", ""), ("protonet", "cfsl", "UPDATES = 30"),
-    ("ft_d", "clear", "")])
-def test_it_charges_what_the_run_charges(name, protocol, extra, tmp_path):
+@pytest.mark.parametrize("name, protocol, extra, measures", [
+    ("ewc", "clear", "", True), ("er", "fluid", "", True), ("er", "fluid", "", False),
+    ("protonet", "cfsl", "UPDATES = 30", True), ("protonet", "cfsl", "UPDATES = 30", False),
+    ("ft_d", "clear", "", False)])
+def test_it_charges_what_the_run_charges(name, protocol, extra, measures, tmp_path):
   run = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra)
-  with rehearsal.begun() as found:
+  with rehearsal.begun(measures=measures) as found:
     rehearsed = run.on(distribution.build(), "rehearsed")
   assert rehearsal.current() is None and not found.missing and found._known
   real = run.on(distribution.build(), "real")
@@ -55,6 +56,15 @@ def test_steps_are_measured_once_and_left_out():
   assert sum(taken[1:]) < 20 and calls[:-1] == taken and calls[-1] == 1
   assert found.skipped_seconds > 0
   assert isinstance(found._known, weakref.WeakKeyDictionary)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_without_measuring_no_step_is_taken_that_is_not_needed(least):
+  owner, calls = _Owner(), []
+  with rehearsal.begun(measures=False) as found:
+    for num in (100, 1000):
+      rehearsal.few(owner, "a", num, calls.append, least=least)
+  assert calls == [least] and found.skipped_seconds == 0
 
 
 def test_rows_repeat_the_first_ones():

@@ -40,7 +40,7 @@ class BatchLoop:
         another object. None: the iterator returns batches.
     """
     return rehearsal.few(self, "update", num, lambda few: float(self._run(
-        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)))
+        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)), least=0)
 
   def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
                complete: Callable[[Any], Any] | None) -> tf.Tensor:
