@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import os
 import pathlib
 import re
@@ -135,31 +136,50 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
 
 def scan_text(text: str) -> Scan:
   """Reads the text of a whole config, such as gin's operative one; checks nothing."""
-  found, names = Scan(), _Names()
-  for statement in _statements(text, "the operative config", names, found):
+  found = Scan()
+  statements, names = _statements(text, "the operative config", found)
+  for statement in statements:
     if isinstance(statement, config_parser.BindingStatement):
       _note(statement, "", found, names)
   return found
 
 
-def _statements(source, where: str, names: _Names, found: Scan) -> List[Any]:
-  """All statements; the imports among them are noted in `names` and `found`."""
-  statements = []
+def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, str], ...] = ()
+                ) -> Tuple[List[Any], _Names]:
+  """All statements and the names in them; the imports among them are noted in `found`."""
   try:
-    for statement in config_parser.ConfigParser(source, names):
-      statements.append(statement)
-      if isinstance(statement, config_parser.ImportStatement):
-        name = statement.bound_name()
-        names.modules[name] = _stands_for(statement)
-        # The run file's own imports win over those of its includes: the command line speaks its
-        # language.
-        found.imports.setdefault(name, statement)
-        found.every_import.append((statement, where))
-    return statements
+    statements, names = _parsed(source, known)
   except (SyntaxError, tokenize.TokenError, ValueError) as error:
     if isinstance(error, SyntaxError) and error.lineno:
       where = f"{where}, line {error.lineno}"
     raise ConfigError(f"Cannot read {where}: {first_line(error)}") from error
+  for statement in statements:
+    if isinstance(statement, config_parser.ImportStatement):
+      # The run file's own imports win over those of its includes: the command line speaks its
+      # language.
+      found.imports.setdefault(statement.bound_name(), statement)
+      found.every_import.append((statement, where))
+  return statements, names
+
+
+@functools.lru_cache(maxsize=1024)  # A table scans the same files for every cell.
+def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any], _Names]:
+  """Parses a text; known: names that stand for modules besides those that it imports."""
+  names, statements = _Names(), []
+  names.modules.update(known)
+  for statement in config_parser.ConfigParser(source, names):
+    statements.append(statement)
+    if isinstance(statement, config_parser.ImportStatement):
+      names.modules[statement.bound_name()] = _stands_for(statement)
+  return statements, names
+
+
+def _text(path: pathlib.Path) -> str:
+  try:
+    return path.read_text(encoding="utf-8")
+  except UnicodeDecodeError as error:
+    raise ConfigError(f"Cannot read {path}: it is not text in UTF-8 ({error}). "
+                      "Write it again as UTF-8.") from error
 
 
 def _stands_for(statement: config_parser.ImportStatement) -> str:
@@ -170,9 +190,7 @@ def _stands_for(statement: config_parser.ImportStatement) -> str:
 def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> None:
   if str(path) in including:
     raise ConfigError(f"{path} includes itself, by way of {' -> '.join(including)}.")
-  names = _Names()
-  with open(path, encoding="utf-8") as source:
-    statements = _statements(source, str(path), names, found)
+  statements, names = _statements(_text(path), str(path), found)
   if str(path) not in found.files:
     found.files.append(str(path))
   for macro in names.macros:
@@ -215,10 +233,9 @@ def _note(statement: config_parser.BindingStatement, file: str, found: Scan, nam
 
 
 def _scan_binding(binding: str, found: Scan) -> None:
-  names = _Names()
-  names.modules.update((name, _stands_for(s)) for name, s in found.imports.items())
+  known = tuple((name, _stands_for(s)) for name, s in found.imports.items())
   try:
-    statements = _statements(binding, f"--gin_param {binding!r}", names, found)
+    statements, names = _statements(binding, f"--gin_param {binding!r}", found, known)
   except ConfigError as error:
     key, _, value = binding.partition("=")
     quoted = f"""--gin_param "{key.strip()}='{value.strip()}'\""""

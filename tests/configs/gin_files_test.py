@@ -139,6 +139,13 @@ def test_a_syntax_error_names_file_and_line(shelf):
     gin_files.scan([run])
 
 
+def test_a_file_that_is_not_text_is_refused(shelf):
+  run = shelf("runs/a.gin", "A = 1\n")
+  run.write_bytes(b"A = 1  # \x87\n")
+  with pytest.raises(gin_files.ConfigError, match=r"Cannot read .*a\.gin: it is not text in UTF-8"):
+    gin_files.scan([run])
+
+
 def test_an_extra_file_is_found_from_the_current_folder_or_the_root(shelf, tmp_path, monkeypatch):
   debug = shelf("debug.gin", "")
   (tmp_path / "elsewhere").mkdir()
