@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import io
 import pathlib
-import tarfile
 
 import numpy as np
 import tensorflow as tf
 
 from suite.data.published import published_plans
+from tfds_builders.parsers import fixtures
 
 
 def picture(label: int, number: int, sides: tuple[int, int]) -> bytes:
@@ -47,9 +46,9 @@ def write(folder: pathlib.Path, *, number: int = 3, num_classes: int = 8, num_ba
   folder.mkdir(parents=True, exist_ok=True)
   for name, array in zip(published_plans.file_names(number), (np.array(paths), labels)):
     np.save(folder / name, array)
-  tars = {wnid: _packed(found) for wnid, found in members.items()}
+  tars = {wnid: fixtures.tar_bytes(found) for wnid, found in members.items()}
   if form == "nested":
-    (folder / "fall11_whole.tar").write_bytes(_packed({f"{w}.tar": d for w, d in tars.items()}))
+    fixtures.write_archive(folder / "fall11_whole.tar", {f"{w}.tar": d for w, d in tars.items()})
   for wnid, found in members.items() if form == "folders" else ():
     (folder / wnid).mkdir()
     for name, data in found.items():
@@ -57,13 +56,3 @@ def write(folder: pathlib.Path, *, number: int = 3, num_classes: int = 8, num_ba
   for wnid, data in tars.items() if form == "tars" else ():
     (folder / f"{wnid}.tar").write_bytes(data)
   return np.array(names), labels
-
-
-def _packed(members: dict[str, bytes]) -> bytes:
-  stream = io.BytesIO()
-  with tarfile.open(fileobj=stream, mode="w") as tar:
-    for name, data in members.items():
-      info = tarfile.TarInfo(name)
-      info.size = len(data)
-      tar.addfile(info, io.BytesIO(data))
-  return stream.getvalue()

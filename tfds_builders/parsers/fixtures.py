@@ -45,10 +45,22 @@ def write_archive(path: os.PathLike, members: Mapping[str, bytes]) -> None:
   if not ending:
     raise ValueError(f"Cannot tell the format of {path.name!r}: zip or {sorted(_TAR_MODES)}.")
   with tarfile.open(path, _TAR_MODES[ending]) as archive:  # type: ignore[call-overload]
-    for name, data in members.items():
-      info = tarfile.TarInfo(name)
-      info.size = len(data)
-      archive.addfile(info, io.BytesIO(data))
+    _add(archive, members)
+
+
+def tar_bytes(members: Mapping[str, bytes]) -> bytes:
+  """Returns an uncompressed tar with its members in the given order."""
+  stream = io.BytesIO()
+  with tarfile.open(fileobj=stream, mode="w") as archive:
+    _add(archive, members)
+  return stream.getvalue()
+
+
+def _add(archive: tarfile.TarFile, members: Mapping[str, bytes]) -> None:
+  for name, data in members.items():
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    archive.addfile(info, io.BytesIO(data))
 
 
 def write_gzip(path: os.PathLike, data: bytes) -> None:

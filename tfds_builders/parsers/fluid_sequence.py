@@ -140,17 +140,7 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   np.save(directory / sequence_file, np.array(places))
   np.save(directory / label_file, labels.astype(np.int64))
   archive, = (name for name in file_names if name not in (sequence_file, label_file))
-  packed = {f"{wnid}.tar": _packed({**found, f"{wnid}_x.JPEG": b"not of the sequence"})
+  packed = {f"{wnid}.tar": fixtures.tar_bytes({**found, f"{wnid}_x.JPEG": b"not of the sequence"})
             for wnid, found in members.items()}
   fixtures.write_archive(directory / archive, packed)
   return {STREAM: len(labels)}
-
-
-def _packed(members: Mapping[str, bytes]) -> bytes:
-  stream = io.BytesIO()
-  with tarfile.open(fileobj=stream, mode="w") as tar:
-    for name, data in members.items():
-      info = tarfile.TarInfo(name)
-      info.size = len(data)
-      tar.addfile(info, io.BytesIO(data))
-  return stream.getvalue()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from suite.models import weight_shapes
 from suite.models.clip import architecture
 from suite.models.clip import image_towers
 from suite.models.clip import safetensors_file
@@ -18,7 +19,6 @@ from suite.models.clip import text_tower
 from suite.models.clip import weight_table
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-_SHOWN = 6
 
 
 class Towers(NamedTuple):
@@ -45,7 +45,7 @@ def files(folder: pathlib.Path) -> list[pathlib.Path]:
   if not weights.is_file():
     others = sorted(p.name for p in folder.glob("*")) if folder.is_dir() else []
     raise ValueError(
-        f"{folder} has no {WEIGHTS}; it has {', '.join(others[:_SHOWN]) or 'no files'}. Nothing is "
+        f"{folder} has no {WEIGHTS}; it has {', '.join(others[:6]) or 'no files'}. Nothing is "
         f"downloaded: put the file of Hugging Face there. OpenAI's .pt and pytorch_model.bin are "
         "pickles, which are not read; convert them where you trust them: safetensors.torch."
         "save_file(torch.jit.load(PATH).state_dict(), 'model.safetensors').")
@@ -99,19 +99,12 @@ def check(path: pathlib.Path, weights: Sequence[weight_table.Weight], layout: st
   if "" in wanted:
     raise ValueError(f"{path} has the names of Hugging Face, in which there is no CLIP with a "
                      "ResNet. Give a ViT's name, or OpenAI's weights.")
-  missing = [f"{key} {list(shape)} is missing" for key, shape in wanted.items()
-             if key not in shapes]
-  other = [f"{key} is {list(shapes[key])}, expected {list(shape)}"
-           for key, shape in wanted.items() if key in shapes and shapes[key] != shape]
-  more = [f"{key} {list(shape)} is not expected" for key, shape in shapes.items()
-          if key not in wanted and key not in weight_table.UNUSED
+  more = [key for key in shapes if key not in wanted and key not in weight_table.UNUSED
           and not key.endswith(weight_table.UNUSED_ENDS)]
-  found = [*other, *missing, *more]
+  found = weight_shapes.differences(wanted, shapes, more)
   if found:
-    rest = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise ValueError(
-        f"{path} holds the weights of another CLIP than {expected} says ({len(other)} shapes, "
-        f"{len(missing)} missing, {len(more)} unexpected): {'; '.join(found[:_SHOWN])}{rest}. "
+        f"{path} holds the weights of another CLIP than {expected} says {found}. "
         f"Give the model's own {CONFIG} or name; known are {', '.join(architecture.KNOWN)}.")
 
 

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from suite.models import weight_shapes
 from suite.models.torchvision import torch_resnet
 
 TORCHVISION, MOCO = "torchvision", "moco"
 _QUERY = "encoder_q."
 _PARALLEL = "module."
 _NORM = ("weight", "bias", "running_mean", "running_var")
-_SHOWN = 5  # Differences in a message.
+_SHOWN = 5  # Names in a message.
 
 
 class Weight(NamedTuple):
@@ -127,20 +128,11 @@ def _implied(shapes: Mapping[str, tuple[int, ...]], where: str) -> torch_resnet.
 def check(shapes: Mapping[str, tuple[int, ...]], net: torch_resnet.Net, where: str) -> None:
   """Raises an error that lists names and shapes in which a file differs from an architecture."""
   wanted = {one.name: one.shape for one in table(net)}
-  other = [f"{key} is {list(shapes[key])}, expected {list(shape)}"
-           for key, shape in wanted.items() if key in shapes and shapes[key] != shape]
-  missing = [f"{key} {list(shape)} is missing" for key, shape in wanted.items()
-             if key not in shapes]
-  more = [f"{key} {list(shape)} is not expected" for key, shape in shapes.items()
-          if key not in wanted]
-  found = [*other, *missing, *more]
+  found = weight_shapes.differences(wanted, shapes, [key for key in shapes if key not in wanted])
   if found:
-    rest = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise ValueError(
-        f"{where} is not a checkpoint of {torch_resnet.named(net)} ({len(other)} shapes differ, "
-        f"{len(missing)} arrays are missing, {len(more)} are unexpected): "
-        f"{'; '.join(found[:_SHOWN])}{rest}. Give the checkpoint of this net, or name its own with "
-        f"--net; known are {', '.join(torch_resnet.KNOWN)}.")
+        f"{where} is not a checkpoint of {torch_resnet.named(net)} {found}. Give the checkpoint of "
+        f"this net, or name its own with --net; known are {', '.join(torch_resnet.KNOWN)}.")
 
 
 def _classifier(heads: Mapping[str, np.ndarray], net: torch_resnet.Net, where: str

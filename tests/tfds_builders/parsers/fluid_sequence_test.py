@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-
 import numpy as np
 import pytest
 
@@ -21,22 +18,13 @@ def _parse(tmp_path, names=NAMES, labels=(5, 1, 5), members=("n01_1", "n02_7"), 
   np.save(tmp_path / "all_labels5.npy", np.array(labels))
   data = {f"{name}.JPEG": fixtures.jpeg((4, 4, 3), seed) for seed, name in enumerate(members)}
   if nested:
-    data = {f"whole/{name.split('_')[0]}.tar": _tar({name: one}) for name, one in data.items()}
+    data = {f"whole/{name.split('_')[0]}.tar": fixtures.tar_bytes({name: one})
+            for name, one in data.items()}
   fixtures.write_archive(tmp_path / "images.tar", {**data, "n99.tar": b"of no class here"})
   paths = {name: tmp_path / name for name in ("sequence5.npy", "all_labels5.npy", "images.tar")}
   return sorted((one.key, one.label, one.extra["position"], one.extra["novel"], one.extra["wnid"])
                 for one in fluid_sequence.parse(paths, sequence_file="sequence5.npy",
                                                 label_file="all_labels5.npy"))
-
-
-def _tar(members):
-  stream = io.BytesIO()
-  with tarfile.open(fileobj=stream, mode="w") as tar:
-    for name, data in members.items():
-      info = tarfile.TarInfo(name)
-      info.size = len(data)
-      tar.addfile(info, io.BytesIO(data))
-  return stream.getvalue()
 
 
 @pytest.mark.parametrize("nested", [False, True])
