@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
+wait = pytest.importorskip("selenium.webdriver.support.wait")
 _BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
 _DRIVER = shutil.which("chromedriver")
 needed = pytest.mark.skipif(not (_BROWSER and _DRIVER),
@@ -30,10 +31,23 @@ def opened(page: pathlib.Path, width: int, downloads: pathlib.Path | None = None
       driver.execute_cdp_cmd("Browser.setDownloadBehavior", {
           "behavior": "allow", "downloadPath": str(downloads)})
     resize(driver, width)
-    driver.get(page.as_uri())
+    visit(driver, page)
     yield driver
   finally:
     driver.quit()
+
+
+def visit(driver, page: pathlib.Path, until: str = "true") -> None:
+  """Opens a file, again until a condition in JavaScript holds of the loaded page.
+
+  A browser hands what a page stored to the next page with a delay, so that a page that is opened
+  at once may not find it yet.
+  """
+  def loaded(one) -> bool:
+    one.get(page.as_uri())
+    return one.execute_script(
+        f"return document.readyState === 'complete' && document.hasFocus() && ({until})")
+  wait.WebDriverWait(driver, 30).until(loaded)
 
 
 def resize(driver, width: int) -> None:

@@ -31,19 +31,11 @@ def _folder(tmp_path_factory):
   return folder
 
 
-@pytest.fixture(name="driver", scope="module")
-def _driver(folder):
-  with browsers.opened(folder / "index.html", 1600, downloads=folder) as driver:
-    yield driver
-
-
 @pytest.fixture(name="page", params=[400, 1600])
-def _page(request, driver, folder):
-  """A fresh review at a width in pixels, without a stored vote."""
-  driver.execute_script("localStorage.clear()")
-  browsers.resize(driver, request.param)
-  driver.get((folder / "index.html").as_uri())
-  return driver
+def _page(request, folder):
+  """A review at a width in pixels in a browser of its own, which has no stored vote."""
+  with browsers.opened(folder / "index.html", request.param, downloads=folder) as driver:
+    yield driver
 
 
 def _press(page, keys):
@@ -78,8 +70,7 @@ def test_a_review_by_keys(page, folder):
   assert _votes(page) == ["Accepted", "Flagged", "Accepted"]
   _press(page, "oar")
   assert "Finished: download the votes" in _at(page, "status").text
-  page.refresh()  # Votes, the place and the name are stored.
-  assert _at(page, "reviewer").get_attribute("value") == "ann"
+  browsers.visit(page, folder / "index.html", "document.getElementById('reviewer').value === 'ann'")
   assert _votes(page) == ["Accepted", "Rejected"]
   page.execute_script("document.querySelector('[aria-current=true]').focus()")
   _press(page, "u")
