@@ -56,8 +56,8 @@ LESS = {
     "suite.metrics": (),
     "suite.models": ("suite.models", "suite.compute.own_gradients"),
     "suite.data": ("suite.data", "suite.contracts", "suite.system", "suite.compute.seeds",
-                   "suite.compute.byte_rows", "suite.models.addons",
-                   "suite.models.augment_layers", "tfds_builders"),
+                   "suite.compute.byte_rows", "suite.compute.private_tensorflow",
+                   "suite.models.addons", "suite.models.augment_layers", "tfds_builders"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
 NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}

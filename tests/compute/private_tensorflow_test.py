@@ -27,3 +27,34 @@ def test_no_other_module_uses_private_parts():
   assert sorted(found) == ["__init__.py", "private_tensorflow.py", "trust.py"]
   imported = re.compile(r"^ *(from|import) (tensorflow|tf_keras|keras)", re.MULTILINE)
   assert not imported.search((root / "configs" / "trust.py").read_text(encoding="utf-8"))
+
+
+def _pipeline() -> tf.data.Dataset:
+  return tf.data.Dataset.range(6).map(lambda i: {"i": i, "name": tf.strings.as_string(i)}).filter(
+      lambda row: row["i"] % 2 == 0).map(
+          lambda row: tf.random.stateless_uniform([2], [7, row["i"]]))
+
+
+def _attributes(dataset: tf.data.Dataset) -> list:
+  return [set(function.function.function_def.attr) for function in dataset._functions()]
+
+
+def test_plain_data_functions_give_the_same_elements():
+  with private_tensorflow.plain_data_functions():
+    plain = _pipeline()
+  assert [*map(bytes, plain.as_numpy_iterator())] == [*map(bytes, _pipeline().as_numpy_iterator())]
+
+
+def test_data_functions_are_plain_inside_only():
+  @private_tensorflow.plain_data_functions()
+  def decorated():
+    with private_tensorflow.plain_data_functions():
+      pass
+    return _pipeline()
+
+  inside, outside = decorated(), _pipeline()
+  assert all("experimental_ints_on_device" in names for names in _attributes(inside))
+  assert not any("experimental_ints_on_device" in names for names in _attributes(outside))
+  with pytest.raises(ZeroDivisionError), private_tensorflow.plain_data_functions():
+    raise ZeroDivisionError
+  assert "experimental_ints_on_device" not in _attributes(_pipeline())[0]

@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import byte_rows
+from suite.compute import private_tensorflow
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
@@ -145,6 +146,7 @@ class Episodes:
     episode = self.gather(tf.constant(self.indices(index, 1)))
     return type(episode)(*(part[0].numpy() for part in episode))
 
+  @private_tensorflow.plain_data_functions()
   def batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
               num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless batches of B episodes, in order from `first_index`, with static shapes.
@@ -165,6 +167,7 @@ class Episodes:
     dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
     return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
 
+  @private_tensorflow.plain_data_functions()
   def place_batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """As `batches`, of the images' numbers, int32 [B, S * way * shot + T]; see `gather`."""

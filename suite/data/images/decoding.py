@@ -13,6 +13,8 @@ from typing import Any, Callable, Dict, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
+
 Transform = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 _CHUNK = 512
@@ -26,6 +28,7 @@ def blank() -> bytes:
     return tf.io.encode_png(tf.zeros([1, 1, 3], tf.uint8)).numpy()
 
 
+@private_tensorflow.plain_data_functions()
 def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: str,
                ids: np.ndarray) -> np.ndarray:
   """Decodes images of one shape (height, width, channels) into one array [N, H, W, C]."""
@@ -54,6 +57,7 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
   return images
 
 
+@private_tensorflow.plain_data_functions()
 def decoded_batches(batches: tf.data.Dataset, transform: Transform, *,
                     shape: Tuple[int, ...], name: str) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.

@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterator, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
 from suite.data.images import image_store
@@ -126,6 +127,7 @@ class FeatureStore:
     """The memory that each row takes, int64 [N]."""
     return np.full([len(self)], self.features[0].nbytes, np.int64)
 
+  @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform,
               describe: image_store.Describe) -> tf.data.Dataset:
     """Batches {"image": float32 [R, D], ...}, one gather each."""

@@ -16,6 +16,7 @@ from typing import Any, Dict, Sequence, Tuple, Union
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -185,6 +186,7 @@ class ImageSet:
       self._resident = (key, resident)
     return self._resident[1]
 
+  @private_tensorflow.plain_data_functions()
   def place_batches(self, batch_size: int, *, seed: Tuple[int, int], first_step: int = 0
                     ) -> tf.data.Dataset:
     """As `train_batches` for one device, with "place" and "seed" in place of images and ids."""
@@ -236,8 +238,8 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
   """The data set, deterministic and not sharded by tf.distribute: plans do the sharding."""
   options = tf.data.Options()
   options.deterministic = True
-  # Rewriting a pipeline takes a third of the time to begin it, and here is nothing to fuse: batches
-  # are made by one parallel map.
+  # Rewriting a pipeline makes it slower to begin, and nothing is gained: batches are made by one
+  # parallel map, so there is nothing to fuse.
   options.experimental_optimization.apply_default_optimizations = False
   options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
   return dataset.with_options(options)

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import byte_rows
+from suite.compute import private_tensorflow
 from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_headers
@@ -77,6 +78,7 @@ class RawStore:
     """All of them, uint8 [N, H, W, C]."""
     return self._images
 
+  @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
               ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
@@ -140,6 +142,7 @@ class EncodedStore:
     """The memory that each image takes, int64 [N]."""
     return tf.strings.length(self._encoded).numpy().astype(np.int64)
 
+  @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
               ) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""

@@ -16,6 +16,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
@@ -88,6 +89,7 @@ class StreamedSet:
                    for edges in (f":{cut}", f"{cut}:"))
     return first, last
 
+  @private_tensorflow.plain_data_functions()
   def subset(self, indices) -> image_set.ImageSet:
     """The images at the given indices, in that order, in memory."""
     indices = np.asarray(indices, np.int64)
@@ -111,6 +113,7 @@ class StreamedSet:
     wanted = np.flatnonzero(np.isin(self.labels, np.asarray(classes, np.int64)))
     return self.subset(wanted).of_classes(classes)
 
+  @private_tensorflow.plain_data_functions()
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
                     transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
@@ -135,6 +138,7 @@ class StreamedSet:
     batches = rows.batch(plan.rows, drop_remainder=True)
     return self._batches(batches, transform.train, transform.shape)
 
+  @private_tensorflow.plain_data_functions()
   def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
                    ) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
@@ -154,6 +158,7 @@ class StreamedSet:
     batches = decoding.decoded_batches(batches, transform, shape=shape, name=self.name)
     return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
+  @private_tensorflow.plain_data_functions()
   def _stored(self) -> tf.data.Dataset:
     """Encoded rows {"image", "label", "mask", "id"} in stored order."""
     rows = self._source.examples().enumerate().map(self._row)

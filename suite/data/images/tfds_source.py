@@ -12,11 +12,12 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.rehearsed import stand_in
 
-TIMELINE = "timeline/"  # How the names of data sets that users make of their own images begin.
+TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
 
 
@@ -68,7 +69,7 @@ def num_examples(name: str, *, data_dir: Optional[str] = None) -> Dict[str, int]
 
 
 def metadata(name: str, *, data_dir: Optional[str] = None) -> Dict[str, Any]:
-  """What the builder has noted of the data set; {} if it is not prepared."""
+  """Metadata that the builder stored with the data set; {} if it is not prepared."""
   return dict(getattr(_builder(name, data_dir).info, "metadata", None) or {})
 
 
@@ -166,6 +167,7 @@ class SplitSource:
     return self.example(self.builder.info.features.deserialize_example(
         serialized, decoders=self.decoders))
 
+  @private_tensorflow.plain_data_functions()
   def examples(self) -> tf.data.Dataset:
     """All examples, in the order in which they are stored."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel

@@ -21,6 +21,7 @@ from typing import Any, Callable, Hashable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -42,6 +43,7 @@ def are_in_memory(sets: Sequence[examples.ExampleSet]) -> bool:
              for images in sets)
 
 
+@private_tensorflow.plain_data_functions()
 def batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan], order: tf.data.Dataset, *,
             transform: transform_lib.Transform, encode: Encode, name: str) -> tf.data.Dataset:
   """Endless batches of the sets, equal to those of their own `train_batches` in the given order.

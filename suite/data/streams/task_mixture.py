@@ -23,6 +23,7 @@ from typing import Any, Mapping
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import private_tensorflow
 from suite.compute import seeds as seeds_lib
 from suite.contracts import class_codes
 from suite.contracts import examples
@@ -93,6 +94,7 @@ class TaskMixture:
     found = tf.searchsorted(tf.constant(self._bounds[:-1]), draws, side="right")
     return tf.cast(found, tf.int64)
 
+  @private_tensorflow.plain_data_functions()
   def group_batches(self, batch_size: int, *, seed: tuple[int, int],
                     transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
@@ -131,6 +133,7 @@ class TaskMixture:
     options.autotune.ram_budget = _BUFFER_BYTES
     return image_set.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
 
+  @private_tensorflow.plain_data_functions()
   def train_batches(self, batch_size: int, **arguments: Any) -> tf.data.Dataset:
     """As `group_batches`, the groups one after the other: "image" [B, S, S, 3], "label" [B, C]."""
     def flat(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
