@@ -103,7 +103,7 @@ def _rows(plan: Any) -> list[tuple[str, ...]]:
 
 
 def _warnings(plan: Any) -> list[str]:
-  """What of the buckets may surprise, one line each."""
+  """Warnings about classes and buckets with few images, one line each."""
   known = plan.facts["buckets"]
   counts = np.array([[name in one["classes"] for one in known] for name in plan.class_names])
   single = [name for name, row in zip(plan.class_names, counts) if row.sum() == 1]

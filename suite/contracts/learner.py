@@ -99,8 +99,8 @@ class SequenceLearner(Learner, Protocol):
                        of samples whose images are read when they are looked at
       frozen_features  None, or the `FrozenBackbone` that `encode` is: its codes may be shared
       know_base(known, context)
-                       is told that the classes bool [C] are known without examples of them, before
-                       the first step; returns plain values for the record
+                       called before the first step with the classes bool [C] that are known
+                       without examples of them; returns plain values for the record
   """
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 
 from suite.curation import errors
 
-ROWS = 1_000_000  # From so many rows on faiss is used.
+ROWS = 1_000_000  # The least number of rows for which faiss is used.
 BLOCK_ROWS = 1 << 18
 
 

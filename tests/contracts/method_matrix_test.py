@@ -89,7 +89,7 @@ def test_every_gin_file_that_makes_a_learner_is_in_the_table():
   shared = {"budget_cheap", "budget_paper", "budget_smoke", "ensemble", "transfer",
             "gradient", "gradient_defaults", "leaderboard_cpu", "leaderboard_smoke", "ten",
             "ten_episodes", "cfsl_decay", "clear_linear", "clear_more_rows", "clear_rows",
-            "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows",  # Of tables.
+            "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows", "cfsl_slimagenet64",
             "crop_centroids", "fluid_published",
             "continued_encoder", "pseudo_labels",  # Of buckets with unlabelled images.
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",

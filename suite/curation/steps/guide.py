@@ -117,7 +117,7 @@ def _votes(work: pathlib.Path, done: Done) -> str:
 
 
 def _note(step: str, work: pathlib.Path) -> str:
-  """What the words in capitals of a command are."""
+  """Explanation of the placeholders of a command, such as VOTES."""
   if step != collection.VOTES:
     return ""
   page = work / collection.SHEETS / reviewing.PAGE

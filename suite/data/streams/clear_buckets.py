@@ -161,7 +161,7 @@ class _Splits:
 
 
 def _advice(name: str, missing: List[str]) -> str:
-  """What to do about splits that are not there."""
+  """The next step for missing splits."""
   if not all(split.startswith("test_") for split in missing):
     return f"Build it again: suite data build {name}"
   if name.startswith(tfds_source.TIMELINE):

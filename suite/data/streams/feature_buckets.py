@@ -72,7 +72,7 @@ def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
 
 def _unlabelled(bucket: buckets_lib.Bucket, folder: pathlib.Path
                 ) -> Optional[feature_set.FeatureSet]:
-  """Those of a bucket's unlabelled images, which may be a split of their own."""
+  """Features of a bucket's unlabelled images, which may be stored as a separate split."""
   if bucket.unlabelled is None:
     return None
   apart = f"unlabelled_{bucket.name}"

@@ -4,7 +4,7 @@
 CLEAR's paper pretrains once, on the unlabelled bucket 0, and asks for the use of later ones (figure
 5). Here each bucket first moves the encoder by some updates on its unlabelled images, with the
 pretext of any `Pretrainer` (MoCo V2, SimCLR, BYOL). Then a linear head learns the labeled images of
-the bucket and those of a memory, whose features are computed anew by the encoder as it is now.
+the bucket and those of a memory; the current encoder computes the features of both.
 
   phase "pretrain"   updates of the encoder
   phase "train"      features of the labeled images, updates of the head

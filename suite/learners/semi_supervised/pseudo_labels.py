@@ -18,6 +18,7 @@ import pathlib
 from typing import Any, Callable
 
 import numpy as np
+from scipy import special
 import tensorflow as tf
 
 from suite.contracts import deliveries as deliveries_lib
@@ -94,9 +95,7 @@ class PseudoLabels(tf.Module):
 
 def chosen(logits: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
   """Returns the places, int64 [n], of logits [N, C] that are sure enough, and their classes [n]."""
-  logits = logits.astype(np.float64)
-  shifted = logits - logits.max(axis=1, keepdims=True)
-  largest = 1.0 / np.exp(shifted).sum(axis=1)
+  largest = special.softmax(logits.astype(np.float64), axis=1).max(axis=1)
   places = np.flatnonzero(largest >= threshold)
   return places, logits[places].argmax(axis=1).astype(np.int64)
 
