@@ -174,7 +174,7 @@ def _names(text: str) -> list[str]:
 def _run(args) -> int:
   asked = launch.find(args.run, extra_files=args.gin_file, params=args.gin_param,
                       workdir=args.workdir or "", command=args.command,
-                      trusted_modules=args.trusted_modules)
+                      trusted_modules=args.trusted_modules, own_process=True, debug=args.debug)
   given = {name: getattr(args, name) for name in launch.defaults()}
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")

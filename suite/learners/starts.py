@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 from typing import Any, Callable, NamedTuple, Protocol
 
@@ -230,7 +231,7 @@ class KnnErrors:
     queries = _finite(validation.values)
     # One thread, as which of two equally distant neighbors is found depends on their number; and
     # threads that wait spin: where processes share cores, a search of 3 ms takes 0.4 s.
-    with threadpoolctl.threadpool_limits(1, "openmp"):
+    with _threads().limit(limits=1, user_api="openmp"):
       if multi_label:
         # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
         neighbors_of = knn.kneighbors(queries, return_distance=False)
@@ -253,6 +254,11 @@ class KnnErrors:
     return self._network.extract(settings.statistics).run(
         images, transform=self._transform, batch_size=settings.batch_size,
         ledger=self._context.ledger, phase="select", batches=batches)
+
+
+@functools.cache  # Looks at every library of the process; scikit-learn is one by now.
+def _threads() -> threadpoolctl.ThreadpoolController:
+  return threadpoolctl.ThreadpoolController()
 
 
 def _finite(features: np.ndarray) -> np.ndarray:

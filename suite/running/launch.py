@@ -29,6 +29,8 @@ class RunFile:
     workdir: directory of results and state; "": runs/NAME.
     command: how the user started it, for the record.
     trusted_modules: see `gin_parse.parse`.
+    own_process: whether the process does nothing but this run.
+    debug: whether errors of graphs show where their operations were made.
   """
 
   name: str
@@ -38,6 +40,8 @@ class RunFile:
   workdir: str = ""
   command: str = ""
   trusted_modules: Sequence[str] = ()
+  own_process: bool = False
+  debug: bool = True
 
   @property
   def is_table(self) -> bool:
@@ -87,6 +91,9 @@ def run_one(asked: RunFile, given: Mapping[str, Any]) -> str:
   set_data_dirs(given.get("data_dir"), given.get("mirror"))
   logs.import_tensorflow()
   from suite import experiment
+  from suite.running import own_process
+  if asked.own_process:
+    own_process.settle(debug=asked.debug)
   gin_parse.parse(paths, asked.params, trusted=asked.trusted_modules)
   return gin_parse.configured(experiment.run, dict(
       given, workdir=asked.folder, config_text=gin_parse.config_text(), command=asked.command,

@@ -58,3 +58,17 @@ def test_data_functions_are_plain_inside_only():
   with pytest.raises(ZeroDivisionError), private_tensorflow.plain_data_functions():
     raise ZeroDivisionError
   assert "experimental_ints_on_device" not in _attributes(_pipeline())[0]
+
+
+def _stack_of_an_operation(dataset: tf.data.Dataset) -> list:
+  return list(dataset._functions()[0].function.graph.get_operations()[-1].traceback)
+
+
+def test_operations_of_plain_data_functions_keep_no_stack(monkeypatch):
+  monkeypatch.setattr(private_tensorflow, "_keeps_stacks", True)
+  with private_tensorflow.plain_data_functions():
+    plain = _pipeline()
+  assert not _stack_of_an_operation(plain)
+  inner = _stack_of_an_operation(_pipeline())[-1]
+  # No frame of the suite is among those that TensorFlow leaves out at the end.
+  assert pathlib.Path(inner.filename).name == "ops.py"

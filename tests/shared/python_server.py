@@ -168,10 +168,10 @@ def _import_all():
   for name in PRELOADED:
     importlib.import_module(name)
   from tensorflow.python.eager import context
-  from tensorflow.python.util import tf_stack
 
-  none = tf_stack.extract_stack()
-  tf_stack.extract_stack = lambda stacklevel=1: none
+  from suite.compute import private_tensorflow
+
+  private_tensorflow.keep_stacks(False)
   os.fsync = lambda descriptor: None
   # A fork would lack its threads.
   assert context.context()._context_handle is None, "An import has run an operation."

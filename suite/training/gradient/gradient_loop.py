@@ -24,6 +24,8 @@ from suite.training.objectives import cross_entropy
 from suite.training.objectives import objective as objective_lib
 from suite.training.objectives import own_loss
 
+_as_it_is = tf.autograph.experimental.do_not_convert
+
 
 class GradientLoop:
   """Trains a Keras model on batches of a fixed shape.
@@ -90,7 +92,11 @@ class GradientLoop:
     if self._auxiliary is not None:
       self._train.variables += further
       self._auxiliary.join(self._train.variables, self._train.scaling)
-    self.step: Any = tf.function(self._step) if distribution.is_single else self._step
+    self._converts = self._train.has_own_code()
+    if distribution.is_single:
+      self.step: Any = tf.function(self._step, autograph=self._converts)
+    else:
+      self.step = self._step if self._converts else _as_it_is(self._step)
     self._loop = batch_loop.BatchLoop(self._update, after=self._average)
 
   def configure(
@@ -144,7 +150,9 @@ class GradientLoop:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
     scaling = self._train.scaling
     with scaling.left_out():
-      step = tf.function(self._step) if scaling.scales else self.step
+      step = self.step
+      if scaling.scales:
+        step = tf.function(self._step, autograph=self._converts)
       return flops.count(step.get_concrete_function(batch_spec))
 
   def state(self) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ from suite.models import initial
 from suite.models.own import own_model
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
+from suite.training.gradient import train_step
 from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.scoring import scoring
 
@@ -65,7 +66,9 @@ class Network:
         optimizer=optimizer, distribution=distribution, loss=loss,
         schedule_names=schedule_names)
     self.loop = self._make_loop()
-    self.logits = tf.function(lambda images: self.model(images, training=False))
+    self.logits = tf.function(
+        lambda images: self.model(images, training=False),
+        autograph=train_step.has_own_code([self.model, *self.model.submodules]))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
     self._extract = {

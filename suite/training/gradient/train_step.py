@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Sequence
+from typing import Any, Iterable, Protocol, Sequence
 
 import tensorflow as tf
 
@@ -13,8 +13,6 @@ from suite.training.objectives import objective as objective_lib
 
 # Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors.
 _NOT_CONVERTED = ("suite", "tensorflow", tf.keras.layers.Layer.__module__.partition(".")[0])
-
-
 class Optimizer(Protocol):
   """Changes variables along gradients. It is a `tf.Module`, or holds its variables otherwise."""
 
@@ -24,6 +22,14 @@ class Optimizer(Protocol):
 
   def reset(self) -> None:
     """Forgets velocities and moments."""
+
+
+def has_own_code(parts: Iterable[Any]) -> bool:
+  """Whether code of users is among parts of a graph, which AutoGraph must convert: it may branch on
+  tensors. The suite's own does not, and is traced faster as it is.
+  """
+  return any(getattr(part, "__module__", "").partition(".")[0] not in _NOT_CONVERTED
+             for part in parts)
 
 
 class TrainStep:
@@ -60,15 +66,12 @@ class TrainStep:
     return True
 
   def has_own_code(self) -> bool:
-    """Whether code of users runs in its graph, which AutoGraph must convert: it may branch on
-    tensors. The suite's own does not, and is traced faster as it is.
-    """
+    """As the function of this name, of all that runs in the step's graph."""
     parts = [self.objective, *self.objective.calls, self.optimizer, self.model,
              *self.model.submodules]
     if hasattr(self.optimizer, "optimizer"):
       parts.append(self.optimizer.optimizer)
-    return any(getattr(part, "__module__", "").partition(".")[0] not in _NOT_CONVERTED
-               for part in parts)
+    return has_own_code(parts)
 
   def losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                 ) -> tf.Tensor:

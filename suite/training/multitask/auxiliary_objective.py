@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -50,6 +50,10 @@ class WithAuxiliary(objective_lib.Objective):
   def _variables(self) -> list[tf.Variable]:
     return [*self._backbone.trainable_variables, *self.head.trainable_variables]
 
+  @property
+  def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
+    return self._task.calls
+
   def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
     return self._task.loss(batch)
 
@@ -66,9 +70,11 @@ class WithAuxiliary(objective_lib.Objective):
     if images.shape[0] == 1:
       added = self._of_batch(images[0], codes[0])
     else:
-      added = [tf.zeros_like(v) for v in self._variables]
-      for k in tf.range(images.shape[0]):
-        added = [a + b for a, b in zip(added, self._of_batch(images[k], codes[k]))]
+      _, added = tf.while_loop(
+          lambda k, _: k < images.shape[0],
+          lambda k, sums: (k + 1, [
+              a + b for a, b in zip(sums, self._of_batch(images[k], codes[k]))]),
+          (tf.constant(0), [tf.zeros_like(v) for v in self._variables]))
     for variable, value in zip(running, before):
       variable.assign(value)
     total = list(gradients)

@@ -13,8 +13,11 @@ from small_loops import make
 from small_loops import part
 import tensorflow as tf
 
+from suite.compute import distribution as distribution_lib
+from suite.contracts import tasks
 from suite.models import feature_head
 from suite.training.gradient import array_loop
+from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import sgd
 from suite.training.gradient import train_step
@@ -73,9 +76,9 @@ def trained(loop):
   return loss, loop.step.model.get_weights()
 
 
-def own_model():
-  inputs = tf.keras.Input([D])
-  return tf.keras.Model(inputs, tf.keras.layers.Dense(C)(BranchingLayer()(inputs)))
+def own_model(num_classes=C, num_features=D):
+  inputs = tf.keras.Input([num_features])
+  return tf.keras.Model(inputs, tf.keras.layers.Dense(num_classes)(BranchingLayer()(inputs)))
 
 
 OWN = {
@@ -107,3 +110,28 @@ def test_objectives_of_the_suite_are_traced_as_they_are(name):
 def test_code_of_users_is_seen_wherever_it_is():
   assert all(loop_of(**parts()).step.has_own_code() for parts, _ in OWN.values())
   assert not loop_of(optimizer=tf.keras.optimizers.SGD(0.5)).step.has_own_code()
+
+
+def loop_of_batches(distribution, make_model, loss=None):
+  with distribution.scope():
+    model = make_model(C, D)
+  return gradient_loop.GradientLoop(
+      model, tasks.SINGLE_LABEL, momentum=0.0, weight_decay=0.0, distribution=distribution,
+      loss=loss)
+
+
+@pytest.mark.parametrize("name", ["layer", "loss"])
+def test_code_of_users_is_converted_in_loops_over_batches(name):
+  distribution = distribution_lib.build()
+  loop = loop_of_batches(distribution, feature_head.linear if name == "loss" else own_model,
+                         branching_loss if name == "loss" else None)
+  loop.model.set_weights([np.zeros([D, C]), np.zeros([C])])
+  loop.configure(peak_rate=0.1, warmup_steps=0, total_steps=1, label_smoothing=0.0)
+  batches = distribution.dataset(lambda **shard: tf.data.Dataset.from_tensors({
+      "image": tf.ones([4, D]), "label": tf.zeros([4], tf.int64), "mask": tf.fill([4], True)}))
+  expected = np.log(C) * (2.25 if name == "loss" else 1.0)
+  assert loop.run(iter(batches), 1) == pytest.approx(expected, rel=1e-5)
+
+
+def test_models_of_the_suite_are_traced_as_they_are_in_loops_over_batches():
+  assert not loop_of_batches(distribution_lib.build(), feature_head.linear)._converts
