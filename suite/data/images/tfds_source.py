@@ -7,6 +7,7 @@ TFDS and tfds_builders are slow to import, so they are imported when a function 
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -197,17 +198,36 @@ def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[st
   return encoded, np.concatenate(labels), ids
 
 
+# Builders of prepared data sets: making one takes as long as reading a small data set. By name and
+# folder, with what `_written` then returned.
+_PREPARED: Dict[Tuple[str, str], Tuple[Any, Tuple[int, ...]]] = {}
+
+
 def _builder(name: str, data_dir: Optional[str]) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
 
   import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
-  builder = tfds.builder(name, data_dir=str(tfds_builders.status.data_directory(data_dir)))
+  key = name, str(tfds_builders.status.data_directory(data_dir))
+  if key in _PREPARED and _written(_PREPARED[key][0]) == _PREPARED[key][1]:
+    return _PREPARED[key][0]
+  builder = tfds.builder(name, data_dir=key[1])
+  if builder.info.splits and _written(builder):
+    _PREPARED[key] = builder, _written(builder)
   rehearsed = rehearsal.current()
   if rehearsed is None or builder.info.splits:
     return builder
   title = name if "/" in name else f"{name}/{builder.builder_config.name}"
   rehearsed.missing[title] = why_missing(title, data_dir=data_dir)
   return stand_in.of(name, builder) or builder
+
+
+def _written(builder: Any) -> Tuple[int, ...]:
+  """Changes whenever the data set is prepared anew; () if it is not there."""
+  try:
+    facts = os.stat(os.path.join(builder.data_dir, "dataset_info.json"))
+  except OSError:
+    return ()
+  return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 def _label_facts(name: str, features: Any) -> LabelFacts:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import tensorflow_datasets as tfds
 
 from suite.data.images import image_ops
 from suite.data.images import image_store
@@ -66,6 +68,23 @@ def test_the_version_is_the_builders(pictures_dir):
   name = "suite_test_pictures/mixed"
   builder = tfds_source.open_split(name, "train", data_dir=pictures_dir).builder
   assert tfds_source.version(name, data_dir=pictures_dir) == str(builder.version)
+
+
+def test_a_data_set_that_is_prepared_anew_is_read_anew(tmp_path):
+  def prepared(version):
+    builder = tfds.testing.DummyDataset(data_dir=tmp_path / version)
+    builder.download_and_prepare()
+    return builder
+
+  name, used = "dummy_dataset", tmp_path / "used"
+  shutil.copytree(prepared("first")._data_dir_root, used)
+  first = tfds_source._builder(name, str(used))
+  assert tfds_source._builder(name, str(used)) is first
+  shutil.rmtree(used)
+  assert not tfds_source._written(first)
+  shutil.copytree(prepared("second")._data_dir_root, used)
+  second = tfds_source._builder(name, str(used))
+  assert second is not first and second.info.splits["train"].num_examples == 3
 
 
 def test_what_cannot_be_read_says_what_to_do(pictures_dir, tmp_path):
