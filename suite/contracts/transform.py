@@ -32,7 +32,10 @@ class Transform(Protocol):
 
 
 class Storage(Protocol):
-  """How a learner keeps the examples that its compiled steps gather; immutable and hashable."""
+  """How a learner keeps the examples that its compiled steps gather; immutable and hashable.
+
+  One whose examples are numbers, int64 [], of what it keeps elsewhere has `holds_numbers`.
+  """
 
   @property
   def shape(self) -> tuple[int, ...]:

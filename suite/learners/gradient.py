@@ -62,6 +62,7 @@ from suite.training.gradient import task_nets
 from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
+from suite.training.memories import rows_on_disk
 from suite.training.objectives import objective as objective_lib
 
 Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
@@ -74,18 +75,17 @@ class GradientLearner(tf.Module):
   """A composition that trains by gradients; see the module.
 
   Args:
-    transform: of images, or `feature_set.Features`.
-    net: what is trained besides the head, see `trainable_parts`.
+    transform: of images, or `feature_set.Features`. net: what is trained, see `trainable_parts`.
     head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
-    memory: of examples; see the module.
+    memory: of examples; see the module. replay_batch: R, rows of it that each step takes besides.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
-    replay_batch: R, rows of the memory that each step takes besides.
     reset: whether each phase starts from new weights.
     schedule: of the rate within a phase. optimizer: `sgd.Momentum`, or a Keras optimizer.
     epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
     base: how the first classes are learned, if not like others; see `composition.Base`.
     meta: meta-training of the network on the first classes, task or bucket; see `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
+    examples_on: where buckets, and a memory of them, are kept: "device", or "disk".
   """
 
   # `predict` stays one graph, whose variables training changes.
@@ -111,6 +111,7 @@ class GradientLearner(tf.Module):
       base: composition.Base | None = None,
       meta: fomaml.FirstOrder | None = None,
       observe_batch: int | None = None,
+      examples_on: str = "device",
   ):
     super().__init__()
     optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule == _CONSTANT)
@@ -120,7 +121,7 @@ class GradientLearner(tf.Module):
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
         self.head, self.objective, memory, train_on, replay_batch, optimizer, bool(meta),
-        net.augments, batch_size)
+        net.augments, batch_size, examples_on)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
         train_on, replay_batch, epochs, batch_size, rate, schedule,
@@ -167,8 +168,8 @@ class GradientLearner(tf.Module):
     spec, self._storage = self.net.code_spec(), None
     if self.net.augments or self.net.is_identity:
       plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
-      self._storage = example_storage.of(self.transform, as_evaluated=plain and self.see is None)
-      spec = tf.TensorSpec(self._storage.shape, spec.dtype if self.see is None else tf.int64)
+      self._storage, spec = self._composition.storage(
+          example_storage.of(self.transform, as_evaluated=plain and self.see is None), spec)
     if self.memory is not None:
       shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
       self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
@@ -217,9 +218,9 @@ class GradientLearner(tf.Module):
       raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
                        "Leave base out of fluid.run, and set base_is_known.")
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
-    parts = [experience.train]
-    if not (as_base or self.watched is not None or self._holds_numbers):
-      parts.append(experience.dev)
+    alone = as_base or self.watched is not None or self._holds_numbers
+    parts = [experience.train, *([] if alone else [experience.dev])]
+    rows_on_disk.begin_event(self._storage, context.store)
     read = example_arrays.read(parts, task, self.transform, self._storage)
     record: dict[str, Any] = {}
     if is_first and self.meta is not None:

@@ -48,6 +48,7 @@ from suite.training.memories import biased_reservoir
 from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.memories import rows_on_disk
 from suite.training.objectives import agem
 from suite.training.objectives import ewc
 from suite.training.objectives import lwf
@@ -174,9 +175,11 @@ def on_images(folder: pathlib.Path) -> dict[str, Learn]:
   """Candidates on images; Keras' side has no crops, mirrors or weight decay."""
   shape = (IMAGE_SIZE, IMAGE_SIZE, 3)
   model = tf.keras.Sequential([resnet.resnet18(image_shape=shape), tf.keras.layers.Dense(CLASSES)])
-  return {"Keras fit, ResNet-18": keras_fit(model, 1), "fine-tuning, ResNet-18": suite(
-      folder, 1, transform=clear_transform.Clear(IMAGE_SIZE),
-      net=trainable_parts.AllLayers(resnet.resnet18), optimizer=sgd.Momentum(0.9, DECAY))}
+  return {"Keras fit, ResNet-18": keras_fit(model, 1), **{
+      f"fine-tuning, ResNet-18, images on {place}": suite(
+          folder / place, 1, transform=clear_transform.Clear(IMAGE_SIZE), examples_on=place,
+          net=trainable_parts.AllLayers(resnet.resnet18), optimizer=sgd.Momentum(0.9, DECAY))
+      for place in rows_on_disk.PLACES}}
 
 
 def matrices(data: Sequence[feature_set.FeatureSet]) -> dict[str, Callable[[], int]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,9 @@ _BATCH = 256
 
 
 class Examples(NamedTuple):
-  """images: uint8 [N, S, S, 3], or as stored; or features float32 [N, D]. labels: [N]."""
+  """images: uint8 [N, S, S, 3], or as stored, such as numbers int64 [N]; or features float32
+  [N, D]. labels: [N].
+  """
 
   images: np.ndarray
   labels: np.ndarray
@@ -39,15 +41,20 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
          ) -> Examples:
   """The examples of image or feature sets of a task, one set after the other.
 
-  They are as `transform.evaluate` makes them, or as `storage` keeps them, if given.
+  They are as `transform.evaluate` makes them, or as `storage` keeps them, if given. A storage with
+  a method `keep`, such as one on disk, is given all batches [n, ...] and returns what stands for
+  their examples, [N, ...].
   """
-  prepare = transform if storage is None else example_storage.Storing(storage)
+  prepare = transform if storage is None else example_storage.Storing(
+      getattr(storage, "form", storage))
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):
       raise ValueError(f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
                        f"{task.key!r} is {task.kind} with {task.num_classes}. All buckets share "
                        "one list of classes; map the labels to it.")
-  images = np.concatenate([_images(part, transform, prepare) for part in sets])
+  batches = (batch for part in sets for batch in _images(part, transform, prepare))
+  keep = getattr(storage, "keep", None)
+  images = np.concatenate(list(batches)) if keep is None else keep(batches)
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
@@ -61,16 +68,16 @@ def check_form(part: examples_lib.ExampleSet, transform: transform_lib.Transform
 
 
 def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform,
-            prepare: transform_lib.Transform) -> np.ndarray:
+            prepare: transform_lib.Transform) -> Iterator[np.ndarray]:
+  """The examples of a set in batches, as `prepare` evaluates them."""
   check_form(part, transform)
   if isinstance(part, feature_set.FeatureSet):
     part.check_width(transform)
-    return part.features
-  found: List[np.ndarray] = []
+    yield part.features
+    return
   for batch in part.eval_batches(min(_BATCH, part.size), transform=prepare):
     images = batch["image"].numpy()
     if images.dtype != np.uint8 or images.shape[1:] != shape(prepare):
       raise ValueError(f"{part.name!r} became {images.dtype} {images.shape[1:]}, but uint8 "
                        f"{shape(prepare)} was expected. Use a transform of image_ops.")
-    found.append(images[batch["mask"].numpy()])
-  return np.concatenate(found)
+    yield images[batch["mask"].numpy()]

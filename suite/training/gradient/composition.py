@@ -12,11 +12,13 @@ from suite.compute import distribution as distribution_lib
 from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.memories import memory as memory_lib
+from suite.training.memories import rows_on_disk
 from suite.training.objectives import objective as objective_lib
 
 STRATEGIES = ("one_device", "mirrored")
@@ -63,6 +65,7 @@ class Composition:
   has_meta: bool
   augments: bool
   batch_size: int
+  examples_on: str = rows_on_disk.DEVICE
 
   def check(self) -> None:
     """Refuses combinations that make no sense, whatever the data."""
@@ -98,6 +101,9 @@ class Composition:
         self.objective) is not objective_lib.Objective:
       raise ValueError(f"GradientLearner was given the objective {objective} and the head CwrStar, "
                        "which freezes what the objective guards. Give one of them.")
+    if self.examples_on not in rows_on_disk.PLACES:
+      raise ValueError(f"GradientLearner.examples_on is {self.examples_on!r}; allowed are "
+                       f"{', '.join(map(repr, rows_on_disk.PLACES))}.")
     if not hasattr(self.optimizer, "build"):
       raise ValueError(f"GradientLearner.optimizer is {self.optimizer!r}; give sgd.Momentum(), or "
                        "optimizers.Keras(make) with a make that returns a "
@@ -118,6 +124,8 @@ class Composition:
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
     self._check_devices(context.distribution)
+    if self.examples_on == rows_on_disk.DISK:
+      self._check_disk(context.delivery)
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")
@@ -135,6 +143,32 @@ class Composition:
       raise refusals.RefusedError(
           f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
           f"head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
+
+  def storage(self, form: transform_lib.Storage, code: tf.TensorSpec
+              ) -> tuple[transform_lib.Storage, tf.TensorSpec]:
+    """The storage of examples in this form, and the shape and type of one that it keeps.
+
+    Args:
+      code: of examples as the trained part takes them.
+    """
+    if self.examples_on == rows_on_disk.DISK:
+      form = rows_on_disk.RowsOnDisk(form, code.dtype)
+    is_number = getattr(form, "holds_numbers", False)
+    return form, tf.TensorSpec(form.shape, tf.int64 if is_number else code.dtype)
+
+  def _check_disk(self, delivery: str) -> None:
+    if delivery == deliveries.SEQUENCE:
+      raise refusals.RefusedError(
+          "GradientLearner.examples_on is 'disk', which is for buckets and tasks; a sequence on "
+          "disk is one of sample numbers (numbered_samples.Samples). Leave examples_on out.")
+    if self.has_meta:
+      raise refusals.RefusedError(
+          "GradientLearner.examples_on is 'disk', but meta-training draws its tasks from examples "
+          "in memory. Leave examples_on or meta out.")
+    if not self.augments:
+      raise refusals.RefusedError(
+          "GradientLearner.examples_on is 'disk', but its net trains on codes of examples, which "
+          "stay on the device. Take the net AllLayers, or leave examples_on out.")
 
   def _check_devices(self, distribution: distribution_lib.Distribution) -> None:
     if distribution.name not in STRATEGIES:
