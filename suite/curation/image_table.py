@@ -98,7 +98,7 @@ def read(path: pathlib.Path) -> ImageTable:
   lacking = [name for name in (ID, TIME) if name not in names]
   if lacking or len(set(names)) < len(names):
     raise errors.CurationError(f"{path} has the columns {names}; each must be there once, and "
-                               f"{ID!r} and {TIME!r} among them.")
+                               f"{ID!r} and {TIME!r} among them. Add or rename them.")
   ids = _ids(path, columns.column(ID).to_pylist())
   return ImageTable(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
 
@@ -107,7 +107,8 @@ def read_columns(path: pathlib.Path) -> pa.Table:
   """Reads all columns of a .csv or .parquet table; cells of a .csv as text."""
   readers = {".csv": _read_csv, ".parquet": parquet.read_table}
   if path.suffix not in readers:
-    raise errors.CurationError(f"{path} is neither .csv nor .parquet.")
+    raise errors.CurationError(f"{path} is neither .csv nor .parquet; give the table as "
+                               "one of them.")
   try:
     return readers[path.suffix](path)
   except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
@@ -146,12 +147,12 @@ def _ids(path: pathlib.Path, values: list[Any]) -> np.ndarray:
 
 def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray:
   found = np.array([seconds(value) for value in values])
-  missing = ids[np.isnan(found)].tolist()
+  missing = np.flatnonzero(np.isnan(found)).tolist()
   if missing:
     raise errors.CurationError(
         f"{path}: {len(missing)} of {len(ids)} images have no usable {TIME!r}: "
-        f"{errors.some(missing)}. Give seconds since 1970 or an ISO 8601 time, or leave those "
-        "images out of both the table and the features.")
+        f"{errors.some(ids[missing])}, the first {values[missing[0]]!r}. Give seconds since 1970 "
+        "or an ISO 8601 time, or leave those images out of both the table and the features.")
   return found
 
 

@@ -86,8 +86,8 @@ def _item(where: str, line: Mapping[str, str], sheets: Mapping[tuple[int, str], 
   try:
     found = Item(int(line["bucket"]), line["class"], line["id"])
   except ValueError:
-    raise errors.CurationError(f"{where} has the bucket {line['bucket']!r}, which is no number."
-                               ) from None
+    raise errors.CurationError(f"{where} has the bucket {line['bucket']!r}, which is no number. "
+                               "Use the file as it was downloaded from the sheets.") from None
   key = sheets.get((found.bucket, found.label))
   if key is None:
     raise errors.CurationError(f"{where}: there is no sheet of class {found.label!r} in bucket "
@@ -104,12 +104,12 @@ def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:
   everyone: set[str] = {reviewer for votes in ballots.values() for reviewer in votes}
   short = [item for item, votes in ballots.items() if len(votes) < minimum]
   if short:
-    absent = sorted(everyone - set(ballots[short[0]]))
+    names = ", ".join(sorted(everyone - set(ballots[short[0]])))
     raise errors.CurationError(
         f"{len(short)} of {len(ballots)} images have fewer than {minimum} reviewers: "
-        f"{errors.some(short)}. Reviewers so far: {', '.join(sorted(everyone)) or 'none'}; of "
-        f"these {', '.join(absent) or 'nobody'} did not vote on the first. Have the sheets "
-        "finished, or ask more people.")
+        f"{errors.some(short)}. Reviewers so far: {', '.join(sorted(everyone)) or 'none'}"
+        f"{f'; of these {names} did not vote on the first' if names else ''}. Have the sheets "
+        "finished, ask more people, or set --minimum lower.")
 
 
 def compose(ballots: Ballots, decisions: Mapping[Item, str]) -> VoteResult:

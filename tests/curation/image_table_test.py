@@ -43,8 +43,8 @@ def test_a_parquet_table_says_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("id,timestamp\na,\nb,5\nc,soon\n", "2 of 3 images have no usable 'timestamp': 'a', 'c'"),
-    ("id,timestamp\na,1176089237000\n", "1 of 1 images have no usable 'timestamp'"),
+    ("id,timestamp\na,\nb,5\nc,soon\n", "2 of 3 images have no usable 'timestamp': 'a', 'c', "),
+    ("id,timestamp\na,1176089237000\n", "'a', the first '1176089237000'. Give seconds"),
     ("id,timestamp\na,nan\n", "no usable"), ("id,timestamp\na,inf\n", "no usable"),
     ("id,timestamp\na,1\nb,2\na,3\nb,4\n", "2 ids occur more than once: 'a', 'b'"),
     ("id,timestamp\n,1\n", "1 ids cannot be names of files: ''"),

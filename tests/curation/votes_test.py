@@ -73,6 +73,8 @@ def test_missing_reviewers_are_named():
                                                  r".*far: ann, bob, cid; of these cid did not"):
     votes_lib.check_reviewers(ballots)
   votes_lib.check_reviewers(ballots, 2)
+  with pytest.raises(errors.CurationError, match="so far: ann, bob. Have .* set --minimum lower"):
+    votes_lib.check_reviewers({_B: ballots[_B]})
 
 
 def test_decisions_are_on_flagged_images_only(tmp_path):

@@ -87,7 +87,8 @@ def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
   if empty:
     raise errors.CurationError(
         f"Nothing was accepted of the classes {errors.some(empty)}. Rephrase their queries, "
-        f"decide on {voting.ANOTHER_LOOK} if they were flagged, or leave them out.")
+        f"decide on {voting.ANOTHER_LOOK} if they were flagged, ask one more reviewer if they are "
+        f"ties of {voting.DISPUTED}, or leave them out.")
   buckets = sorted({bucket for bucket, _ in found})
   lacking = [(bucket, name) for bucket in buckets for name in names if (bucket, name) not in found]
   for bucket, name in lacking:

@@ -100,7 +100,8 @@ def _scored(ballots: votes_lib.Ballots, gold: gold_questions.Answers, min_gold: 
 def _say(outcome: votes_lib.VoteResult, disputed: int, ties: int) -> None:
   if disputed:
     logging.info("Reviewers disagree on %d images, which the majority decides; %d are ties, which "
-                 "are rejected. See %s.", disputed, ties, DISPUTED)
+                 "are rejected%s. See %s.", disputed, ties,
+                 " unless one more reviewer votes on them" if ties else "", DISPUTED)
   if outcome.flagged:
     logging.warning("%d flagged images are excluded until they are decided on; see %s.",
                     len(outcome.flagged), ANOTHER_LOOK)
