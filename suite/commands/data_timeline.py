@@ -110,7 +110,8 @@ def _warnings(plan: Any) -> list[str]:
   found = []
   if single and len(known) > 1:
     found.append(f"{len(single)} of {len(plan.class_names)} classes are in one bucket only: "
-                 f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}.")
+                 f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}. If that is not "
+                 "meant, give their images the label of another class, or leave them out.")
   small = [f"{one['bucket']:02d}" for one in known if one["images"] < 2]
   if small:
     found.append(f"Buckets {', '.join(small)} have fewer than 2 labeled images, so they have none "

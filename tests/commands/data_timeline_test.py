@@ -63,7 +63,8 @@ def test_what_is_prepared_is_told_and_left_alone(own, capsys):
   lines = capsys.readouterr().out.splitlines()
   assert lines[1].split() == ["01", "2010", "30", "6", "6", "0", "0"]
   assert lines[3].split() == ["03", "2012", "42", "6", "1", "0", "0"]
-  assert lines[4] == "2 of 7 classes are in one bucket only: f, g."
+  assert lines[4] == ("2 of 7 classes are in one bucket only: f, g. If that is not meant, give "
+                      "their images the label of another class, or leave them out.")
   assert lines[-1].endswith("suite run clear/table --gin_param \"DATA='timeline/mine'\"")
   assert _records(data) == before
   assert _make(table, data, "--by", "equal", "--num", "2") == 1

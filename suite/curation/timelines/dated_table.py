@@ -85,7 +85,8 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
         "leave these images out with --skip_undated.")
   kept = np.setdiff1d(np.arange(len(given)), empty).tolist()
   if not kept:
-    raise errors.CurationError(f"{path}: none of its {len(given)} images has a time.")
+    raise errors.CurationError(f"{path}: none of its {len(given)} images has a time. Fill in the "
+                               "column 'time'.")
   times = np.array([dates.seconds(given[row]) for row in kept])
   wrong = [row for row, at in zip(kept, times) if np.isnan(at)]
   if wrong:
@@ -122,7 +123,7 @@ def _buckets(path: pathlib.Path, columns: pa.Table, kept: Sequence[int],
   wrong = [row for row in kept if not texts[row].isdecimal()]
   if wrong:
     raise errors.CurationError(f"{path}: {len(wrong)} buckets are no whole numbers: {say(wrong)}, "
-                               f"the first {texts[wrong[0]]!r}.")
+                               f"the first {texts[wrong[0]]!r}. Number them from 1.")
   return np.array([int(texts[row]) for row in kept], np.int64)
 
 
