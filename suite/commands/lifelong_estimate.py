@@ -42,7 +42,7 @@ def add_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--seed", type=int, default=0, metavar="S",
                       help="another one asks other questions (0)")
   action.add_argument("--factors", type=int, nargs="+", metavar="K",
-                      help="numbers of factors to average over (1 4 16 32)")
+                      help="numbers of factors to average over (1 4 16 32 64)")
   action.add_argument("--probabilities", type=pathlib.Path, metavar="FILE",
                       help="write what is predicted of every sample, csv")
   action.add_argument("--groups", type=pathlib.Path, metavar="FILE",

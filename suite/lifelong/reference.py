@@ -32,7 +32,7 @@ Predict = Callable[[np.ndarray], np.ndarray]
 CacheError = accuracy_cache.CacheError
 
 FILE = "prepared.npz"
-_VERSION = "1"
+_VERSION = "2"
 _MOST = 0.5
 _SAVED = 1_000_000  # Of fewer known answers the preparation takes a moment and is not saved.
 _FIRST = 64  # Number of answers before the interval's width is checked first.

@@ -115,6 +115,19 @@ def test_groups_and_their_pairs_are_features(answers):
   assert np.mean(fit.answers() == np.arange(800) % 2) == 1
 
 
+def test_the_ridge_prior_is_that_of_a_regression_on_the_known_answers(answers):
+  model = factor_model.build(answers[:30].sum(0, dtype=np.uint8), lambda s: answers[:30, s],
+                             num_factors=[4])
+  loadings, number = model.arrays["loadings"], int(model.arrays["num"]) - 1
+  assert not model.arrays[f"weights{number}"].size
+  weights = np.random.default_rng(0).normal(size=4)
+  of_answers = loadings @ weights  # logit = u' (a - mean), u = loadings w.
+  precision = model.arrays[f"precision{number}"]
+  assert weights @ precision[1:, 1:] @ weights == pytest.approx(
+      30 * of_answers @ of_answers, rel=1e-4)
+  assert not precision[0, 1:].any()
+
+
 def test_a_subset_has_the_means_of_the_factors_and_honest_errors(answers):
   counts = answers[:30].sum(0, dtype=np.uint8)
   found = subsets.choose(counts, lambda s: answers[:30, s], 30, 96, draws=16)

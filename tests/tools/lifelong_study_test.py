@@ -24,14 +24,16 @@ def test_the_scores_of_one_model_by_hand(tool):
       return estimator_lib.Estimate(np.array([1, 0, 0, 0, 1], np.uint8), None, 0.5, (0.4, 0.7),
                                     True)
 
-  found = tool.score(Method(), truth[None], truth, 2, ())
+  found = tool.score(Method(), np.stack([truth, truth]), truth, 2, ())
   # One of five is wrong, one of the three that were not asked; of these two of three are right.
-  np.testing.assert_allclose(found, (0.2, 1 / 3, 0.1, 1, 0.3, 1, 1 / 3), atol=1e-12)
+  # Sort & Search puts samples 0, 1 and 4 first. Of its answers at 0 and 2 the first is right: the
+  # cut is halfway, and all three that were not asked are right.
+  np.testing.assert_allclose(found, (0.2, 1 / 3, 0.1, 1, 0.3, 1, 1 / 3, 0), atol=1e-12)
 
 
 def _scores(tool):
   def rows(unseen, supported):
-    return np.array([[0.2, one, 0.1, 1.0, 0.3, said, 0.25] for one, said in
+    return np.array([[0.2, one, 0.1, 1.0, 0.3, said, 0.25, 0.305] for one, said in
                      zip(unseen, supported)])
 
   none = [np.nan] * 4
@@ -42,6 +44,9 @@ def _scores(tool):
 def test_shares_of_models_by_hand(tool):
   scores = _scores(tool)
   assert tool.worse(scores) == {"factors": [25.0]}
+  assert tool.worse(scores, tie=0.011) == {"factors": [0.0]}
+  assert tool.worse(scores, tie=0.004, same_answers=True) == {"factors": [25.0]}
+  assert tool.worse(scores, tie=0.006, same_answers=True) == {"factors": [0.0]}
   # Better than the constant's 0.25: the first two; said of the first and the third.
   assert tool.right_verdicts(scores)["factors"] == [50.0]
   assert tool.means(scores, "unseen")["factors"] == [pytest.approx(25.25)]
@@ -74,6 +79,7 @@ def test_the_page_of_a_small_matrix(tool, tmp_path, monkeypatch):
   page = (tmp_path / "page.md").read_text()
   assert "9 real models x 300 samples: 7 random models are known, 2 others" in page
   assert "--budgets 16 32 --skip anchors" in page and "k-means" not in page.split("## Made by")[0]
-  for name in (tool.BASELINE, "factors", "factors, half adaptive", "factors, class, domain"):
+  for name in (tool.BASELINE, "factors", "factors, half adaptive", "factors, class, domain",
+               "logistic regression"):
     assert f"| {name} |" in page
   assert (tmp_path / "page.svg").read_text().startswith("<?xml")

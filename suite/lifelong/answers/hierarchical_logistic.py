@@ -4,8 +4,10 @@
 Weights w of one response (a model's answers) given features: w ~ N(mean, scale * covariance), where
 mean and covariance are those of earlier responses' weights. With few answers the weights remain
 close to the prior mean; with many they follow the data. Which features and which `scale` is not
-chosen: predictions are averaged, each weighted by its evidence (`mix`), since a few answers cannot
-tell which is best.
+chosen: predictions are averaged (`mix`), since a few answers cannot tell which is best. Each is
+weighted by the probability that it gives to every answer after the others (pseudo-BMA weights, Yao
+et al., 2018); the evidence, which also counts how surprising an answer is *before* most others,
+prefers too few features when there are thousands of answers.
 """
 
 from __future__ import annotations
@@ -24,10 +26,17 @@ _LEAST_SHARE = 0.01  # Candidates of a mixture that have less are left out.
 
 @dataclasses.dataclass(frozen=True)
 class Prior:
-  """Normal prior of weights [D]: mean [D] and precision (inverse covariance) [D, D]."""
+  """Normal prior of weights [D].
+
+  Attributes:
+    mean: [D].
+    precision: inverse covariance [D, D].
+    weights: [S, D], those of the earlier responses that it was estimated from.
+  """
 
   mean: np.ndarray
   precision: np.ndarray
+  weights: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros([0, 0]))
 
 
 def probabilities(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -89,7 +98,7 @@ def learn_prior(features: Callable[[int], np.ndarray], responses: np.ndarray, ri
   share = size / (num + size)
   covariance = (1.0 - share) * covariance
   covariance[np.diag_indices(size)] = diagonal
-  return Prior(weights.mean(axis=0), np.linalg.inv(covariance))
+  return Prior(weights.mean(axis=0), np.linalg.inv(covariance), weights)
 
 
 def log_evidence(features: np.ndarray, answers: np.ndarray, prior: Prior, weights: np.ndarray
@@ -103,6 +112,22 @@ def log_evidence(features: np.ndarray, answers: np.ndarray, prior: Prior, weight
       np.linalg.slogdet(prior.precision)[1] - np.linalg.slogdet(bend)[1]) / 2.0)
 
 
+def leave_one_out(features: np.ndarray, answers: np.ndarray, prior: Prior, weights: np.ndarray
+                  ) -> float:
+  """Approximates the log probability of each of n answers given the others, summed.
+
+  One Newton step from the fit takes an answer out (Rad and Maleki, 2020): its logit changes by
+  -l (a - p) / (1 - l p (1 - p)), where l is x' H^-1 x and H is the Hessian at the fit.
+  """
+  expected = probabilities(features, weights)
+  spread = expected * (1.0 - expected)
+  bend = (features * spread[:, None]).T @ features + prior.precision
+  leverage = np.einsum("nd,dn->n", features, np.linalg.solve(bend, features.T))
+  away = leverage * (answers - expected) / np.maximum(1.0 - leverage * spread, 1e-6)
+  logits = np.clip(features @ weights - away, -30.0, 30.0)
+  return -len(answers) * log_loss(answers, 1.0 / (1.0 + np.exp(-logits)))
+
+
 def covariance(features: np.ndarray, fitted: Fitted) -> np.ndarray:
   """Posterior covariance [D, D] of fitted weights, given their features [n, D] of the answers."""
   expected = probabilities(features, fitted.weights)
@@ -114,12 +139,12 @@ def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidat
         scales: Sequence[float]) -> tuple[list[Fitted], float]:
   """Fits each candidate at each scale of its prior; returns those that the answers support.
 
-  The share of each is proportional to its evidence; shares below 1% are left out.
+  The share of each is proportional to exp(`leave_one_out`); shares below 1% are left out.
 
   Returns:
     (fitted candidates, log of the mean evidence of all).
   """
-  found, evidence = [], []
+  found, evidence, loo = [], [], []
   for columns, prior in candidates:
     narrow, start = features[:, columns], prior.mean
     for scale in scales:
@@ -127,11 +152,21 @@ def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidat
       start = fit(narrow, answers, scaled, start)
       found.append(Fitted(1.0, columns, scaled, start))
       evidence.append(log_evidence(narrow, answers, scaled, start))
-  shares = np.exp(np.array(evidence) - max(evidence))
+      loo.append(leave_one_out(narrow, answers, scaled, start))
+  return shared(found, loo), mean_evidence(evidence)
+
+
+def shared(found: Sequence[Fitted], log_weights: Sequence[float]) -> list[Fitted]:
+  """Gives fitted candidates shares in proportion to their weights, and leaves out small ones."""
+  shares = np.exp(np.array(log_weights) - max(log_weights))
   shares = np.where(shares >= _LEAST_SHARE * shares.sum(), shares, 0.0)
   shares = shares / shares.sum()
-  return ([one._replace(share=float(share)) for one, share in zip(found, shares) if share],
-          float(special.logsumexp(evidence)) - float(np.log(len(evidence))))
+  return [one._replace(share=float(share)) for one, share in zip(found, shares) if share]
+
+
+def mean_evidence(evidence: Sequence[float]) -> float:
+  """Log of the mean of some evidences, which are given as logs."""
+  return float(special.logsumexp(evidence)) - float(np.log(len(evidence)))
 
 
 def constant_evidence(answers: np.ndarray) -> float:

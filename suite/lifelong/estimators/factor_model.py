@@ -6,9 +6,13 @@ features of a sample are K factors of the known models' answers and, where they 
 class, domain or other groups; a model is a logistic regression on these. Its weights have a normal
 prior, estimated from the weights of the known models: with few answers a new model is close to the
 prior mean, whose leading factor is the single order of difficulty, and with many answers the data
-dominate. Regressions with 1 to 32 factors, with and without groups and with priors of several
-widths are averaged, weighted by their evidence. A known model has contributed to the factors; its
-own contribution is taken out before its weights are fitted, since a new model has none.
+dominate. Regressions with 1 to 64 factors, with and without groups and with priors of several
+widths are averaged, weighted by how well they predict. The one with most factors has the prior of a
+ridge regression on the known models' answers themselves. A known model has contributed to the
+factors; its own contribution is taken out before its weights are fitted, since a new model has
+none. Up to 256
+answers the prior is not normal but has a component at each known model (`kernel_prior`), and below
+1,024 the predictions of single samples are shrunk towards Sort & Search (`step_shrinkage`).
 
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
 that are a random sample (a regression estimate); its interval follows from the held-out residuals,
@@ -27,20 +31,28 @@ from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import kernel_prior
 from suite.lifelong.answers import nested_ranks
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import step_shrinkage
 
-NUM_FACTORS = (1, 4, 16, 32)
+NUM_FACTORS = (1, 4, 16, 32, 64)
 # Largest number of samples for moments, for priors and for averaging predictions; of more samples
 # an evenly spaced subset is used. The mean of 65,536 samples is accurate to 0.1 points.
 _MOMENTS, _PRIOR, _POOL = 1 << 16, 1 << 13, 1 << 16
 _MODELS = 256  # Largest number of models that the priors are estimated from.
 # Largest number of answers to weight regressions by: with more answers the shares hardly change.
-_CHOICE = 1 << 11
+_CHOICE = 1 << 12
 _SCALES = (0.3, 1.0, 3.0)
+# Largest number of answers for the kernel prior; with more its shape hardly matters.
+_FEW = 1 << 8
+_BANDWIDTHS, _WIDE = (0.1, 0.3, 0.6), (3.0,)
+_MIDDLE = 16  # Largest number of factors to learn from how much predictions are shrunk.
 _RIDGE = 3.0
+_MOST_LEARNED = 32  # Largest number of factors for a learned prior.
+_ANSWERS_RIDGE = 30.0  # Penalty of weights of the known models' answers.
 _ROUNDS = 16  # Number of times that informative samples are chosen.
 _CANDIDATES = 1 << 12  # Least number of samples to choose informative ones from.
 _PRODUCTS = 200  # Largest number of pairs of values of two groups to have a weight each.
@@ -60,13 +72,19 @@ class FactorModel:
     self._groups = _groups(groups, num_samples)
     self._candidates = [hierarchical_logistic.Candidate(
         arrays[f"columns{index}"], hierarchical_logistic.Prior(
-            arrays[f"mean{index}"], arrays[f"precision{index}"]))
+            arrays[f"mean{index}"], arrays[f"precision{index}"], arrays[f"weights{index}"]))
                         for index in range(int(arrays["num"]))]
+    self._learned = [one for one in self._candidates if one.prior.weights.size]
 
   def features(self, samples: np.ndarray) -> np.ndarray:
     """Features of samples [n]: 1, one-hot groups, factors; float64 [n, D]."""
-    return _features(self._groups, samples, self._columns(samples), self.arrays["means"],
-                     self.arrays["loadings"])
+    return self.features_and_counts(samples)[0]
+
+  def features_and_counts(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Features [n, D] of samples [n], and how many known models solve each, int64 [n]."""
+    columns = self._columns(samples)
+    return (_features(self._groups, samples, columns, self.arrays["means"],
+                      self.arrays["loadings"]), columns.sum(axis=0, dtype=np.int64))
 
   def fit(self, samples: np.ndarray, answers: np.ndarray,
           sample: random_sample.RandomSample | None) -> Fit:
@@ -77,27 +95,38 @@ class FactorModel:
       answers: [n].
       sample: which of them are a random sample of all samples; None: none are.
     """
-    columns = self._columns(samples)
-    features = _features(self._groups, samples, columns, self.arrays["means"],
-                         self.arrays["loadings"])
+    features, counts = self.features_and_counts(samples)
     # By difficulty, as the folds need it.
-    order = np.lexsort((samples, -columns.sum(axis=0, dtype=np.int64)))
+    order = np.lexsort((samples, -counts))
     step = max(1, len(order) // _CHOICE)
     some = order[step // 2::step]
     answers = np.asarray(answers, np.float64)
+    cut = step_shrinkage.find_cut(counts, samples, answers)
+    constant = hierarchical_logistic.constant_evidence(answers[some])
+    held_out = np.empty(len(samples))
+    if len(samples) <= _FEW:
+      mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
+                                            _WIDE)
+      held_out[order] = kernel_prior.held_out(features[order], answers[order], self._learned,
+                                              _BANDWIDTHS, _WIDE)
+      return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
+                 cut)
     mixture, evidence = hierarchical_logistic.mix(features[some], answers[some], self._candidates,
                                                   _SCALES)
-    evidence -= hierarchical_logistic.constant_evidence(answers[some])
     if step > 1:
       mixture = [one._replace(weights=hierarchical_logistic.fit(
           features[:, one.columns], answers, one.prior, one.weights)) for one in mixture]
-    held_out = np.empty(len(samples))
     held_out[order] = hierarchical_logistic.held_out(features[order], answers[order], mixture)
-    return Fit(self, samples, answers, mixture, features, held_out, sample, evidence)
+    return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
+               cut)
 
   def pool(self) -> np.ndarray:
     """Features of the samples that predictions are averaged over."""
     return self.arrays["pool"]
+
+  def pool_counts(self) -> tuple[np.ndarray, np.ndarray]:
+    """How many known models solve each of these samples, and the samples."""
+    return self.arrays["pool_counts"], self.arrays["pool_samples"]
 
 
 class Fit:
@@ -110,12 +139,17 @@ class Fit:
 
   def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
                mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
-               held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float):
-    """`evidence`: log odds of the predictions against one probability for all samples."""
+               held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float,
+               cut: step_shrinkage.Cut):
+    """`evidence`: log odds of the predictions against one probability for all samples; `cut`: that
+    of Sort & Search in the answers."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
     self._sample = sample
     num, total = len(samples), model.num_samples
-    mean = float(np.mean(hierarchical_logistic.predict(model.pool(), mixture), dtype=np.float64))
+    likely = hierarchical_logistic.predict(model.pool(), mixture)
+    mean = float(np.mean(likely, dtype=np.float64))
+    self._shrinkage = step_shrinkage.fit(
+        cut, step_shrinkage.at(model.arrays["strengths"], num), likely, *model.pool_counts())
     if sample is None:
       fitted = float(hierarchical_logistic.predict(features, mixture).sum())
       value = float(np.clip((answers.sum() + total * mean - fitted) / total, 0.0, 1.0))
@@ -137,14 +171,17 @@ class Fit:
   def probabilities(self, samples: np.ndarray) -> np.ndarray:
     """Probabilities of correct answers to samples [n]: float64 [n]; as observed where known."""
     samples = np.asarray(samples, np.int64)
-    return self._kept(samples, hierarchical_logistic.predict(
-        self._model.features(samples), self._mixture))
+    features, counts = self._model.features_and_counts(samples)
+    return self._kept(samples, self._shrinkage.apply(
+        hierarchical_logistic.predict(features, self._mixture), counts, samples))
 
   def answers(self) -> np.ndarray:
     """More probable answer to every sample: uint8 [N]."""
     size, block = self._model.num_samples, _POOL
     if size <= block:  # The pool holds all features.
-      likely = hierarchical_logistic.predict(self._model.pool(), self._mixture)
+      likely = self._shrinkage.apply(
+          hierarchical_logistic.predict(self._model.pool(), self._mixture),
+          *self._model.pool_counts())
       return (self._kept(np.arange(size), likely) > 0.5).astype(np.uint8)
     found = np.empty(size, np.uint8)
     for start in range(0, size, block):
@@ -212,7 +249,8 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
     columns: samples [n] -> answers of the known models uint8 [M, n].
     groups: int [N] each: class, domain or another attribute of every sample. Of two, pairs of
       values have weights, too, if there are 200 at most.
-    num_factors: numbers of factors to average over.
+    num_factors: numbers of factors to average over, each with a learned prior up to 32; the
+      largest also, or only, with a ridge prior.
   """
   order = rank_order.RankOrder(counts)
 
@@ -223,7 +261,8 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
 
   factors = answer_factors.build(columns, even(_MOMENTS), max(num_factors))
   found = factors.loadings.shape[1]
-  sizes = sorted({min(size, found) for size in num_factors})
+  sizes = sorted({min(size, found, _MOST_LEARNED) for size in num_factors})
+  middle = max([size for size in sizes if size <= _MIDDLE], default=sizes[0])
   grouped = _groups(groups, len(counts))
   sample = even(_PRIOR)
   responses = columns(sample)
@@ -231,6 +270,13 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
   some = np.unique(np.linspace(0, len(responses) - 1, min(len(responses), _MODELS)).astype(int))
   first, arrays = features.shape[1] - found, {"means": factors.means, "loadings": factors.loadings}
   number = 0
+
+  def add(chosen: np.ndarray, prior: hierarchical_logistic.Prior) -> None:
+    nonlocal number
+    arrays.update({f"columns{number}": chosen, f"mean{number}": prior.mean,
+                   f"precision{number}": prior.precision, f"weights{number}": prior.weights})
+    number += 1
+
   for width, size in itertools.product(_widths(grouped), sizes):
     chosen = np.concatenate([np.arange(width), first + np.arange(size)])
     narrow = features[:, chosen]
@@ -242,12 +288,19 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
       return rest
 
     prior = hierarchical_logistic.learn_prior(without_own, responses[some], _RIDGE)
-    arrays.update({f"columns{number}": chosen, f"mean{number}": prior.mean,
-                   f"precision{number}": prior.precision})
-    number += 1
+    add(chosen, prior)
+    if size == sizes[-1]:
+      add(np.concatenate([np.arange(width), first + np.arange(found)]),
+          _ridge_prior(prior, width, factors.loadings))
+    if width == 1 and size == middle:
+      arrays["strengths"] = step_shrinkage.learn(
+          without_own, responses[some], responses.sum(axis=0, dtype=np.int64), prior,
+          _BANDWIDTHS[1])
   pool = even(_POOL)
-  arrays["pool"] = _features(grouped, pool, columns(pool), factors.means, factors.loadings
+  answers = columns(pool)
+  arrays["pool"] = _features(grouped, pool, answers, factors.means, factors.loadings
                              ).astype(np.float32)
+  arrays["pool_counts"] = answers.sum(axis=0, dtype=np.int64)
   arrays["pool_samples"], arrays["num"] = pool, np.array(number)
   return FactorModel(len(counts), columns, arrays, groups)
 
@@ -258,6 +311,22 @@ def _features(groups: Sequence[_Group], samples: np.ndarray, columns: np.ndarray
   parts += [group.one_hot(samples) for group in groups]
   parts.append(columns.T.astype(np.float32) @ loadings - means @ loadings)
   return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
+def _ridge_prior(learned: hierarchical_logistic.Prior, width: int, loadings: np.ndarray
+                 ) -> hierarchical_logistic.Prior:
+  """Prior of a ridge regression on the known models' answers, as one of K factors' weights.
+
+  Weights u = sum of w_k loadings[:, k] of the answers have the penalty r |u|^2 / 2 =
+  r sum of w_k^2 |loadings[:, k]|^2 / 2, since loadings are orthogonal. The weights of the first
+  `width` columns, and the mean, are as learned.
+  """
+  size = width + loadings.shape[1]
+  precision, mean = np.zeros([size, size]), np.zeros(size)
+  precision[:width, :width] = np.linalg.inv(np.linalg.inv(learned.precision)[:width, :width])
+  precision[range(width, size), range(width, size)] = _ANSWERS_RIDGE * np.sum(loadings**2, axis=0)
+  mean[:len(learned.mean)] = learned.mean
+  return hierarchical_logistic.Prior(mean, precision)
 
 
 def _widths(groups: Sequence[_Group]) -> list[int]:

@@ -88,6 +88,23 @@ def test_a_mixture_goes_with_the_answers():
       for one in few))
 
 
+def test_leave_one_out_by_fitting_again_without_each_answer():
+  features, answers = _problem(40)
+  prior = hierarchical_logistic.Prior(np.array([0.0, 0.5, -0.5]), 0.5 * np.eye(3))
+  weights = hierarchical_logistic.fit(features, answers, prior)
+  exact = 0.0
+  for index in range(40):
+    rest = np.arange(40) != index
+    chance = hierarchical_logistic.probabilities(
+        features[index:index + 1], hierarchical_logistic.fit(features[rest], answers[rest], prior))
+    exact -= hierarchical_logistic.log_loss(answers[index:index + 1], chance)
+  found = hierarchical_logistic.leave_one_out(features, answers, prior, weights)
+  assert found == pytest.approx(exact, abs=0.1)
+  seen = -40 * hierarchical_logistic.log_loss(
+      answers, hierarchical_logistic.probabilities(features, weights))
+  assert exact < seen - 0.5  # What it must not be.
+
+
 def test_held_out_probabilities_have_not_seen_their_answer():
   features, answers = _problem(20)
   prior = hierarchical_logistic.Prior(np.zeros(3), np.eye(3))
