@@ -124,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument("--every", type=int, default=1, help="estimate every n-th model only")
   parser.add_argument("--budgets", type=int, nargs="+", default=BUDGETS)
   parser.add_argument("--skip", default="", help="leave out methods whose names contain it")
+  parser.add_argument("--methods", nargs="+", choices=list(METHODS), metavar="METHOD",
+                      help=f"these only, and {BASELINE}")
   parser.add_argument("--jobs", type=int, default=1, help="number of splits to run at a time")
   args = parser.parse_args(arguments)
   began = time.monotonic()
@@ -132,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   # Spawned processes: forked ones may hang in TensorFlow's threads.
   with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
     one = functools.partial(study, answers, groups, args.known, args.every, args.budgets,
-                            args.skip)
+                            args.skip, args.methods)
     for found in pool.imap(one, range(args.splits)):
       for key, rows in found.items():
         scores.setdefault(key, []).extend(rows)
@@ -145,6 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command += f" --budgets {' '.join(map(str, args.budgets))}"
   if args.skip:
     command += f" --skip {args.skip}"
+  if args.methods:
+    command += " --methods " + " ".join(f'"{name}"' for name in args.methods)
   args.report.write_text(report(scores, answers.shape, args.known, args.splits, command,
                                 figure.name, time.monotonic() - began), encoding="utf-8")
   print(f"Wrote {args.report} and {figure}.")
@@ -163,15 +167,21 @@ def load(path: pathlib.Path) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def study(answers: np.ndarray, groups: list[np.ndarray], num_known: int, every: int,
-          budgets: Sequence[int], skip: str, split: int) -> Scores:
-  """Computes the scores of one split; methods whose names contain `skip` are left out."""
+          budgets: Sequence[int], skip: str, methods: Sequence[str] | None, split: int
+          ) -> Scores:
+  """Computes the scores of one split.
+
+  Methods whose names contain `skip`, or that are none of `methods` and not the baseline, are left
+  out.
+  """
   scores: Scores = {}
   chosen = np.random.default_rng(split).permutation(len(answers))
   known, new = answers[chosen[:num_known]], chosen[num_known::every]
   for name, make in METHODS.items():
     method, began = make(split), time.monotonic()
     more = (groups,) if name.endswith("domain") else ()
-    if (more and not groups) or (skip and skip in name):
+    if (more and not groups) or (skip and skip in name) or (
+        methods and name not in (*methods, BASELINE)):
       continue
     for budget in budgets:
       if budget in ONLY.get(name, budgets) and (
@@ -280,9 +290,9 @@ def report(scores: Scores, shape: tuple[int, ...], known: int, splits: int, comm
            figure: str, seconds: float) -> str:
   num_new, budgets = len(next(iter(scores.values()))[0]), asked(scores)
   spread = [float(np.std([100 * split[:, 0].mean() for split in scores[name, 1024]], ddof=1))
-            for name in (BASELINE, "factors")] if splits > 1 and 1024 in budgets else []
+            for name in (BASELINE, "factors") if (name, 1024) in scores] if splits > 1 else []
   spoken = (f"The standard deviation over splits at budget 1024 is {spread[0]:.2f} for Sort & "
-            f"Search (sum) and {spread[1]:.2f} for factors." if spread else "")
+            f"Search (sum) and {spread[1]:.2f} for factors." if len(spread) == 2 else "")
   return f"""# Lifelong evaluation: error against budget
 
 {shape[0]} real models x {shape[1]:,} samples: {known} random models are known, {num_new} others are

@@ -209,7 +209,9 @@ class Reference:
   def _known_counts(self) -> np.ndarray:
     if len(self.models) == self.cache.num_models:
       return self._counted.ranked()
-    correct, seen = self.cache.counts(self.models)
+    rest = sorted(set(self.cache.models) - set(self.models))
+    correct, seen = (self._counted.without(rest) if len(rest) < len(self.models) else
+                     self.cache.counts(self.models))
     if seen is None:
       return correct
     found = sample_counts.expected(correct, seen, len(self.models), self._mean)

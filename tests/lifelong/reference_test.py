@@ -55,6 +55,19 @@ def test_a_saved_preparation_is_used_until_the_cache_changes(cache, answers, mon
   assert len(builds) == 3
 
 
+def test_only_models_that_are_left_out_are_counted_again(cache, answers, monkeypatch):
+  before = lifelong.Reference(cache).questions(64).tolist()
+  (cache.folder / "questions.jsonl").unlink()
+  few = np.where(np.arange(800) < 100, answers[31], -1)
+  cache.add_models(["few"], [few])
+  read, counts = [], accuracy_cache.AccuracyCache.counts
+  monkeypatch.setattr(accuracy_cache.AccuracyCache, "counts", lambda self, models=None: (
+      read.append(models), counts(self, models))[1])
+  reference = lifelong.Reference(cache)
+  assert reference.questions(64).tolist() == before  # "few" has no part in the order.
+  assert read == [["few"]]
+
+
 def test_graded_answers_count_by_their_score(cache, answers):
   scores = 0.2 + 0.6 * answers[30]
   found = lifelong.Reference(cache).estimate(_predict(scores), 200)

@@ -83,3 +83,8 @@ def test_the_page_of_a_small_matrix(tool, tmp_path, monkeypatch):
                "logistic regression"):
     assert f"| {name} |" in page
   assert (tmp_path / "page.svg").read_text().startswith("<?xml")
+  assert tool.main([str(tmp_path / "matrix.npz"), str(tmp_path / "few.md"), "--known", "7",
+                    "--splits", "1", "--budgets", "16", "--methods", "logistic regression"]) == 0
+  few = (tmp_path / "few.md").read_text()
+  assert '--methods "logistic regression"' in few and f"| {tool.BASELINE} |" in few
+  assert "| factors" not in few

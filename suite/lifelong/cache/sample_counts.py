@@ -14,6 +14,7 @@ of evaluated ones if some are missing. A file of another cache, or a damaged one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 import os
 import pathlib
@@ -111,6 +112,19 @@ class SampleCounts:
       part = slice(start, start + _BLOCK)
       found[part] = expected(self.correct[part], self.seen[part], self.num_models, mean)
     return found
+
+  def without(self, models: Sequence[str]) -> tuple[np.ndarray, np.ndarray | None]:
+    """Number of correct and of evaluated ones [N] of the other models; None: all of them.
+
+    Only the answers of the models that are left out are read.
+    """
+    correct, seen = self.cache.counts(models)
+    left = self.num_models - len(models)
+    found = (self.correct - correct).astype(_dtype(left))
+    if self.seen is None:
+      return found, None
+    known = self.seen - (len(models) if seen is None else seen)
+    return found, None if np.all(known == left) else known.astype(np.uint16)
 
   def _forget(self) -> None:
     self.num_models, self._commits = 0, ""

@@ -74,6 +74,23 @@ def test_incremental_is_from_scratch(tmp_path, seed, missing):
     np.testing.assert_array_equal(saved.ranked(), ranked)
 
 
+@pytest.mark.parametrize("missing", [0, -1])
+def test_counts_without_some_models_are_those_of_the_others(tmp_path, missing):
+  cache = _cache(tmp_path, np.random.default_rng(0).integers(missing, 2, (6, 50)))
+  cache.add_models(["partly"], [np.where(np.arange(50) < 9, 1, -1)])
+  counts = sample_counts.SampleCounts(cache)
+  for rest in (["partly"], ["partly", cache.models[2]], cache.models[:5]):
+    others = [name for name in cache.models if name not in rest]
+    correct, seen = counts.without(rest)
+    expected, evaluated = cache.counts(others)
+    np.testing.assert_array_equal(correct, expected)
+    assert correct.dtype == expected.dtype
+    if evaluated is None:
+      assert seen is None
+    else:
+      np.testing.assert_array_equal(seen, evaluated)
+
+
 def test_by_hand(tmp_path):
   cache = _cache(tmp_path, [[1, 0, 1, -1], [1, 0, -1, -1]])
   counts = sample_counts.SampleCounts(cache)
