@@ -66,7 +66,9 @@ def _add_models(args: argparse.Namespace) -> int:
     ids: Any = found.ids
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
-    cache.add_models(found.models, found.bits(args.threshold), ids)
+    threshold = cache.agreed_threshold(args.threshold)
+    cache.add_models(found.models, found.bits(threshold), ids,
+                     threshold=threshold if found.is_graded else None)
   return _status(args)
 
 
@@ -78,7 +80,9 @@ def _add_samples(args: argparse.Namespace) -> int:
   for found in tables:
     first = cache.num_samples
     ids: Any = found.ids or range(first, first + found.answers.shape[1])
-    cache.add_samples(ids, found.bits(args.threshold), found.models)
+    threshold = cache.agreed_threshold(args.threshold)
+    cache.add_samples(ids, found.bits(threshold), found.models,
+                      threshold=threshold if found.is_graded else None)
   return _status(args)
 
 
@@ -109,13 +113,16 @@ def _status(args: argparse.Namespace) -> int:
   if args.json:
     sys.stdout.write(json.dumps({
         "models": cache.num_models, "samples": cache.num_samples, "bytes": num_bytes,
-        "evaluated": evaluated, "correct": correct, "problem": cache.problem}) + "\n")
+        "evaluated": evaluated, "correct": correct, "threshold": cache.threshold,
+        "problem": cache.problem}) + "\n")
     return 0
   lines = [f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
            f"{num_bytes / 1e6:.1f} MB"]
   if total:
     lines.append(f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%}); of "
                  f"these correct: {correct / max(1, evaluated):.1%}")
+  if cache.threshold is not None:
+    lines.append(f"graded answers count as correct from {cache.threshold:g} on")
   sys.stdout.write("\n".join([*lines, ""]))
   return 0
 

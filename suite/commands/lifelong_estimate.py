@@ -61,7 +61,7 @@ def add_format_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--filter", default="", metavar="NAME",
                       help="of lm-evaluation-harness, the filter whose answers are read")
   action.add_argument("--threshold", type=float, metavar="T",
-                      help="scores count as correct in the cache from T on")
+                      help="scores count as correct from T on (kept with the cache)")
   action.add_argument("--repeats", choices=("refuse", "mean"), default="refuse",
                       help="different answers of one model to one sample: refuse them (default), "
                       "or take the mean of repeated runs")
@@ -89,28 +89,62 @@ def estimate(args: argparse.Namespace) -> int:
   reference = lifelong.Reference(args.cache, groups=groups, seed=args.seed, **factors)
   if args.ask:
     return _ask(args, reference, models)
-  found = {name: reference.estimate_from(answers, budget=args.budget, is_random=args.random)
-           for name, answers in models.items()}
-  two = list(found.values())
-  gap = (lifelong.compare(two[0], two[1], reference.num_samples)
-         if len(two) == 2 and two[0].sample and two[1].sample else None)
+  threshold = reference.cache.agreed_threshold(args.threshold)
+
+  def estimated(answers: Mapping[str, float]) -> Any:
+    return reference.estimate_from(answers, budget=args.budget, is_random=args.random)
+
+  found = {name: estimated(answers) for name, answers in models.items()}
+  graded = [name for name, answers in models.items() if _is_graded(answers)]
+  cut = {} if threshold is None else {
+      name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
+      for name in graded}
+  gap, note = _difference(reference, found, cut, graded)
   if args.json:
-    sys.stdout.write(json.dumps(_record(reference, models, found, gap)) + "\n")
+    sys.stdout.write(json.dumps(_record(reference, models, found, cut, gap, threshold)) + "\n")
   else:
-    lines = [line for name, one in found.items()
-             for line in _summary(args, name, one, len(models[name]))]
+    lines = []
+    for name, one in found.items():
+      lines += _summary(args, name, one, len(models[name]),
+                        "mean score" if name in graded else "accuracy")
+      if name in cut:
+        lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
+                     f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
     if gap:
       names = list(found)
       lines.append(f"{names[0]} - {names[1]}: {100 * gap[0].value:+.2f} points, 95% interval "
-                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}")
+                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}{note}")
+    elif note:
+      lines.append(note)
     sys.stdout.write("\n".join([*lines, ""]))
   if args.probabilities:
     _write_probabilities(args.probabilities, reference, found)
   for name in args.keep:
-    threshold = {} if args.threshold is None else {"threshold": args.threshold}
     lifelong.add_estimated(reference.cache, name, lifelong.MemoizedModel(answers=models[name]),
-                           **threshold)
+                           args.threshold)
   return 0
+
+
+def _is_graded(answers: Mapping[str, float]) -> bool:
+  return any(0 < score < 1 for score in answers.values())
+
+
+def _difference(reference: Any, found: Mapping[str, Any], cut: Mapping[str, Any],
+                graded: Sequence[str]) -> tuple[Any, str]:
+  """Compares two models, of their scores or of their answers as bits: (difference, note)."""
+  from suite import lifelong
+  if len(found) != 2:
+    return None, ""
+  note = ""
+  if len(graded) == 1:
+    if not cut:
+      return None, (f"not compared: only the answers of {graded[0]} are graded. Say from which "
+                    "score on an answer is right: --threshold 0.5")
+    found, note = {**found, **cut}, " (of the share of correct answers)"
+  one, two = found.values()
+  if not (one.sample and two.sample):
+    return None, ""
+  return lifelong.compare(one, two, reference.num_samples), note
 
 
 def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[str, float]]
@@ -154,18 +188,23 @@ def _needed(args: argparse.Namespace, reference: Any, have: Mapping[str, float])
   return max(1, min(num, math.ceil(wanted / (1 + wanted / num) if found is None else wanted)))
 
 
-def _summary(args: argparse.Namespace, name: str, found: Any, given: int) -> list[str]:
+def _interval(found: Any) -> str:
+  if found.interval is None:
+    return " as predicted"
+  return f", 95% interval {found.interval[0]:.2%} to {found.interval[1]:.2%}"
+
+
+def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: str) -> list[str]:
   used = len(found.observed)
   ignored = f"; {given - used:,} ids are not in the cache" if given > used else ""
   predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
                  f"{found.reason}")
   if found.interval is None:
-    return [f"{name}: accuracy {found.accuracy:.2%} as predicted, from {used:,} answers{ignored}",
+    return [f"{name}: {what} {found.accuracy:.2%} as predicted, from {used:,} answers{ignored}",
             "  no interval: these are no answers to the questions (--ask FILE), and --random does "
             "not say that they are a random choice", predictions]
   low, high = found.interval
-  lines = [f"{name}: accuracy {found.accuracy:.2%}, 95% interval {low:.2%} to {high:.2%}, from "
-           f"{used:,} answers{ignored}"]
+  lines = [f"{name}: {what} {found.accuracy:.2%}{_interval(found)}, from {used:,} answers{ignored}"]
   if len(found.sample.samples) < used:
     lines.append(f"  the interval is from {len(found.sample.samples):,} of them, a random sample; "
                  "the others serve the predictions")
@@ -180,7 +219,7 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int) -> lis
 
 
 def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Mapping[str, Any],
-            gap: Any) -> dict[str, Any]:
+            cut: Mapping[str, Any], gap: Any, threshold: float | None) -> dict[str, Any]:
   rows = []
   for name, one in found.items():
     used = len(one.observed)
@@ -188,8 +227,11 @@ def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Ma
         "model": name, "accuracy": one.accuracy, "interval": one.interval, "answers": used,
         "random_answers": 0 if one.sample is None else len(one.sample.samples),
         "unknown_share": None if one.sample is None else one.sample.unknown,
-        "ignored": len(models[name]) - used, "supported": one.supported, "reason": one.reason})
-  record: dict[str, Any] = {"samples": reference.num_samples,
+        "ignored": len(models[name]) - used, "supported": one.supported, "reason": one.reason,
+        "graded": _is_graded(models[name]),
+        "correct": {"accuracy": cut[name].accuracy, "interval": cut[name].interval}
+                   if name in cut else None})
+  record: dict[str, Any] = {"samples": reference.num_samples, "threshold": threshold,
                             "known_models": len(reference.models), "models": rows}
   if gap:
     record["difference"] = {"value": gap[0].value, "interval": [gap[0].low, gap[0].high],

@@ -32,6 +32,7 @@ CacheError = reference_lib.CacheError
 Reference = reference_lib.Reference
 
 DEFAULT_BUDGET = 1024
+_THRESHOLD = 0.5
 # Of two models' answers to random questions, so many at least must be to the same samples.
 _COMMON = 0.5
 
@@ -67,16 +68,22 @@ def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
                                                              target_width=target_width)
 
 
-def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: float = 0.5) -> None:
+def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: float | None = None
+                  ) -> None:
   """Adds a model with its observed answers to the cache; all others are "not evaluated".
 
-  Scores count as correct from `threshold` on.
+  Scores count as correct from the cache's threshold on, or, if it has none, from `threshold` (0.5),
+  which the cache then keeps if some are graded.
   """
   cache = reference_lib.opened(cache)
   ids = [one for one, sample in zip(
       predict.answers, cache.sample_ids.find(list(predict.answers))) if sample >= 0]
-  row = np.array([predict.answers[one] >= threshold for one in ids], np.int8)
-  cache.add_models([name], [row], ids)
+  scores = np.array([predict.answers[one] for one in ids], np.float64)
+  agreed = cache.agreed_threshold(threshold)
+  limit = _THRESHOLD if agreed is None else agreed
+  is_graded = bool(np.any((scores > 0) & (scores < 1)))
+  cache.add_models([name], [(scores >= limit).astype(np.int8)], ids,
+                   threshold=limit if is_graded else None)
 
 
 def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET

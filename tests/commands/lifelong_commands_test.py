@@ -180,6 +180,49 @@ def test_what_is_refused_leaves_no_cache(tmp_path, capsys):
   assert json.loads(capsys.readouterr().out.splitlines()[-1])["evaluated"] == 1
 
 
+def test_graded_scores_have_the_threshold_of_the_cache(tmp_path, capsys):
+  cache, row = _cache_of(tmp_path)
+  status = ("status", "--cache", cache)
+  scores = np.where(row == 1, 0.8, 0.4)
+  for name, values in (("graded", scores), ("other", np.where(row == 1, 0.9, 0.1)), ("bits", row)):
+    (tmp_path / f"{name}.csv").write_text("id,score\n" + "".join(
+        f"{index},{value}\n" for index, value in enumerate(values[:300])))
+  (tmp_path / "known.csv").write_text("id,graded2\n" + "".join(
+      f"{index},{value}\n" for index, value in enumerate(scores)))
+  add = ("add-models", "--cache", cache, tmp_path / "known.csv")
+  estimate = ("estimate", "--cache", cache, "--random", "--answers")
+  assert _suite(*add) == 1
+  assert "'graded2' on '0'" in (said := capsys.readouterr().err) and "--threshold 0.5" in said
+  assert _suite(*estimate, tmp_path / "graded.csv") == 0
+  assert "mean score" in (out := capsys.readouterr().out) and "correct" not in out
+  assert _suite(*estimate, tmp_path / "graded.csv", tmp_path / "bits.csv") == 0
+  assert "not compared: only the answers of graded are graded" in capsys.readouterr().out
+  assert _suite(*add, "--threshold", "0.5") == 0
+  assert "graded answers count as correct from 0.5 on" in capsys.readouterr().out
+  assert accuracy_cache.AccuracyCache(cache).answers(
+      "graded2", np.arange(len(row))).tolist() == row.tolist()
+  assert _suite(*status, "--json") == 0
+  assert json.loads(capsys.readouterr().out)["threshold"] == 0.5
+  assert _suite(*estimate, tmp_path / "graded.csv", "--threshold", "0.6") == 1
+  assert "from 0.5 on; got a threshold of 0.6" in capsys.readouterr().err
+  # The mean score, and the accuracy that the same model has as bits.
+  assert _suite(*estimate, tmp_path / "graded.csv", tmp_path / "bits.csv", "--json") == 0
+  found = json.loads(capsys.readouterr().out)
+  graded, bits = found["models"]
+  assert graded["graded"] and not bits["graded"] and bits["correct"] is None
+  assert graded["correct"] == {key: bits[key] for key in ("accuracy", "interval")}
+  assert graded["interval"][0] < 0.4 + 0.4 * row.mean() < graded["interval"][1]
+  assert found["difference"]["value"] == 0 and found["threshold"] == 0.5
+  assert _suite(*estimate, tmp_path / "graded.csv", tmp_path / "other.csv") == 0
+  out = capsys.readouterr().out
+  assert out.count("from 0.5 on correct, as in the cache: accuracy") == 2
+  gap = 100 * np.mean(scores[:300] - np.where(row == 1, 0.9, 0.1)[:300])
+  assert f"graded - other: {gap:+.2f} points" in out
+  assert _suite(*estimate, tmp_path / "graded.csv", "--keep", "kept") == 0
+  assert accuracy_cache.AccuracyCache(cache).answers("kept", np.arange(300)).tolist() == (
+      row[:300].tolist())
+
+
 def test_a_subset_estimates_by_a_weighted_sum(tmp_path, capsys):
   cache, row = _cache_of(tmp_path, num_models=30)
   subset = ("subset", "--cache", cache, "--out", tmp_path / "subset.csv")

@@ -189,3 +189,19 @@ def test_samples_are_inserted_by_asking_a_few_models(tmp_path):
 
 def _predict_by_number(row):
   return lambda ids: row[ids.astype(int)]
+
+
+def test_a_model_with_scores_is_kept_at_the_threshold_of_the_cache(tmp_path):
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models(["a"], [np.array([1, 0, 1])], ["x", "y", "z"], threshold=0.7)
+  scores = lifelong.MemoizedModel(answers={"x": 0.6, "y": 0.7, "z": 1.0})
+  lifelong.add_estimated(cache, "b", scores)
+  assert cache.matrix()[1].tolist() == [0, 1, 1]
+  with pytest.raises(lifelong.CacheError, match="from 0.7 on; got a threshold of 0.5"):
+    lifelong.add_estimated(cache, "c", scores, 0.5)
+  other = accuracy_cache.AccuracyCache(tmp_path / "other", create=True)
+  other.add_models(["a"], [np.array([1, 0, 1])], ["x", "y", "z"])
+  lifelong.add_estimated(other, "bits", lifelong.MemoizedModel(answers={"x": 1.0}))
+  assert other.threshold is None
+  lifelong.add_estimated(other, "b", scores)
+  assert other.threshold == 0.5 and other.matrix()[2].tolist() == [1, 1, 1]

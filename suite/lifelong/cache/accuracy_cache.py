@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The accuracy cache on disk: which model answers which sample correctly.
 
-  cache/format.json     version of the format
+  cache/format.json     version of the format; threshold of graded answers, if there were any
         commits.jsonl   one line for each addition; files that it does not name are ignored
         0001.bits       answers of an addition: one bit each, one more where some are missing
         0001.index      ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
@@ -31,6 +31,7 @@ import itertools
 import json
 import os
 import pathlib
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,27 @@ class AccuracyCache:
   def problem(self) -> str:
     """What is damaged, so that the cache was opened as it was before; "" if nothing is."""
     return self._committed.problem
+
+  @property
+  def threshold(self) -> float | None:
+    """Score from which on graded answers were counted as correct; None: there were none so far."""
+    return self._format().get("threshold") if is_cache(self.folder) else None
+
+  def agreed_threshold(self, given: float | None) -> float | None:
+    """Returns the threshold for graded answers: that of the cache, or the given one if it has none.
+
+    Raises:
+      CacheError: they differ, or the given one is not in (0, 1].
+    """
+    if given is not None and not 0.0 < given <= 1.0:
+      raise CacheError(f"Got a threshold of {given:g}; expected a score above 0, and 1 at most: "
+                       "--threshold 0.5.")
+    stored = self.threshold
+    if None not in (given, stored) and given != stored:
+      raise CacheError(f"{self.folder} counts graded answers as correct from {stored:g} on; got a "
+                       f"threshold of {given:g}. Models that are cut at different scores cannot be "
+                       "compared: leave out --threshold, or put them into another cache.")
+    return given if stored is None else stored
 
   @property
   def models(self) -> list[str]:
@@ -217,7 +239,7 @@ class AccuracyCache:
         for one, size in zip(seen, self._committed.sample_sizes)]).astype(np.uint16)
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
-                 ids: Sequence[str] | None = None) -> None:
+                 ids: Sequence[str] | None = None, *, threshold: float | None = None) -> None:
     """Adds models with their answers to all samples.
 
     Args:
@@ -226,8 +248,10 @@ class AccuracyCache:
         the number of samples, and `ids` is required.
       ids: ids [N] of the columns; None: those of the cache. Rows are reordered as the cache;
         samples of the cache that are not among them were not evaluated.
+      threshold: score from which on graded answers were counted as correct; None: no answer was
+        graded. All additions have the same (`agreed_threshold`).
     """
-    with self._writing():
+    with self._writing(threshold):
       names = cache_input.checked_names(names, self._committed.places)
       sizes, order = self._committed.sample_sizes, None
       if sizes:
@@ -245,7 +269,7 @@ class AccuracyCache:
       self._committed.add({"models": list(names)}, pieces)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Sequence[str] | None = None) -> None:
+                  models: Sequence[str] | None = None, *, threshold: float | None = None) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -253,8 +277,9 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
+      threshold: as of `add_models`.
     """
-    with self._writing():
+    with self._writing(threshold):
       if not self.models:
         raise CacheError("The cache has no models yet: add models first; that also brings samples.")
       ids = cache_input.new_ids(ids, self.sample_ids)
@@ -290,10 +315,11 @@ class AccuracyCache:
     return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
 
   @contextlib.contextmanager
-  def _writing(self) -> Iterator[None]:
+  def _writing(self, threshold: float | None) -> Iterator[None]:
     """Lock of the only writer, on the newest state; the system frees it if the process dies.
 
-    The folder of a new cache is removed again if its first addition is refused.
+    The threshold is stored before what was cut at it. The folder of a new cache is removed again
+    if its first addition is refused.
     """
     new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
     self.folder.mkdir(parents=True, exist_ok=True)
@@ -305,7 +331,8 @@ class AccuracyCache:
           raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
         if self._committed.is_early:
           self._committed.upgrade()
-        yield
+        with self._threshold_stored(threshold):
+          yield
     except Exception:
       if not (self.folder / committed.COMMITS).exists():
         for name in ("format.json", "lock"):
@@ -315,24 +342,48 @@ class AccuracyCache:
             folder.rmdir()
       raise
 
+  @contextlib.contextmanager
+  def _threshold_stored(self, threshold: float | None) -> Iterator[None]:
+    """Stores the first threshold; not if what is added with it is refused."""
+    is_new = self.agreed_threshold(threshold) != self.threshold
+    if is_new:
+      self._write_format({"version": VERSION, "threshold": threshold})
+    try:
+      yield
+    except Exception:
+      if is_new:
+        self._write_format({"version": VERSION})
+      raise
+
   def _write_version(self) -> None:
     """Marks the folder as a cache of this format, before anything of it is written."""
-    path = self.folder / "format.json"
-    if path.exists():
+    if is_cache(self.folder):
       self._check_version()
-      if json.loads(path.read_text())["version"] == VERSION:
+      found = self._format()
+      if found["version"] == VERSION:
         return
-    atomic_files.write(path, json.dumps({"version": VERSION}).encode())
+      self._write_format({**found, "version": VERSION})
+    else:
+      self._write_format({"version": VERSION})
+
+  def _write_format(self, values: dict[str, Any]) -> None:
+    atomic_files.write(self.folder / "format.json", json.dumps(values).encode())
     atomic_files.sync_folder(self.folder.parent)
 
-  def _check_version(self) -> None:
+  def _format(self) -> dict[str, Any]:
     try:
-      version = json.loads((self.folder / "format.json").read_text())["version"]
+      found = json.loads((self.folder / "format.json").read_text())
+      if not found["version"] >= 1 or not 0.0 < found.get("threshold", 1.0) <= 1.0:
+        raise ValueError("values")
+      return found
     except FileNotFoundError as error:
       raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "
                        f"with: suite lifelong add-models --cache {self.folder} ...") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
       raise CacheError(f"{self.folder / 'format.json'} is damaged.") from error
+
+  def _check_version(self) -> None:
+    version = self._format()["version"]
     if version > VERSION:
       raise CacheError(f"{self.folder} was written by a newer version (format {version}; this one "
                        f"reads up to {VERSION}). Update lifelong-suite.")

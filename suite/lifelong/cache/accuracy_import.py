@@ -46,14 +46,18 @@ class ImportedAnswers:
   ids: list[str] | None
   answers: np.ndarray
 
+  @property
+  def is_graded(self) -> bool:
+    """Whether there are scores between 0 and 1."""
+    return self.answers.dtype.kind == "f" and bool(np.any((self.answers > 0) & (self.answers < 1)))
+
   def bits(self, threshold: float | None = None) -> np.ndarray:
     """Answers 1, 0 or -1 [M, N]; scores count as correct from the threshold on."""
     if self.answers.dtype.kind != "f":
       return self.answers
     known = ~np.isnan(self.answers)
-    graded = known & (self.answers > 0) & (self.answers < 1)
-    if threshold is None and graded.any():
-      model, sample = np.argwhere(graded)[0].tolist()
+    if threshold is None and self.is_graded:
+      model, sample = np.argwhere((self.answers > 0) & (self.answers < 1))[0].tolist()
       raise accuracy_cache.CacheError(
           f"The score of model {self.models[model]!r} on {(self.ids or range(10**18))[sample]!r} "
           f"is {self.answers[model, sample]:g}; a cache keeps right or wrong. Say from which score "

@@ -191,3 +191,33 @@ def test_the_lock_of_a_killed_writer_is_free(tmp_path):
   os.kill(child, 9)
   os.waitpid(child, 0)
   accuracy_cache.AccuracyCache(tmp_path).add_models(["c"], [[1, 1, 1]])
+
+
+def test_a_cache_has_one_threshold_of_graded_answers(tmp_path):
+  cache = accuracy_cache.AccuracyCache(tmp_path / "c", create=True)
+  assert cache.threshold is None and cache.agreed_threshold(0.7) == 0.7
+  cache.add_models(["a"], [np.array([1, 0])], ["x", "y"])
+  with pytest.raises(accuracy_cache.CacheError, match="already there"):
+    cache.add_models(["a"], [np.array([1, 0])], threshold=0.4)
+  assert cache.threshold is None  # What was refused leaves none.
+  cache.add_models(["b"], [np.array([1, 0])], threshold=0.5)
+  again = accuracy_cache.AccuracyCache(tmp_path / "c")
+  assert again.threshold == 0.5 == again.agreed_threshold(None)
+  with pytest.raises(accuracy_cache.CacheError, match="from 0.5 on; got a threshold of 0.7"):
+    again.add_samples(["z"], np.array([[1], [1]]), threshold=0.7)
+  assert again.num_samples == 2 and again.threshold == 0.5
+  for index in range(20):  # Small additions are joined in between.
+    again.add_models([f"m{index}"], [np.array([0, 1])], threshold=0.5 if index % 2 else None)
+  assert accuracy_cache.AccuracyCache(tmp_path / "c").threshold == 0.5
+  with pytest.raises(accuracy_cache.CacheError, match="Got a threshold of 0; expected a score"):
+    cache.agreed_threshold(0.0)
+  (tmp_path / "c" / "format.json").write_text('{"version": 2, "threshold": 3}')
+  with pytest.raises(accuracy_cache.CacheError, match="format.json is damaged"):
+    accuracy_cache.AccuracyCache(tmp_path / "c")
+
+
+def test_a_new_cache_that_refuses_graded_answers_leaves_nothing(tmp_path):
+  cache = accuracy_cache.AccuracyCache(tmp_path / "c", create=True)
+  with pytest.raises(accuracy_cache.CacheError, match="empty name"):
+    cache.add_models([""], [np.array([1])], ["x"], threshold=0.5)
+  assert not (tmp_path / "c").exists()
