@@ -14,7 +14,7 @@ from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
-from suite.learners import episode_ncm
+from suite.learners.episode_heads import episode_ncm
 from suite.models import conv4
 from suite.protocols import cfsl
 from suite.protocols import run_state

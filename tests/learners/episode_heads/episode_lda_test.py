@@ -13,7 +13,7 @@ from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners import episode_lda
+from suite.learners.episode_heads import episode_lda
 from suite.models import conv4
 from suite.protocols import cfsl
 from suite.protocols import run_state
