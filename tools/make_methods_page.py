@@ -130,10 +130,10 @@ MAML++ high-end drifts away from one device within some updates; the cause was n
 | compositions of the gradient learner, imprinting and exemplar tuning, on NEVIS, CLEAR and \
 FLUID | shared: each device has a part of the incoming and of the replayed rows; `batch_size` and \
 `replay_batch` are multiples of the number of devices |
-| MAML, SCA, prototypical networks and Pretrain + Tune on CFSL | shared: each device has a part of \
-the episodes of an update |
-| tuning within episodes on CFSL; nearest class means, LDA, thresholds | none: there are no \
-gradient steps between episodes, or none at all; the first device learns |
+| MAML, SCA, prototypical networks, Meta-Baseline and Pretrain + Tune on CFSL | shared: each \
+device has a part of the episodes of an update |
+| tuning and ridge regression within episodes on CFSL; nearest class means, LDA, thresholds | \
+none: there are no gradient steps between episodes, or none at all; the first device learns |
 | meta-training on NEVIS, CLEAR and FLUID (prototypical networks, Meta-Baseline, MAML) | the first \
 device: an update has one episode |
 

@@ -35,8 +35,8 @@ inner_loop.InnerLoop.steps = 5
 inner_loop.InnerLoop.rate = 0.01
 functional_conv4.Conv4.blocks = 2
 """
-META_TRAINED = ("protonet", "maml_low", "anil", "boil", "maml_plus_plus", "maml_high", "sca",
-                "pretrain_tune")
+META_TRAINED = ("protonet", "meta_baseline", "maml_low", "anil", "boil", "maml_plus_plus",
+                "maml_high", "sca", "pretrain_tune")
 
 
 def extra(name: str, protocol: str) -> str:
@@ -90,7 +90,7 @@ def test_every_gin_file_that_makes_a_learner_is_in_the_table():
             "gradient", "gradient_defaults", "leaderboard_cpu", "leaderboard_smoke", "ten",
             "ten_episodes", "cfsl_decay", "clear_linear", "clear_more_rows", "clear_rows",
             "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows", "cfsl_slimagenet64",
-            "crop_centroids", "fluid_published",
+            "cfsl_encoder", "cfsl_strong_rows", "crop_centroids", "fluid_published",
             "continued_encoder", "pseudo_labels",  # Of buckets with unlabelled images.
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",

@@ -59,6 +59,8 @@ EPOCHS = 3
 RATE = 0.03
 MEMORY = 100
 NUM_SUPPORT_SETS = 2
+WAY = 2
+SHOT = 2
 NUM_TRAIN_CLASSES = 6
 CHANNELS = 3
 UPDATES = 0
@@ -113,8 +115,8 @@ meta_schedules.MetaTraining.multi_step_epochs = 0
 meta_schedules.MetaTraining.first_order_epochs = 0
 functional_conv4.Conv4.blocks = 1
 cfsl.run.test_episodes = 40
-digits.episodes.way = 2
-digits.episodes.shot = 2
+digits.episodes.way = %WAY
+digits.episodes.shot = %SHOT
 digits.episodes.targets = 2
 digits.episodes.num_support_sets = %NUM_SUPPORT_SETS
 digits.episodes.class_change_interval = %NUM_SUPPORT_SETS
@@ -146,7 +148,7 @@ trainer.Trainer.batch_size = 32
 STEPS = 30
 VALIDATE_EVERY = 15
 """
-_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "first_order_maml", "protomaml",
+_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "first_order_maml", "protomaml", "ridge",
               "indep", "ft_prev", "ft_d", "ft_s")
 _WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
 

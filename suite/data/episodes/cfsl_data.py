@@ -18,6 +18,7 @@ from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
 from suite.data.images import decoding
+from suite.data.images import image_set
 from suite.data.images import sampling
 from suite.data.images import tfds_source
 
@@ -151,6 +152,20 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: st
   return episodes_lib.Episodes(data.images, data.labels, setting, ids=data.ids.tolist(),
                                data=data.data, split=data.split, seed=seed, convention=convention,
                                with_classes=with_classes)
+
+
+def pretraining(name: str = "cfsl_omniglot", *, data_dir: Optional[str] = None,
+                counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3
+                ) -> image_set.ImageSet:
+  """The images that training episodes are drawn from, to pretrain an encoder on.
+
+  Labels count the classes of the split in ascending order; arguments are as of `episodes`.
+  """
+  data = _cached(name, "train", tuple((counts or {}).items()), side, channels, data_dir)
+  classes, labels = np.unique(data.labels, return_inverse=True)
+  return image_set.ImageSet.from_arrays(
+      f"{data.data} train", data.images, labels, kind=tasks.SINGLE_LABEL,
+      num_classes=len(classes), ids=data.ids)
 
 
 def nearest(images: np.ndarray, side: int) -> np.ndarray:

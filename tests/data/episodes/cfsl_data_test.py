@@ -34,6 +34,15 @@ def test_omniglot_is_small_and_gray(omniglot):
   assert not set(data.labels) & set(other.labels)
 
 
+def test_an_encoder_is_pretrained_on_the_classes_of_training_episodes_alone(omniglot):
+  found = cfsl_data.pretraining("cfsl_omniglot/images", data_dir=omniglot)
+  train = cfsl_data.load("cfsl_omniglot/images", "train", data_dir=omniglot)
+  assert found.num_classes == 1200 and found.size == len(train.labels)
+  np.testing.assert_array_equal(np.unique(train.labels)[found.labels], train.labels)
+  np.testing.assert_array_equal(found.pixels(), train.images)
+  np.testing.assert_array_equal(found.ids, train.ids)
+
+
 def test_episodes_of_a_task_type(omniglot):
   made = cfsl_data.episodes("cfsl_omniglot/images", "test", task_type="C", num_support_sets=2,
                             targets=1, data_dir=omniglot)
