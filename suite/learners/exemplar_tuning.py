@@ -6,18 +6,22 @@ zeros at first, are trained by cross-entropy on what is stored, now and then. Fe
 they are not divided by their length, as in the paper's equation 1, and the softmax is over all
 classes that have a sample, the right one included (the sum that is printed there leaves it out).
 
-The authors' code has no Exemplar Tuning; this is made from the paper.
+The authors' code has no Exemplar Tuning; this is made from the paper. What its hybrid classifier,
+the nearest to it, does otherwise than the paper can be had by name: the time of the first update
+(`first_update`), and norms that drift (a `net` that is `trainable_parts.Drifting`).
 """
 
 from __future__ import annotations
 
 from typing import Any, Callable
 
-import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
+from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -28,6 +32,10 @@ from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import exemplar_head
+
+# Phases of the authors' code in which centroids move and nothing is trained: it changes over after
+# 10,000 samples, and begins to train at the first multiple of 5,000 beyond.
+_CODE_PHASES = 2
 
 
 class ExemplarTuning(tf.Module):
@@ -43,6 +51,11 @@ class ExemplarTuning(tf.Module):
     batch_size: of offline phases.
     train_on: what buckets train on; see `gradient.GradientLearner`.
     similarity, scale: of features and exemplars; see `exemplar_head.Exemplars`.
+    net: instead of `features`; see `trainable_parts`.
+    first_update: "paper": every phase trains. "code", for sequences: the first two phases train
+      nothing (nor do base classes), and with the second one centroids stay; a class that comes
+      later waits for the next phase with an exemplar of zero. Phases every 5,000 samples train
+      after 15,000 for the first time, then.
   """
 
   predict_stays = True
@@ -52,63 +65,103 @@ class ExemplarTuning(tf.Module):
                features: Callable[[tf.Tensor], tf.Tensor] | None = None,
                learning_rate: float = 0.1, momentum: float = 0.9, weight_decay: float = 0.0,
                epochs: float = 4, batch_size: int = 256, train_on: str = "all",
-               similarity: str = "dot", scale: float = 1.0):
+               similarity: str = "dot", scale: float = 1.0,
+               net: trainable_parts.TrainablePart | None = None, first_update: str = "paper"):
     super().__init__()
-    self.transform = transform
-    self.head = exemplar_head.Exemplars(similarity, scale)
+    trainable_parts.check_rules("ExemplarTuning.first_update", first_update)
+    if net is not None and features is not None:
+      raise ValueError("ExemplarTuning has both features and a net; give one of them.")
+    self.transform, self._waits = transform, first_update == "code"
+    self.head = exemplar_head.Exemplars(similarity, scale, closes=self._waits)
     self.tuned = gradient.GradientLearner(
-        transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
+        transform=transform, net=net or trainable_parts.HeadOnly(features), head=self.head,
         train_on=train_on, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
         optimizer=sgd.Momentum(momentum, weight_decay, keep=True))
+    if self._waits:
+      self.waited = tf.Variable(0, trainable=False, name="phases_waited")
 
   @property
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.frozen_features
 
+  @property
+  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
+    """See `contracts.learner.SequenceLearner`."""
+    return self.tuned.see
+
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    if self._waits and context.delivery != deliveries.SEQUENCE:
+      raise refusals.RefusedError(
+          "ExemplarTuning.first_update is 'code', which counts the offline phases of a sequence; "
+          f"here are {context.delivery}. Leave first_update out.")
     self.tuned.begin(task, context)
 
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
+    if self.see is not None:
+      raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
+                       "Leave base out of fluid.run, and set base_is_known.")
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     codes = self.tuned.codes(read.images, context)
-    self.head.centroids.add(codes, labels)
+    net = self.tuned.composed
+    features, cost = codes, flops.ZERO
+    if net.upper is not None:
+      features, cost = net.trained_by.forward("features", net.features, codes)
+    self.head.add(features, labels)
     # An addition for each feature of a sample, and four to make it a direction.
-    context.ledger.charge(context.phase, flops=5 * int(tf.size(codes)), macs=0)
-    record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
+    context.ledger.charge(context.phase, flops=5 * int(tf.size(features)), macs=0)
     num = int(tf.math.count_nonzero(self.head.centroids.counts))
+    if self._waits:
+      return {"classes_with_a_mean": num}
+    record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
     return {"classes_with_a_mean": num, **record}
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, 3]; what was learned plays no part."""
+    """Codes [B, ...] of images [B, H, W, 3]; what was learned plays no part."""
     return self.tuned.encode(images)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for features [B, D]; -inf for classes without a sample."""
-    return self.head.logits(codes)
+    """Logits [B, C] for codes [B, ...]; -inf for classes without a sample."""
+    return self.head.logits(self.tuned.composed.features(codes))
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
-    """Adds the directions of features [B, D] to the centroids of their classes, int64 [B]."""
-    self.head.centroids.add(codes, labels)
+    """Adds the directions of features to the centroids of their classes; codes [B, ...], int64 [B].
+    """
+    self.head.add(self._features(codes), labels)
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
-    return self.head.in_turn(codes, labels)
+    """Logits [B, C] for codes [B, ...], label t (of int64 [B]) being revealed after answer t."""
+    return self.head.in_turn(self._features(codes), labels)
+
+  def _features(self, codes: tf.Tensor) -> tf.Tensor:
+    """Features [B, D] of codes as they are stored: numbers of samples, where images are on disk."""
+    see = self.see
+    return self.tuned.composed.features(codes if see is None else see(codes))
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase of the residuals, among the classes that have a sample."""
-    known = np.asarray(self.head.centroids.counts) > 0
-    return self.tuned.learn_stored(stored._replace(known=known), context)
+    if self._is_waiting():
+      self.waited.assign_add(1)
+      if not self._is_waiting():
+        self.head.close()
+      return {"passes": 0, "waiting": True}
+    known = self.head.known
+    return self.tuned.learn_stored(
+        stored if known is None else stored._replace(known=known), context)
+
+  def _is_waiting(self) -> bool:
+    return self._waits and int(self.waited) < _CODE_PHASES
 
   def stored_macs(self, num_stored: int) -> int | None:
-    return self.tuned.stored_macs(num_stored)
+    return 0 if self._is_waiting() else self.tuned.stored_macs(num_stored)
 
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and centroids with residuals."""

@@ -383,9 +383,8 @@ class GradientLearner(tf.Module):
     return {"base_classes": int(np.sum(known))}
 
   def stored_macs(self, num_stored: int) -> int | None:
-    """MACs of an offline phase over `num_stored` samples.
-
-    Those of prototypes of new classes are left out, whose samples are not known before.
+    """MACs of an offline phase over `num_stored` samples, without prototypes of new classes, whose
+    samples are not known before.
     """
     backbone, head = self.mac_layers()
     each = mac_views.costs([*backbone, *head])
@@ -393,7 +392,9 @@ class GradientLearner(tf.Module):
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     passes, forward = phase_lib.passes_of_stored(
         self._recipe, self.objective, self.memory, num_stored, new, watched)
-    return passes * each.cached_pass + forward * each.cached_forward
+    stores = not isinstance(self.net, trainable_parts.Drifting)
+    return passes * (each.cached_pass if stores else each.uncached_pass) + (
+        forward * each.cached_forward)
 
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""

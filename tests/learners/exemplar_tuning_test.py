@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import matrix_runs
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,6 +14,7 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
+from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import experience
 from suite.contracts import stored_samples
@@ -23,6 +25,8 @@ from suite.learners import exemplar_tuning
 from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
+from suite.training.gradient import frozen_backbone
+from suite.training.gradient import trainable_parts
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 4)
 
@@ -205,3 +209,99 @@ def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="multi_label; GradientLearner has one class"):
     exemplar_tuning.ExemplarTuning(features=first_two, transform=image_ops.Plain(2)).begin(
         tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))
+
+
+def test_by_the_codes_rule_centroids_stay_with_the_second_phase_and_the_third_trains(tmp_path):
+  learner = make(tmp_path, first_update="code", epochs=1, learning_rate=0.5)
+  def reveal(code, label):
+    learner.update(tf.constant([code]), tf.constant([label], tf.int64))
+
+  reveal([3.0, 4.0], 0)
+  x = tf.constant([[10.0, 20.0]])
+  codes, labels = np.array([[3, 4], [0, 2]], np.float32), np.array([0, 1])
+  for phase in (1, 2):
+    record, totals = tune(learner, codes[:phase], labels[:phase], tmp_path)
+    assert record == {"passes": 0, "waiting": True} and totals["macs"] == 0
+    if phase == 1:
+      assert learner.stored_macs(9) == 0
+      reveal([0.0, 2.0], 1)  # The second class has the centroid (0, 1).
+      np.testing.assert_allclose(learner.answer(x), [[22, 20, -np.inf, -np.inf]], rtol=1e-6)
+  reveal([1.0, 0.0], 0)  # Too late for a centroid,
+  reveal([1.0, 0.0], 2)  # as is a new class, which is answered by zeros.
+  np.testing.assert_allclose(learner.answer(x), [[22, 20, 0, 0]], rtol=1e-6)
+  np.testing.assert_allclose(learner.answer_in_turn(x, tf.constant([3], tf.int64)),
+                             [[22, 20, 0, 0]], rtol=1e-6)
+  all_codes, all_labels = np.array([[3, 4], [0, 2], [1, 0]], np.float32), np.array([0, 1, 2])
+  stored = stored_samples.Stored(all_codes, all_labels, np.array([True, True, True, False]), 0)
+  assert learner.learn_stored(stored, here(tmp_path))["passes"] == 3
+  rows = np.array([[0.6, 0.8], [0, 1], [0, 0], [0, 0]])
+  gradient = numpy_step(rows, all_codes.astype(np.float64), all_labels,
+                        np.array([True, True, True, False]))[1]
+  np.testing.assert_allclose(learner.head.residuals, -0.5 * gradient, rtol=1e-5, atol=1e-7)
+
+
+def test_that_rule_is_for_sequences_and_known_by_its_name(tmp_path):
+  learner = exemplar_tuning.ExemplarTuning(
+      features=first_two, transform=image_ops.Plain(2), first_update="code")
+  with pytest.raises(ValueError, match="counts the offline phases of a sequence; here are"):
+    learner.begin(TASK, dataclasses.replace(here(tmp_path), delivery=deliveries.BUCKETS))
+  with pytest.raises(ValueError, match="first_update is 'late'; allowed are paper, code"):
+    make(tmp_path, first_update="late")
+  with pytest.raises(ValueError, match="both features and a net"):
+    make(tmp_path, net=trainable_parts.HeadOnly())
+
+
+def normed():
+  """A net that only normalizes: features are the two red values, by running statistics."""
+  def build(image_shape):
+    images = tf.keras.Input(image_shape)
+    red = tf.keras.layers.Lambda(lambda x: x[:, :1, :, :1])(images)
+    return tf.keras.Model(images, tf.keras.layers.Flatten()(
+        tf.keras.layers.BatchNormalization(momentum=0.9, epsilon=1e-3)(red)))
+
+  return frozen_backbone.FrozenBackbone(build, 2)
+
+
+def test_norms_drift_in_a_phase_and_answers_follow_them(tmp_path):
+  """Four values of one channel: 10, 20, 30, 40; mean 25, variance 125, unbiased 500 / 3."""
+  images = np.zeros([2, 2, 2, 3], np.uint8)
+  images[:, 0, :, 0] = [[10, 20], [30, 40]]
+  labels = np.array([0, 1])
+  learner = exemplar_tuning.ExemplarTuning(
+      transform=image_ops.Plain(2), net=trainable_parts.Drifting(normed), learning_rate=0.5,
+      momentum=0.0, epochs=1)
+  learner.begin(TASK, here(tmp_path))
+  learner.update(tf.constant(images), tf.constant(labels))
+  values = images[:, 0, :, 0].astype(np.float64)
+  # Running mean 0 and variance 1: directions are those of the values.
+  means = values / np.linalg.norm(values, axis=1, keepdims=True)
+  np.testing.assert_allclose(learner.answer(tf.constant(images))[:, :2],
+                             values @ means.T / np.sqrt(1.001), rtol=1e-5)
+  stored = stored_samples.Stored(images, labels, np.array([True, True, False, False]), 0)
+  now = here(tmp_path)
+  assert learner.learn_stored(stored, now)["passes"] == 2
+  assert now.ledger.totals()["macs"] == learner.stored_macs(2) == 2 * 2 * 8
+  # Training is by the batch's statistics, answers by 0.9 of the old ones and 0.1 of the batch's.
+  trained = (values - 25) / np.sqrt(125 + 1e-3)
+  gradient = numpy_step(np.concatenate([means, np.zeros([2, 2])]), trained, labels,
+                        np.array([True, True, False, False]))[1]
+  np.testing.assert_allclose(learner.head.residuals, -0.5 * gradient, rtol=1e-4, atol=1e-6)
+  answered = (values - 2.5) / np.sqrt(0.9 + 0.1 * 500 / 3 + 1e-3)
+  np.testing.assert_allclose(learner.answer(tf.constant(images))[:, :2],
+                             answered @ (means - 0.5 * gradient[:2]).T, rtol=1e-4)
+  learner.update(tf.constant(images[:1]), tf.constant([2], tf.int64))
+  np.testing.assert_allclose(learner.head.centroids.sums[2],
+                             answered[0] / np.linalg.norm(answered[0]), rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["exemplar_tuning", "head_only", "split_head"])
+@pytest.mark.parametrize("rules, part", [
+    ("paper", trainable_parts.HeadOnly), ("code", trainable_parts.Drifting)])
+def test_one_macro_of_gin_chooses_the_rules(name, rules, part, tmp_path):
+  method = {method.name: method for method in methods.load()}[name]
+  cell = matrix_runs.CellRun(tmp_path, method, "fluid", (
+      f"RULES = '{rules}'\nFEATURES = @frozen_backbone.FrozenBackbone()\n"))
+  learner = cell._make()
+  tuned = learner.tuned if name == "exemplar_tuning" else learner
+  assert isinstance(tuned.net, part)
+  assert hasattr(learner, "waited") == (rules == "code" and name == "exemplar_tuning")

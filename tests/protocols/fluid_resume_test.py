@@ -58,6 +58,7 @@ def whole(**settings):
 LEARNERS = {
     "finetune": lambda: tuner(frozen()),
     "split_head": lambda: tuner(frozen(), head=class_heads.Split()),
+    "drifting": lambda: tuner(trainable_parts.Drifting(net)),
     "last_layers": lambda: tuner(trainable_parts.LastLayers(net, 1, norms="trained")),
     "standard": whole,
     "der": lambda: whole(objective=der.Der(beta=0.5), replay_batch=8,

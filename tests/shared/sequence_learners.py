@@ -167,6 +167,10 @@ LEARNERS = {
     "exemplar_tuning": _exemplars(),
     "exemplar_tuning_euclidean": _exemplars(similarity="euclidean", learning_rate=0.01),
     "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
+    "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
+        transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
+        first_update="code"),
+    "finetune_drifting": lambda: _gradient(trainable_parts.Drifting(_small_net)),
     "ncm_crops": lambda: crop_centroids.CropCentroids(
         nearest_mean.NearestMean(transform=CROPS, features=_small_net())),
     "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),

@@ -39,3 +39,12 @@ def test_the_suite_answers_the_stream_as_the_hand_made_rule(tool):
                                 seed=0)
   mine = tool.ours(tool._exemplars(stream, tool.WHOLE), stream, interval=40)
   assert mine.answers.tolist() == by_hand.answers.tolist()
+
+
+def test_by_the_rules_of_the_code_it_answers_as_these_by_hand(tool):
+  stream = tool.images_of_digits(200)
+  by_hand = tool.tuning_by_hand_as_code(stream, interval=40, rate=tool.TUNING_RATE)
+  mine = tool.ours(tool.exemplars_as_code(), stream, interval=40)
+  assert mine.answers.tolist() == by_hand.answers.tolist()
+  there = np.isfinite(by_hand.logits)
+  np.testing.assert_allclose(mine.logits[there], by_hand.logits[there], rtol=1e-3, atol=1e-3)

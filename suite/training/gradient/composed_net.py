@@ -60,6 +60,13 @@ class ComposedNet(tf.Module):
     inputs = tf.keras.Input(upper.input_shape[1:], dtype=upper.inputs[0].dtype)
     return upper, top, tf.keras.Model(inputs, top(upper(inputs)))
 
+  @property
+  def trained_variables(self) -> list[tf.Variable]:
+    """The variables that gradients change."""
+    if isinstance(self._part, trainable_parts.Drifting):
+      return [*self._part.trained_variables(), *self.top.trainable_variables]
+    return list(self.model.trainable_variables)
+
   def set_weights(self, seed: int) -> None:
     """First weights: those given for the trained part, others random, a pure function of the seed.
     """
@@ -89,7 +96,8 @@ class ComposedNet(tf.Module):
            prepare: array_loop.Prepare | None = None, replay_batch: int = 0,
            devices: Sequence[str] = ()) -> array_loop.ArrayLoop:
     """The loop that trains all of it."""
-    step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind)
+    step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind,
+                                variables=self.trained_variables)
     return array_loop.ArrayLoop(
         step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices)
 

@@ -115,7 +115,7 @@ class Phase:
     known = None if data.classes is None else data.classes.known
     observed = 0 if self._is_first else self._refresh(known)
     started = self._start_classes(data, first, size)
-    self._loop.train_only(head.before_phase(counts, self._net.model.trainable_variables))
+    self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
     plan = self._plan(data, size, first, last)
     loss = self._steps(data, plan)

@@ -58,6 +58,11 @@ class TaskNets(tf.Module):
     if self._key in self.nets:
       return False
     is_first = not self.nets
+    if (isinstance(self._part, trainable_parts.Drifting)
+        and type(self._objective) is not objective_lib.Objective):
+      raise ValueError(f"The objective {type(self._objective).__name__} is for trained nets; norms "
+                       "that drift are of fine-tuning by cross-entropy. Take AllLayers, or leave "
+                       "the objective out.")
     shared = None if is_first else next(iter(self.nets.values())).upper
     head = copy.deepcopy(self._head) if per_task else self._head
     net = composed_net.ComposedNet(self._part, head, task.num_classes, shared)
@@ -68,7 +73,7 @@ class TaskNets(tf.Module):
         self._objective.build(guarded, losses_of=self._losses_of, seed=seeds.pair("objective"))
     else:
       net.set_head(seed)
-    optimizer = self._optimizer.build(net.model.trainable_variables)
+    optimizer = self._optimizer.build(net.trained_variables)
     if self._optimizer.keep:
       net.optimizer = optimizer  # A checkpoint holds its velocities.
     self.nets[self._key] = net

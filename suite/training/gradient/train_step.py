@@ -40,6 +40,7 @@ class TrainStep:
     objective: built by the caller, with `losses_of`.
     optimizer: for all of the model's trainable variables.
     kind: of the task.
+    variables: those that the optimizer is for; None: all trainable ones of the model.
 
   Attributes:
     variables: those that are changed.
@@ -48,9 +49,11 @@ class TrainStep:
   """
 
   def __init__(self, model: tf.keras.Model, *, objective: objective_lib.Objective,
-               optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL):
+               optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL,
+               variables: Sequence[tf.Variable] | None = None):
     self.model, self.objective, self.optimizer, self.kind = model, objective, optimizer, kind
-    self.variables: list[tf.Variable] = list(model.trainable_variables)
+    self.variables = list(model.trainable_variables if variables is None else variables)
+    self._num_variables = len(self.variables)
     self.training, self.scaling = True, loss_scale.of_precision()
 
   def train_only(self, variables: Sequence[tf.Variable]) -> bool:
@@ -62,7 +65,7 @@ class TrainStep:
     if len(variables) == len(self.variables):
       return False
     self.variables = list(variables)
-    self.training = len(variables) == len(self.model.trainable_variables)
+    self.training = len(variables) == self._num_variables
     return True
 
   def has_own_code(self) -> bool:

@@ -8,9 +8,10 @@ code, once an example. `upper`, a Keras model, makes features of the code:
     HeadOnly    features [B, D]                 none: the code is the features
     LastLayers  what the trained layers take    the trained layers
     AllLayers   the example                     the whole network
+    Drifting    the example                     the whole network, of which only norms move
 
-A code is of the example as it is in evaluation; only `AllLayers` can see an image in another way
-each time that it is trained on.
+A code is of the example as it is in evaluation; only `AllLayers` and `Drifting` can see an image in
+another way each time that it is trained on.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class LastLayers:
     backbone: makes the network with its first weights; it is called once, for this object alone.
     num_layers: how many layers with a kernel are trained; see `cut_net.CutNet`. (The code of
       FLUID's authors counts tensors, those of the head first: its 3 is a `num_layers` of 1 here.)
-    norms: "fixed", or "trained"; the authors' code lets statistics of all norms drift.
+    norms: "fixed", or "trained"; the authors' code lets statistics of all norms drift: `Drifting`.
   """
 
   augments = is_identity = False
@@ -206,6 +207,90 @@ class AllLayers:
       if found.macs is None:
         raise
       return [mac_views.Layer(model.name, found.macs)]
+
+
+class Drifting:
+  """A network whose norms drift while the head is trained, as in the code of FLUID's authors.
+
+  Their loop puts the whole model into training mode for each offline phase: norms take the
+  statistics of the batch, and the running ones, by which samples are answered, follow the batches.
+  Kernels, scales and offsets stay. So no features can be stored, and those of one image change from
+  phase to phase. The paper calls this network frozen, and says the cost of one whose features are
+  computed once; `macs_exact_uncached` and the ledger have the cost of what runs.
+
+  Args:
+    backbone: makes the network with its first weights; it is called once, for this object alone.
+    num_layers: how many of the last layers with a kernel are trained, too.
+  """
+
+  augments, is_identity = True, False
+
+  def __init__(self, backbone: Callable[[], frozen_backbone.FrozenBackbone], num_layers: int = 0):
+    self._make, self._num_layers = backbone, num_layers
+
+  def prepare(self, shape: tuple[int, ...]) -> None:
+    _check_images("Drifting", shape)
+    self._model = self._make().model
+    every = cut_net.flat_layers(self._model)
+    kernels = [layer for layer in every if hasattr(layer, "kernel")]
+    if not 0 <= self._num_layers <= len(kernels):
+      raise ValueError(f"Drifting.num_layers is {self._num_layers}; {self._model.name} has "
+                       f"{len(kernels)} layers with a kernel, allowed are 0 to {len(kernels)}.")
+    if not any(hasattr(layer, "moving_mean") for layer in every):
+      raise ValueError(f"{self._model.name} has no norm with running statistics, so nothing of it "
+                       "drifts. Take HeadOnly, or LastLayers.")
+    self._trained = kernels[len(kernels) - self._num_layers:]
+    for layer in every:  # A norm that is not trainable runs as in evaluation.
+      layer.trainable = layer in self._trained or hasattr(layer, "moving_mean")
+    self._spec = tf.TensorSpec(shape, tf.uint8)
+    self._first = self._model.get_weights()
+
+  def code_spec(self) -> tf.TensorSpec:
+    return self._spec
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    return images
+
+  def upper(self) -> tf.keras.Model:
+    return self._model
+
+  def first_weights(self) -> list[np.ndarray]:
+    return self._first
+
+  def trained_variables(self) -> list[tf.Variable]:
+    """The variables of the network that gradients change."""
+    return [v for layer in self._trained for v in layer.trainable_variables]
+
+  def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
+    del model
+    return mac_views.model_layers(self._model, [layer.name for layer in self._trained])
+
+
+RULES = ("paper", "code")
+
+
+def head_only(features: Callable[[tf.Tensor], tf.Tensor] | None = None, *, rules: str = "paper",
+              backbone: Callable[[], frozen_backbone.FrozenBackbone] | None = None
+              ) -> TrainablePart:
+  """The net of a method that trains the head alone, by the rules of FLUID's paper or of its code.
+
+  Args:
+    features, backbone: see `HeadOnly` and `Drifting`.
+    rules: "paper": `HeadOnly`; "code": `Drifting`, unless there is no network (features is None).
+  """
+  check_rules("head_only.rules", rules)
+  if rules == "paper" or features is None:
+    return HeadOnly(features)
+  if backbone is None:
+    raise ValueError("head_only.rules is 'code', whose norms drift, and there is no backbone; give "
+                     "a function that makes a FrozenBackbone.")
+  return Drifting(backbone)
+
+
+def check_rules(name: str, rules: str) -> None:
+  """Raises an error unless `rules` is one of `RULES`; `name` is for its message."""
+  if rules not in RULES:
+    raise ValueError(f"{name} is {rules!r}; allowed are {', '.join(RULES)}.")
 
 
 def with_first(weights: list[np.ndarray], given: list[np.ndarray] | None, num_backbone: int

@@ -5,7 +5,8 @@
 
 Other similarities of f and m_c + r_c are those of the paper's Table 13: minus the squared distance,
 and the cosine, times a scale. The centroids m move with every sample; in a phase, which trains the
-residuals r, they stay.
+residuals r, they stay. A head that `closes` ends their moves at a phase: a class that comes later
+has a centroid of zero.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ class Exemplars(class_heads.Linear):
   Args:
     similarity: "dot", "euclidean" or "cosine".
     scale: of cosines.
+    closes: whether there is `close`.
   """
 
-  def __init__(self, similarity: str = "dot", scale: float = 1.0):
+  def __init__(self, similarity: str = "dot", scale: float = 1.0, closes: bool = False):
     super().__init__()
     running_centroids.check(similarity)
     if scale != 1.0 and similarity != "cosine":
       raise ValueError(f"scale is {scale}, and similarity {similarity!r}; a scale is of cosines.")
-    self._similarity, self._scale = similarity, scale
+    self._similarity, self._scale, self._closes = similarity, scale, closes
 
   def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
     del is_input
@@ -44,6 +46,31 @@ class Exemplars(class_heads.Linear):
     super().attach(model, num_classes)
     self.centroids = running_centroids.RunningCentroids(
         num_classes, model.input_shape[-1], similarity=self._similarity, normalize=True)
+    if self._closes:
+      self.is_open = tf.Variable(True, trainable=False, name="is_open")
+
+  def close(self) -> None:
+    """Ends the moves of centroids."""
+    self.is_open.assign(False)
+
+  @property
+  def known(self) -> np.ndarray | None:
+    """The classes with a centroid, bool [C]; None: the head is closed, and needs none."""
+    if self._closes and not self.is_open:
+      return None
+    return np.asarray(self.centroids.counts) > 0
+
+  def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """Moves the centroids of the classes int64 [B] by the directions of features [B, D]."""
+    if not self._closes:
+      self.centroids.add(features, labels)
+      return
+
+    def move() -> tf.Tensor:
+      self.centroids.add(features, labels)
+      return tf.constant(True)
+
+    tf.cond(self.is_open, move, lambda: tf.constant(False))
 
   @property
   def residuals(self) -> tf.Variable:
@@ -57,12 +84,21 @@ class Exemplars(class_heads.Linear):
 
   def logits(self, features: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for features [B, D] by the centroids as they are; -inf without a sample."""
-    offset = tf.where(self.centroids.counts > 0.0, 0.0, -float("inf"))
+    can_answer = self.centroids.counts > 0.0
+    if self._closes:
+      can_answer = tf.logical_or(can_answer, tf.logical_not(self.is_open))
+    offset = tf.where(can_answer, 0.0, -float("inf"))
     exemplars = self.centroids.means() + self.residuals
     return similarity_of(features, exemplars, self._similarity, self._scale) + offset
 
   def in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for features [B, D], label t (of int64 [B]) being added after row t."""
+    if self._closes:
+      return tf.cond(self.is_open, lambda: self._in_turn(features, labels),
+                     lambda: self.logits(features))
+    return self._in_turn(features, labels)
+
+  def _in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     found = self.centroids.answer_in_turn(features, labels, self.residuals.read_value())
     return found if self._scale == 1.0 else found * self._scale
 

@@ -33,6 +33,11 @@ def images(num=4):
   return np.random.default_rng(0).integers(0, 256, [num, *SHAPE]).astype(np.uint8)
 
 
+def unnormed():
+  return frozen_backbone.FrozenBackbone(
+      lambda image_shape: conv4.conv4(image_shape, filters=3, blocks=2, norm="none"), SIZE)
+
+
 PARTS = {
     "head": lambda: trainable_parts.HeadOnly(backbone()),
     "last": lambda: trainable_parts.LastLayers(backbone, 1),
@@ -40,10 +45,12 @@ PARTS = {
     "last_norms": lambda: trainable_parts.LastLayers(backbone, 1, norms="trained"),
     "all": lambda: trainable_parts.AllLayers(conv),
     "all_fixed": lambda: trainable_parts.AllLayers(conv, norms="fixed"),
+    "drifting": lambda: trainable_parts.Drifting(backbone),
+    "drifting_last": lambda: trainable_parts.Drifting(backbone, 1),
 }
 # Of which tensors of which kind what training changes is: kernels, then scales and offsets.
 TRAINED = {"head": (0, 0), "last": (1, 0), "two_last": (2, 0), "last_norms": (1, 2), "all": (2, 4),
-           "all_fixed": (2, 0)}
+           "all_fixed": (2, 0), "drifting": (0, 0), "drifting_last": (1, 0)}
 
 
 def prepared(name, shape=SHAPE):
@@ -73,16 +80,19 @@ def test_what_is_trained_is_what_is_said(name):
   part = prepared(name)
   model = part.upper()
   variables = [] if model is None else model.trainable_variables
+  if name.startswith("drifting"):
+    variables = part.trained_variables()
   found = (sum(len(v.shape) > 1 for v in variables),
            sum("gamma" in v.name or "beta" in v.name for v in variables))
   assert found == TRAINED[name]
   assert sum(layer.trained and layer.macs > 0 for layer in part.layers(model)) == TRAINED[name][0]
   assert sum(layer.macs > 0 for layer in part.layers(model)) == 2
-  assert part.augments == name.startswith("all") and not part.is_identity
+  assert part.augments == name.startswith(("all", "drifting")) and not part.is_identity
 
 
 @pytest.mark.parametrize("name, drifts", [
-    ("last", False), ("last_norms", True), ("all", True), ("all_fixed", False)])
+    ("last", False), ("last_norms", True), ("all", True), ("all_fixed", False),
+    ("drifting", True)])
 def test_statistics_of_norms_drift_only_where_norms_are_trained(name, drifts):
   part = prepared(name)
   model = part.upper()
@@ -164,6 +174,9 @@ def vector(image_shape):
 @pytest.mark.parametrize("make, shape, message", [
     (lambda: trainable_parts.HeadOnly(backbone()), (4,), "HeadOnly.features makes features of im"),
     (lambda: trainable_parts.LastLayers(backbone), (4,), "LastLayers trains layers on images, but"),
+    (lambda: trainable_parts.Drifting(backbone), (4,), "Drifting trains layers on images, but"),
+    (lambda: trainable_parts.Drifting(backbone, 3), SHAPE, "is 3; .* allowed are 0 to 2"),
+    (lambda: trainable_parts.Drifting(unnormed), SHAPE, "has no norm with running statistics"),
 ])
 def test_examples_of_another_shape_are_refused(make, shape, message):
   with pytest.raises(ValueError, match=message):
@@ -189,3 +202,15 @@ def test_a_backbone_that_makes_no_features_is_refused(make, shape, message):
 def test_norms_that_nobody_knows_are_refused():
   with pytest.raises(ValueError, match="AllLayers.norms is 'none'; allowed are fixed, trained"):
     trainable_parts.AllLayers(conv, norms="none")
+
+
+def test_the_rules_of_the_code_are_had_by_name():
+  net = backbone()
+  assert isinstance(trainable_parts.head_only(net), trainable_parts.HeadOnly)
+  drifting = trainable_parts.head_only(net, rules="code", backbone=backbone)
+  assert isinstance(drifting, trainable_parts.Drifting)
+  assert isinstance(trainable_parts.head_only(rules="code"), trainable_parts.HeadOnly)
+  with pytest.raises(ValueError, match="head_only.rules is 'codes'; allowed are paper, code"):
+    trainable_parts.head_only(rules="codes")
+  with pytest.raises(ValueError, match="norms drift, and there is no backbone"):
+    trainable_parts.head_only(net, rules="code")
