@@ -113,8 +113,8 @@ def log_evidence(features: np.ndarray, answers: np.ndarray, prior: Prior, weight
 
 
 def leave_one_out(features: np.ndarray, answers: np.ndarray, prior: Prior, weights: np.ndarray
-                  ) -> float:
-  """Approximates the log probability of each of n answers given the others, summed.
+                  ) -> np.ndarray:
+  """Predicts each of n answers from the others: probabilities [n].
 
   One Newton step from the fit takes an answer out (Rad and Maleki, 2020): its logit changes by
   -l (a - p) / (1 - l p (1 - p)), where l is x' H^-1 x and H is the Hessian at the fit.
@@ -122,10 +122,9 @@ def leave_one_out(features: np.ndarray, answers: np.ndarray, prior: Prior, weigh
   expected = probabilities(features, weights)
   spread = expected * (1.0 - expected)
   bend = (features * spread[:, None]).T @ features + prior.precision
-  leverage = np.einsum("nd,dn->n", features, np.linalg.solve(bend, features.T))
+  leverage = np.sum((features @ np.linalg.inv(bend)) * features, axis=1)
   away = leverage * (answers - expected) / np.maximum(1.0 - leverage * spread, 1e-6)
-  logits = np.clip(features @ weights - away, -30.0, 30.0)
-  return -len(answers) * log_loss(answers, 1.0 / (1.0 + np.exp(-logits)))
+  return 1.0 / (1.0 + np.exp(-np.clip(features @ weights - away, -30.0, 30.0)))
 
 
 def covariance(features: np.ndarray, fitted: Fitted) -> np.ndarray:
@@ -139,7 +138,7 @@ def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidat
         scales: Sequence[float]) -> tuple[list[Fitted], float]:
   """Fits each candidate at each scale of its prior; returns those that the answers support.
 
-  The share of each is proportional to exp(`leave_one_out`); shares below 1% are left out.
+  The share of each is proportional to the product of `leave_one_out`; shares below 1% are left out.
 
   Returns:
     (fitted candidates, log of the mean evidence of all).
@@ -152,7 +151,8 @@ def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidat
       start = fit(narrow, answers, scaled, start)
       found.append(Fitted(1.0, columns, scaled, start))
       evidence.append(log_evidence(narrow, answers, scaled, start))
-      loo.append(leave_one_out(narrow, answers, scaled, start))
+      loo.append(-len(answers) * log_loss(
+          answers, leave_one_out(narrow, answers, scaled, start)) if len(answers) else 0.0)
   return shared(found, loo), mean_evidence(evidence)
 
 
@@ -185,22 +185,11 @@ def predict(features: np.ndarray, mixture: Sequence[Fitted]) -> np.ndarray:
   return found
 
 
-def held_out(features: np.ndarray, answers: np.ndarray, mixture: Sequence[Fitted], folds: int = 5
-             ) -> np.ndarray:
-  """Predicts each answer from the others, with the shares of a mixture: probabilities [n].
-
-  Answer j is in fold j % folds, which spreads answers in rank order evenly. With fewer than four
-  answers the means of the priors predict.
-  """
-  folds = min(folds, len(answers) // 2)
-  if folds < 2:
-    return predict(features, [one._replace(weights=one.prior.mean) for one in mixture])
-  fold, found = np.arange(len(answers)) % folds, np.zeros(len(answers))
-  for index in range(folds):
-    out = fold == index
-    for share, columns, prior, weights in mixture:
-      rest = fit(features[~out][:, columns], answers[~out], prior, weights)
-      found[out] += share * probabilities(features[out][:, columns], rest)
+def held_out(features: np.ndarray, answers: np.ndarray, mixture: Sequence[Fitted]) -> np.ndarray:
+  """Predicts each answer from the others, with the shares of a mixture: probabilities [n]."""
+  found = np.zeros(len(answers))
+  for share, columns, prior, weights in mixture:
+    found += share * leave_one_out(features[:, columns], answers, prior, weights)
   return found
 
 

@@ -103,10 +103,10 @@ class FactorModel:
     answers = np.asarray(answers, np.float64)
     cut = step_shrinkage.find_cut(counts, samples, answers)
     constant = hierarchical_logistic.constant_evidence(answers[some])
-    held_out = np.empty(len(samples))
     if len(samples) <= _FEW:
       mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
                                             _WIDE)
+      held_out = np.empty(len(samples))
       held_out[order] = kernel_prior.held_out(features[order], answers[order], self._learned,
                                               _BANDWIDTHS, _WIDE)
       return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
@@ -116,7 +116,7 @@ class FactorModel:
     if step > 1:
       mixture = [one._replace(weights=hierarchical_logistic.fit(
           features[:, one.columns], answers, one.prior, one.weights)) for one in mixture]
-    held_out[order] = hierarchical_logistic.held_out(features[order], answers[order], mixture)
+    held_out = hierarchical_logistic.held_out(features, answers, mixture)
     return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
                cut)
 

@@ -92,31 +92,25 @@ def test_leave_one_out_by_fitting_again_without_each_answer():
   features, answers = _problem(40)
   prior = hierarchical_logistic.Prior(np.array([0.0, 0.5, -0.5]), 0.5 * np.eye(3))
   weights = hierarchical_logistic.fit(features, answers, prior)
-  exact = 0.0
+  exact = np.zeros(40)
   for index in range(40):
     rest = np.arange(40) != index
-    chance = hierarchical_logistic.probabilities(
+    exact[index], = hierarchical_logistic.probabilities(
         features[index:index + 1], hierarchical_logistic.fit(features[rest], answers[rest], prior))
-    exact -= hierarchical_logistic.log_loss(answers[index:index + 1], chance)
   found = hierarchical_logistic.leave_one_out(features, answers, prior, weights)
-  assert found == pytest.approx(exact, abs=0.1)
-  seen = -40 * hierarchical_logistic.log_loss(
-      answers, hierarchical_logistic.probabilities(features, weights))
-  assert exact < seen - 0.5  # What it must not be.
-
-
-def test_held_out_probabilities_have_not_seen_their_answer():
-  features, answers = _problem(20)
-  prior = hierarchical_logistic.Prior(np.zeros(3), np.eye(3))
-  mixture, _ = hierarchical_logistic.mix(
-      features, answers, [hierarchical_logistic.Candidate(np.arange(3), prior)], (1.0,))
-  held_out = hierarchical_logistic.held_out(features, answers, mixture, folds=5)
-  rest = np.arange(20) % 5 != 2
-  weights = hierarchical_logistic.fit(features[rest], answers[rest], prior)
-  np.testing.assert_allclose(held_out[~rest], hierarchical_logistic.probabilities(
-      features[~rest], weights), atol=1e-4)
-  few = hierarchical_logistic.held_out(features[:3], answers[:3], mixture)
-  np.testing.assert_allclose(few, 0.5)  # The prior's mean.
+  np.testing.assert_allclose(found, exact, atol=0.02)
+  seen = hierarchical_logistic.probabilities(features, weights)
+  assert np.abs(seen - exact).max() > 0.05  # What it must not be.
+  losses = [hierarchical_logistic.log_loss(answers, one) for one in (found, exact, seen)]
+  assert losses[0] == pytest.approx(losses[1], abs=0.003) and losses[2] < losses[1] - 0.01
+  # Of a mixture, with its shares.
+  other = hierarchical_logistic.Prior(np.zeros(1), np.eye(1))
+  mixture = [hierarchical_logistic.Fitted(0.75, np.arange(3), prior, weights),
+             hierarchical_logistic.Fitted(0.25, np.arange(1), other, np.zeros(1))]
+  np.testing.assert_allclose(
+      hierarchical_logistic.held_out(features, answers, mixture),
+      0.75 * found + 0.25 * hierarchical_logistic.leave_one_out(
+          features[:, :1], answers, other, np.zeros(1)))
 
 
 def test_log_loss_by_hand():
