@@ -154,6 +154,18 @@ def test_with_the_defect_only_the_last_set_counts_and_without_it_all_do():
     assert np.array_equal(one, other) == is_defect
 
 
+def test_meta_baselines_loss_and_the_gradient_of_its_temperature_by_hand():
+  learner = _learner(num_classes=2, similarity="cosine", scale=1.0)
+  # Sums after two sets: (3, 4, 0) and (5, 0, 0). The target has the cosines 0.8 and 0 with them.
+  support = tf.stack([_images((3, 0, 0), (2, 0, 0)), _images((0, 4, 0), (3, 0, 0))])
+  labels = tf.constant([[0, 1], [0, 1]], tf.int64)
+  with tf.GradientTape() as tape:
+    loss, _ = learner.meta_loss((support, labels, _images((0, 7, 0)), tf.constant([0], tf.int64)))
+  other = math.exp(-0.8) / (1.0 + math.exp(-0.8))  # The probability of class 1.
+  assert float(loss) == pytest.approx(-math.log(1.0 - other), rel=1e-6)
+  assert float(tape.gradient(loss, learner.log_scale)) == pytest.approx(-0.8 * other, rel=1e-5)
+
+
 def test_an_unknown_similarity_is_refused():
   with pytest.raises(ValueError, match="'l1'; allowed are euclidean, cosine, dot"):
     _learner(similarity="l1")
