@@ -1,10 +1,17 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Novelty scores of samples, from the logits of the known classes.
+"""Novelty scores of samples, from the logits of the known classes, and from earlier samples.
 
     max_softmax        largest probability                      high means known
     max_logit          largest logit                            high means known
     energy             T log sum exp(logits / T)                high means known
     minimum_distance   minus the largest logit                  high means new
+    margin             largest logit minus the second largest   high means known
+    distance_ratio     largest logit over the second largest    high means new
+
+`distance_ratio` is for negative squared distances: d_1^2 / d_2^2 of the nearest and second nearest
+class mean, 0 at a mean and 1 halfway between two. With a single known class the margin is infinite
+and the ratio 0. `neighbor_distances` has no logits: the distance to the k-th nearest earlier
+sample, whatever its class.
 
 Where logits are negative squared Euclidean distances, `minimum_distance` is the squared distance to
 the nearest class mean; comparing it with a threshold is Minimum Distance Thresholding (MDT), and
@@ -52,11 +59,70 @@ def max_softmax(logits: np.ndarray, known: np.ndarray, temperature: float = 1.0)
   return np.where(np.isfinite(best), 1.0 / np.maximum(total, 1.0), -np.inf)
 
 
+def margin(logits: np.ndarray, known: np.ndarray) -> np.ndarray:
+  """Largest minus second largest logit of known classes; high means known."""
+  return margin_of(*_two_largest(logits, known))
+
+
+def margin_of(best: np.ndarray, second: np.ndarray) -> np.ndarray:
+  """The margin [n] of the two largest logits, [n] each; see `margin`."""
+  there = np.isfinite(best)
+  return np.where(there, np.where(there, best, 0.0) - second, -np.inf)
+
+
+def distance_ratio(logits: np.ndarray, known: np.ndarray) -> np.ndarray:
+  """Squared distance to the nearest class mean over that to the second; high means new."""
+  return distance_ratio_of(*_two_largest(logits, known))
+
+
+def distance_ratio_of(best: np.ndarray, second: np.ndarray) -> np.ndarray:
+  """The ratio [n] of the two largest logits, [n] each; see `distance_ratio`.
+
+  0 / 0, at two means in the same place, is 1.
+
+  Raises:
+    ValueError: a logit is above 0, and so no negative squared distance.
+  """
+  there = np.isfinite(best)
+  if np.any(best[there] > 0.0):
+    raise ValueError(f"distance_ratio got a logit of {best[there].max():.4g}; minus a squared "
+                     "distance is never above 0. Take margin, or NCM with squared distances.")
+  below = np.where(there & (second < 0.0), second, -1.0)
+  ratio = np.where(there, best, 0.0) / below
+  return np.where(there, np.where(second == 0.0, 1.0, ratio), np.inf)
+
+
+def neighbor_distances(features: np.ndarray, first: int, k: int) -> np.ndarray:
+  """Squared distances of samples to their k-th nearest among all that came before; high means new.
+
+  Args:
+    features: [n, D], in the order of their steps.
+    first: the first step that is asked for.
+    k: 1 for the nearest sample.
+
+  Returns:
+    float64 [n - first]; infinite where fewer than k samples came before.
+  """
+  if features.ndim != 2 or k < 1:
+    raise ValueError(f"Got features of shape {list(features.shape)} and k={k}; expected [n, D] and "
+                     "a k of at least 1. Take a learner on frozen features.")
+  every = features.astype(np.float64)
+  squares = np.sum(every ** 2, axis=1)
+  found = squares[first:, None] - 2.0 * every[first:] @ every.T + squares
+  rows = np.arange(first, len(every))
+  found[np.arange(len(every)) >= rows[:, None]] = np.inf
+  if k > len(every):
+    return np.full(len(rows), np.inf)
+  return np.maximum(np.partition(found, k - 1, axis=1)[:, k - 1], 0.0)
+
+
 SCORES = {
     "max_softmax": Score(max_softmax, "known"),
     "max_logit": Score(max_logit, "known"),
     "energy": Score(energy, "known"),
     "minimum_distance": Score(minimum_distance, "new"),
+    "margin": Score(margin, "known"),
+    "distance_ratio": Score(distance_ratio, "new"),
 }
 
 
@@ -130,6 +196,14 @@ def _exponentials(logits: np.ndarray, known: np.ndarray, temperature: float
   masked, best = _masked(logits, known)
   shift = np.where(np.isfinite(best), best, 0.0).astype(masked.dtype)
   return best, np.sum(np.exp((masked - shift[:, None]) / temperature), axis=1, dtype=np.float64)
+
+
+def _two_largest(logits: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  """The two largest logits of known classes, float64 [n] each; -inf where there is none."""
+  masked, best = _masked(logits, known)
+  rest = np.array(masked, np.float64)
+  rest[np.arange(len(rest)), np.argmax(rest, axis=1)] = -np.inf
+  return best, np.max(rest, axis=1)
 
 
 def _masked(logits: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,15 @@ Novelty scores, all high for known classes (C classes, of which K are known):
                   where logits are negative squared distances
     max_softmax   largest probability among known classes
     energy        log sum exp of the logits of known classes
+
+Further ones are reported where a run has what they need, and decide nothing:
+
+    margin          largest minus second largest logit
+    distance_ratio  minus the ratio of the squared distances to the nearest and the second nearest
+                    class, where logits are negative squared distances
+    nearest         minus the squared distance to the k-th nearest earlier sample
+    answer          1 for a known class, 0 for "new": the score and threshold that decided, such as
+                    Minimum Distance Thresholding (MDT); its F1 is that of the answers
 """
 
 from __future__ import annotations
@@ -25,11 +34,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.metrics import novelty_detection
+from suite.metrics import novelty_scores
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_sections
 
 MAX_LOGIT = "max_logit"
 NOVELTY_SCORES = (MAX_LOGIT, "max_softmax", "energy")
+FURTHER_SCORES = ("margin", "distance_ratio", "nearest", "answer")
 NO_ANSWER = -1
 
 
@@ -43,6 +54,10 @@ class SequenceLog(NamedTuple):
     unknown: bool [n], whether the label's class was unknown when the answer was given.
     max_logits: float64 [n], -inf while no class is known, NaN if the learner returned NaN.
     energies: float64 [n], likewise.
+    second_logits: float64 [n], second largest logits of known classes; -inf while fewer than two
+      are known, and in records of earlier versions.
+    neighbors: float64 [n], the score "nearest"; -inf while there are fewer than k samples, or where
+      nobody asked for it.
   """
 
   labels: np.ndarray
@@ -51,6 +66,8 @@ class SequenceLog(NamedTuple):
   unknown: np.ndarray
   max_logits: np.ndarray
   energies: np.ndarray
+  second_logits: np.ndarray
+  neighbors: np.ndarray
 
   def merge(self, later: SequenceLog) -> SequenceLog:
     """Concatenates this log and that of the steps after it."""
@@ -70,14 +87,41 @@ class SequenceLog(NamedTuple):
 
   def scores(self, name: str) -> np.ndarray:
     """Novelty score [n] by name, high for known classes; -inf where there is no answer."""
+    best, second = self.max_logits, self.second_logits
+    best = np.where(np.isnan(best), -np.inf, best)
+    if name == "margin":
+      return novelty_scores.margin_of(best, second)
+    if name == "distance_ratio":
+      return -novelty_scores.distance_ratio_of(best, second)
+    if name == "nearest":
+      return self.neighbors
     return novelty(name, self.max_logits, self.energies)
 
+  def further_scores(self, num_classes: int) -> dict[str, np.ndarray]:
+    """Those of `FURTHER_SCORES` that the log has what they need for, by name."""
+    found = {}
+    there = np.isfinite(self.max_logits)
+    if np.isfinite(self.second_logits).any():
+      found["margin"] = self.scores("margin")
+      if not np.any(self.max_logits[there] > 0.0):
+        found["distance_ratio"] = self.scores("distance_ratio")
+    if np.isfinite(self.neighbors).any():
+      found["nearest"] = self.scores("nearest")
+    is_new = self.answers == num_classes
+    if np.any(is_new & there):  # While no class is known, every answer is "new".
+      found["answer"] = np.where(is_new, 0.0, 1.0)
+    return found
+
   def columns(self) -> dict[str, list[Any]]:
-    """Converts the log to lists of plain values for a record; non-finite numbers become None."""
+    """Converts the log to lists of plain values for a record; non-finite numbers become None, and
+    columns without any other are left out.
+    """
     found: dict[str, list[Any]] = {
         name: getattr(self, name).astype(np.int64).tolist() for name in _WHOLE}
     for name in _FLOATS:
       values = getattr(self, name)
+      if name in _OPTIONAL and not np.isfinite(values).any():
+        continue
       listed: list[Any] = values.tolist()
       for i in np.flatnonzero(~np.isfinite(values)):
         listed[i] = None
@@ -86,7 +130,8 @@ class SequenceLog(NamedTuple):
 
 
 _WHOLE = ("labels", "answers", "closed_answers", "unknown")
-_FLOATS = ("max_logits", "energies")
+_FLOATS = ("max_logits", "energies", "second_logits", "neighbors")
+_OPTIONAL = ("second_logits", "neighbors")
 
 
 def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -120,7 +165,9 @@ class Novelty(NamedTuple):
     return Novelty(self.score, -np.inf if new_below is None else new_below)
 
   def log(self, labels: np.ndarray, unknown: np.ndarray, closed_answers: np.ndarray,
-          max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int) -> SequenceLog:
+          max_logits: np.ndarray, energies: np.ndarray, *, num_classes: int,
+          second_logits: np.ndarray | None = None, neighbors: np.ndarray | None = None
+          ) -> SequenceLog:
     """Builds the log of n steps from the learner's output; arguments are its columns, [n].
 
     "new" is also the answer while no class is known.
@@ -133,21 +180,31 @@ class Novelty(NamedTuple):
     answers = np.where(np.isnan(max_logits) | np.isposinf(max_logits), NO_ANSWER, answers)
     return SequenceLog(np.asarray(labels, np.int64), answers.astype(np.int64),
                      np.asarray(closed_answers, np.int64), np.asarray(unknown, bool), max_logits,
-                     np.asarray(energies, np.float64))
+                     np.asarray(energies, np.float64), _or_none(second_logits, len(max_logits)),
+                     _or_none(neighbors, len(max_logits)))
+
+
+def _or_none(values: np.ndarray | None, num: int) -> np.ndarray:
+  """A column, float64 [num]; -inf where it is not given, or NaN."""
+  if values is None:
+    return np.full(num, -np.inf)
+  values = np.asarray(values, np.float64)
+  return np.where(np.isnan(values), -np.inf, values)
 
 
 def empty() -> SequenceLog:
   """Returns a log of 0 steps."""
   whole = np.zeros(0, np.int64)
-  return SequenceLog(whole, whole, whole, whole.astype(bool), np.zeros(0), np.zeros(0))
+  return SequenceLog(whole, whole, whole, whole.astype(bool), *[np.zeros(0)] * len(_FLOATS))
 
 
 def from_record(record: Mapping[str, Any]) -> SequenceLog:
   """Reads the columns that `SequenceLog.columns` wrote; None is read as "no class is known"."""
   labels, answers, closed, unknown = (np.asarray(record[name], np.int64) for name in _WHOLE)
-  max_logits, energies = (
-      np.array([-np.inf if v is None else v for v in record[name]]) for name in _FLOATS)
-  return SequenceLog(labels, answers, closed, unknown.astype(bool), max_logits, energies)
+  floats = (np.array([-np.inf if v is None else v for v in record.get(name, ())])
+            for name in _FLOATS)
+  return SequenceLog(labels, answers, closed, unknown.astype(bool), *(
+      column if len(column) else np.full(len(labels), -np.inf) for column in floats))
 
 
 def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
@@ -156,12 +213,13 @@ def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
   return SequenceLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 
-def detection(log: SequenceLog, novelty_score: str, window: int | None = None) -> dict[str, Any]:
+def detection(log: SequenceLog, novelty_score: str, window: int | None = None,
+              num_classes: int | None = None) -> dict[str, Any]:
   """Detection metrics of the score that decides, of every score and of the clock baseline.
 
   The clock scores a step by its number alone. What remains of it in the time-matched AUROC, which
   compares steps of the same `window` only (see `novelty_detection.time_matched`), is its own
-  time-matched AUROC.
+  time-matched AUROC. With C given, `FURTHER_SCORES` have rows, too.
   """
   if window is None:
     window = novelty_detection.matched_window(len(log.labels))
@@ -172,6 +230,9 @@ def detection(log: SequenceLog, novelty_score: str, window: int | None = None) -
           log.scores(novelty_score), log.unknown, high_means="known", window=window)}
   rows = {name: novelty_detection.detection(
       log.scores(name), log.unknown, high_means="known", window=window) for name in NOVELTY_SCORES}
+  further = {} if num_classes is None else log.further_scores(num_classes)
+  rows.update({name: novelty_detection.detection(
+      values, log.unknown, high_means="known", window=window) for name, values in further.items()})
   rows["clock"] = novelty_detection.clock_baseline(log.unknown, window)
   found["detection"] = {name: {"high_means": "known", **row} for name, row in rows.items()}
   return found
@@ -201,7 +262,7 @@ def summary(log: SequenceLog, known: Iterable[int], num_classes: int, *, thresho
       "majority_baseline_mean_per_class": sequence_accuracy.mean_per_class(majority, log.labels),
       "by_window": sequence_sections.sliding(correct, window, every=window).tolist(),
       "no_answer": int(np.sum(log.answers == NO_ANSWER)),
-      **detection(log, novelty_score, matched_window)}
+      **detection(log, novelty_score, matched_window, num_classes)}
   if segments is not None and len(np.unique(segments)) > 1:
     found["by_segment"] = [float(np.mean(correct[segments == s])) for s in np.unique(segments)]
   return found

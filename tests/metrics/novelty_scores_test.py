@@ -114,3 +114,35 @@ def test_variances_by_hand():
   assert found == pytest.approx((1.0, 4.0))
   with pytest.raises(ValueError, match="2 samples of 2 classes"):
     novelty_scores.variances(np.zeros([2, 1]), np.array([0, 1]))
+
+
+def test_margin_and_distance_ratio_look_at_the_two_best_known_classes():
+  np.testing.assert_allclose(novelty_scores.margin(LOGITS, KNOWN), [math.log(3), np.inf, -np.inf])
+  squared = -np.array([[1.0, 4.0, 0.5], [2.0, 2.0, 9.0], [0.0, 0.0, 3.0], [3.0, 1.0, 1.0]])
+  known = np.array([[1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 0, 0]], bool)
+  # 1 / 4; halfway; at two means at once; a single class; and none at all.
+  np.testing.assert_allclose(novelty_scores.distance_ratio(squared, known), [0.25, 1, 1, 0])
+  assert novelty_scores.distance_ratio(squared[:1], np.zeros(3, bool)) == [np.inf]
+  with pytest.raises(ValueError, match="got a logit of 2; .* Take margin"):
+    novelty_scores.distance_ratio(LOGITS, KNOWN)
+
+
+def test_distances_to_the_nearest_earlier_samples_by_hand():
+  features = np.array([[0.0, 0], [3, 4], [0, 1], [3, 4]], np.float32)
+  nearest = novelty_scores.neighbor_distances(features, 0, 1)
+  np.testing.assert_allclose(nearest, [np.inf, 25, 1, 0])  # 25 to the first; 1; the same point.
+  second = novelty_scores.neighbor_distances(features, 1, 2)
+  np.testing.assert_allclose(second, [np.inf, 9 + 9, 9 + 9])
+  assert np.isinf(novelty_scores.neighbor_distances(features[:2], 0, 3)).all()
+  with pytest.raises(ValueError, match=r"shape \[4\] and k=1; expected \[n, D\]"):
+    novelty_scores.neighbor_distances(features[:, 0], 0, 1)
+
+
+def test_neighbors_are_the_same_in_parts_and_by_sorting_all():
+  features = np.random.default_rng(0).normal(size=[40, 3])
+  whole = novelty_scores.neighbor_distances(features, 0, 3)
+  parts = [novelty_scores.neighbor_distances(features[:i + 8], i, 3) for i in range(0, 40, 8)]
+  expected = [np.inf if i < 3 else np.sort(np.sum((features[:i] - features[i]) ** 2, axis=1))[2]
+              for i in range(40)]
+  np.testing.assert_allclose(whole, expected, rtol=1e-9)
+  np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-9)

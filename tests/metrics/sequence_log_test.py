@@ -81,5 +81,35 @@ def test_a_summary_has_all_scores_and_names_their_direction():
   assert found["detection"]["clock"]["new_class_auroc_time_matched"] == 0.0
   assert {row["high_means"] for row in found["detection"].values()} == {"known"}
   assert found["majority_baseline"] == 1 / 5 and found["matched_window"] == 2
-  assert list(found["detection"]) == ["max_logit", "max_softmax", "energy", "clock"]
+  assert list(found["detection"]) == ["max_logit", "max_softmax", "energy", "answer", "clock"]
   assert all("new_class_auroc_time_matched" in row for row in found["detection"].values())
+
+
+def test_further_scores_are_those_that_the_log_has_what_they_need_for():
+  """Three distances 1, 4 and 9 to the nearest class, 4, 5 and none to the second; then none."""
+  def log(max_logits, new_below=-8.0, **more):
+    return sequence_log.Novelty("max_logit", new_below).log(
+        labels=[0, 1, 0, 1], unknown=[False, True, False, False], closed_answers=[0, 0, 0, -1],
+        max_logits=max_logits, energies=max_logits, num_classes=2, **more)
+
+  seconds = [-4.0, -5.0, -INF, -INF]
+  full = log([-1.0, -4.0, -9.0, -INF], second_logits=seconds, neighbors=[-2.0, -3.0, -1.0, -INF])
+  found = full.further_scores(2)
+  assert list(found) == ["margin", "distance_ratio", "nearest", "answer"]
+  np.testing.assert_allclose(found["margin"], [3, 1, INF, -INF])
+  np.testing.assert_allclose(found["distance_ratio"], [-0.25, -0.8, 0, -INF])
+  np.testing.assert_allclose(found["nearest"], [-2, -3, -1, -INF])
+  np.testing.assert_allclose(found["answer"], [1, 1, 0, 0])
+  again = sequence_log.from_record(json.loads(json.dumps(full.columns())))
+  for one, other in zip(full, again):
+    np.testing.assert_array_equal(one, other)
+  rows = sequence_log.detection(full, "max_logit", 4, 2)["detection"]
+  # Step 1 is new: newness .8 against .25, 0 and infinity; by the margin -1 against -3, -inf, inf.
+  assert rows["distance_ratio"]["new_class_auroc"] == rows["margin"]["new_class_auroc"] == 2 / 3
+  # Called new are steps 2 and 3: neither is.
+  assert rows["answer"]["new_class_auroc"] == pytest.approx((0.5 + 0 + 0) / 3)
+
+  of_products = log([1.0, 4.0, 9.0, -INF], second_logits=seconds, new_below=None)
+  assert list(of_products.further_scores(2)) == ["margin"]
+  old = log([-1.0, -4.0, -9.0, -INF], new_below=None)
+  assert not old.further_scores(2) and "second_logits" not in old.columns()

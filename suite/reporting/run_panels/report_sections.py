@@ -19,6 +19,7 @@ from suite.reporting.run_panels import accuracy_matrices
 from suite.reporting.run_panels import bucket_panels
 from suite.reporting.run_panels import compute_phases
 from suite.reporting.run_panels import config_differences
+from suite.reporting.run_panels import detection_scores
 from suite.reporting.run_panels import run_list
 from suite.reporting.run_panels import run_streams
 from suite.reporting.run_panels import scores
@@ -29,7 +30,8 @@ ALL = "all"
 # Name to ask for: what it shows; with those of `panel_list.NAMES`.
 NAMES = {
     "scores": "headline scores and costs of each learner", "pareto": "score against FLOPs",
-    "curves": "the stream event by event", "matrix": "accuracy by bucket",
+    "curves": "the stream event by event",
+    detection_scores.NAME: "every novelty score beside the clock", "matrix": "accuracy by bucket",
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
     "summary": "every value of the summaries", "runs": "each run with its records",
     "table": "tables of a paper, and leaderboards",
@@ -95,6 +97,6 @@ def _of_stream(stream: run_streams.Stream, facts: Mapping[str, task_facts.TaskFa
       stream_results.build(stream.runs), facts=facts)
   return panel_lib.Section(stream.title, [
       *scores.build(stream), *own, *stream_curves.build(stream), *accuracy_matrices.build(stream),
-      *bucket_panels.build(stream),
+      *bucket_panels.build(stream), *detection_scores.build(stream),
       *compute_phases.build(stream), *config_differences.build(stream),
       summary_panels.of_stream(stream), *run_list.build(stream)])
