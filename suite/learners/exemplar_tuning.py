@@ -7,8 +7,8 @@ they are not divided by their length, as in the paper's equation 1, and the soft
 classes that have a sample, the right one included (the sum that is printed there leaves it out).
 
 The authors' code has no Exemplar Tuning; this is made from the paper. What its hybrid classifier,
-the nearest to it, does otherwise than the paper can be had by name: the time of the first update
-(`first_update`), and norms that drift (a `net` that is `trainable_parts.Drifting`).
+the nearest to it, does otherwise than the paper can be had by name: a later first update (`rules`),
+and norms that drift (a `net` that is `trainable_parts.Drifting`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ExemplarTuning(tf.Module):
     train_on: what buckets train on; see `gradient.GradientLearner`.
     similarity, scale: of features and exemplars; see `exemplar_head.Exemplars`.
     net: instead of `features`; see `trainable_parts`.
-    first_update: "paper": every phase trains. "code", for sequences: the first two phases train
+    rules: "paper": every phase trains. "code", for sequences: the first two phases train
       nothing (nor do base classes), and with the second one centroids stay; a class that comes
       later waits for the next phase with an exemplar of zero. Phases every 5,000 samples train
       after 15,000 for the first time, then.
@@ -66,12 +66,12 @@ class ExemplarTuning(tf.Module):
                learning_rate: float = 0.1, momentum: float = 0.9, weight_decay: float = 0.0,
                epochs: float = 4, batch_size: int = 256, train_on: str = "all",
                similarity: str = "dot", scale: float = 1.0,
-               net: trainable_parts.TrainablePart | None = None, first_update: str = "paper"):
+               net: trainable_parts.TrainablePart | None = None, rules: str = "paper"):
     super().__init__()
-    trainable_parts.check_rules("ExemplarTuning.first_update", first_update)
+    trainable_parts.check_rules("ExemplarTuning.rules", rules)
     if net is not None and features is not None:
       raise ValueError("ExemplarTuning has both features and a net; give one of them.")
-    self.transform, self._waits = transform, first_update == "code"
+    self.transform, self._waits = transform, rules == "code"
     self.head = exemplar_head.Exemplars(similarity, scale, closes=self._waits)
     self.tuned = gradient.GradientLearner(
         transform=transform, net=net or trainable_parts.HeadOnly(features), head=self.head,
@@ -93,8 +93,8 @@ class ExemplarTuning(tf.Module):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if self._waits and context.delivery != deliveries.SEQUENCE:
       raise refusals.RefusedError(
-          "ExemplarTuning.first_update is 'code', which counts the offline phases of a sequence; "
-          f"here are {context.delivery}. Leave first_update out.")
+          "ExemplarTuning.rules is 'code', which counts the offline phases of a sequence; "
+          f"here are {context.delivery}. Leave rules out.")
     self.tuned.begin(task, context)
 
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context

@@ -82,8 +82,7 @@ class GradientLearner(tf.Module):
     reset: whether each phase starts from new weights.
     schedule: of the rate within a phase. optimizer: `sgd.Momentum`, or a Keras optimizer.
     epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
-    base: how the first classes are learned, if not like others; see `composition.Base`.
-    meta: meta-training of the network on the first classes, task or bucket; see `fomaml`.
+    base, meta: how the first classes, task or bucket are learned; see `composition`, `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
     examples_on: where buckets, and a memory of them, are kept: "device", or "disk".
   """

@@ -212,7 +212,7 @@ def test_wrong_use_is_named(tmp_path):
 
 
 def test_by_the_codes_rule_centroids_stay_with_the_second_phase_and_the_third_trains(tmp_path):
-  learner = make(tmp_path, first_update="code", epochs=1, learning_rate=0.5)
+  learner = make(tmp_path, rules="code", epochs=1, learning_rate=0.5)
   def reveal(code, label):
     learner.update(tf.constant([code]), tf.constant([label], tf.int64))
 
@@ -242,11 +242,11 @@ def test_by_the_codes_rule_centroids_stay_with_the_second_phase_and_the_third_tr
 
 def test_that_rule_is_for_sequences_and_known_by_its_name(tmp_path):
   learner = exemplar_tuning.ExemplarTuning(
-      features=first_two, transform=image_ops.Plain(2), first_update="code")
+      features=first_two, transform=image_ops.Plain(2), rules="code")
   with pytest.raises(ValueError, match="counts the offline phases of a sequence; here are"):
     learner.begin(TASK, dataclasses.replace(here(tmp_path), delivery=deliveries.BUCKETS))
-  with pytest.raises(ValueError, match="first_update is 'late'; allowed are paper, code"):
-    make(tmp_path, first_update="late")
+  with pytest.raises(ValueError, match="rules is 'late'; allowed are paper, code"):
+    make(tmp_path, rules="late")
   with pytest.raises(ValueError, match="both features and a net"):
     make(tmp_path, net=trainable_parts.HeadOnly())
 

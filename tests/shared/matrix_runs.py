@@ -138,7 +138,7 @@ mlp.mlp.hidden = (16,)
 """
 # FLUID's samples are images: a linear model of their pixels, but for a few methods.
 _PIXELS = """
-NET = @trainable_parts.HeadOnly()
+NET = @trainable_parts.head_only()
 """
 _NEVIS_BASELINES = """
 image_ops.Nevis.size = 8

@@ -169,7 +169,7 @@ LEARNERS = {
     "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
     "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
         transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
-        first_update="code"),
+        rules="code"),
     "finetune_drifting": lambda: _gradient(trainable_parts.Drifting(_small_net)),
     "ncm_crops": lambda: crop_centroids.CropCentroids(
         nearest_mean.NearestMean(transform=CROPS, features=_small_net())),

@@ -226,7 +226,7 @@ def _normalizing(image_shape: tuple[int, int, int]) -> tf.keras.Model:
 def exemplars_as_code() -> exemplar_tuning.ExemplarTuning:
   """Exemplar Tuning with the suite's switches for the authors' code, on images of the digits."""
   return exemplar_tuning.ExemplarTuning(
-      transform=image_ops.Plain(8), first_update="code", learning_rate=TUNING_RATE,
+      transform=image_ops.Plain(8), rules="code", learning_rate=TUNING_RATE,
       net=trainable_parts.Drifting(lambda: frozen_backbone.FrozenBackbone(_normalizing, 8)),
       momentum=MOMENTUM, epochs=EPOCHS, batch_size=WHOLE)
 
