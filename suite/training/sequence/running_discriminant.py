@@ -69,6 +69,11 @@ class RunningDiscriminant(tf.Module):
     """The number of classes with a sample."""
     return int(np.count_nonzero(self.counts.numpy()))
 
+  @property
+  def answer_macs(self) -> int:
+    """Multiply-adds of the answer to a sample: D a class."""
+    return int(self.sums.shape.num_elements())
+
   def answer(self, features: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of samples [B, D]; -inf for classes without a sample.
 
