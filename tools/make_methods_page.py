@@ -132,8 +132,9 @@ FLUID | shared: each device has a part of the incoming and of the replayed rows;
 `replay_batch` are multiples of the number of devices |
 | MAML, SCA, prototypical networks, Meta-Baseline and Pretrain + Tune on CFSL | shared: each \
 device has a part of the episodes of an update |
-| tuning and ridge regression within episodes on CFSL; nearest class means, LDA, thresholds | \
-none: there are no gradient steps between episodes, or none at all; the first device learns |
+| tuning and ridge regression within episodes on CFSL; nearest class means, LDA, Mahalanobis \
+distances, thresholds | none: there are no gradient steps between episodes, or none at all; the \
+first device learns |
 | meta-training on NEVIS, CLEAR and FLUID (prototypical networks, Meta-Baseline, MAML) | the first \
 device: an update has one episode |
 

@@ -177,8 +177,9 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [
-    "exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops", "exemplar_tuning_crops"])
-def test_variants_of_exemplars_give_the_answers_of_a_long_loop(name, tmp_path):
+    "exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops", "exemplar_tuning_crops",
+    "exemplar_tuning_code", "mahalanobis"])
+def test_new_learners_give_the_answers_of_a_long_loop(name, tmp_path):
   compare(name, "every", tmp_path, seed=4, num=300)
 
 

@@ -14,6 +14,7 @@ from suite.learners import gradient
 from suite.learners import minimum_distance
 from suite.learners import streaming_lda
 from suite.learners import weight_imprinting
+from suite.learners.class_memory import mahalanobis
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
@@ -68,6 +69,8 @@ LEARNERS = {
     "imprinting": lambda: weight_imprinting.WeightImprinting(
         transform=PLAIN, features=frozen_backbone.pixels, imprint_phases=1, batch_size=32),
     "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=frozen_backbone.pixels),
+    "mahalanobis": lambda: mahalanobis.Mahalanobis(
+        transform=PLAIN, features=frozen_backbone.pixels),
     "mdt": lambda: minimum_distance.MinimumDistance(
         tuner(frozen()), minimum_distance.LeastShare()),
 }

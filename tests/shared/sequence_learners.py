@@ -18,6 +18,7 @@ from suite.learners import nearest_mean
 from suite.learners import protonet
 from suite.learners import streaming_lda
 from suite.learners import weight_imprinting
+from suite.learners.class_memory import mahalanobis
 from suite.models import conv4
 from suite.models.episodic import embedding
 from suite.models.episodic import proto_conv4
@@ -187,6 +188,8 @@ LEARNERS = {
     "imprinting": _imprinting,
     "slda": lambda: streaming_lda.StreamingLda(
         transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
+    "mahalanobis": lambda: mahalanobis.Mahalanobis(
+        transform=TRANSFORM, features=frozen_backbone.pixels),
     "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
