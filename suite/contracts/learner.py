@@ -96,7 +96,8 @@ class SequenceLearner(Learner, Protocol):
       new_below        a float: the largest logit below which a sample is of a new class; fixed by
                        `learn` or `learn_stored`
       see(codes)       None, or a function of codes to what `answer` takes, where codes are numbers
-                       of samples whose images are read when they are looked at
+                       of samples whose images are read when they are looked at; `update`, if
+                       there is one, takes either
       frozen_features  None, or the `FrozenBackbone` that `encode` is: its codes may be shared
       know_base(known, context)
                        called before the first step with the classes bool [C] that are known

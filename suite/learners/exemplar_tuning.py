@@ -141,9 +141,11 @@ class ExemplarTuning(tf.Module):
     return self.head.in_turn(self._features(codes), labels)
 
   def _features(self, codes: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of codes as they are stored: numbers of samples, where images are on disk."""
+    """Features [B, D] of codes, or of numbers of samples [B] whose images are on disk."""
     see = self.see
-    return self.tuned.composed.features(codes if see is None else see(codes))
+    if see is not None and codes.shape.rank == 1:
+      codes = see(codes)
+    return self.tuned.composed.features(codes)
 
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:

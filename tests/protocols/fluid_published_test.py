@@ -14,6 +14,7 @@ from suite.data.images import image_ops
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from suite.data.sequences import sequences
+from suite.learners import exemplar_tuning
 from suite.learners import gradient
 from suite.learners import nearest_mean
 from suite.models.torchvision import torch_resnet
@@ -93,6 +94,20 @@ def test_whole_nets_learn_from_disk_what_they_learn_from_memory(where, tmp_path,
     found.append(_run(tmp_path / place, _whole(transform, where, **settings), sequence))
   assert found[0] == found[1]
   assert found[0][1][0]["base_classes"] == 3 and found[0][0]["macs"]
+
+
+def test_exemplars_of_norms_that_drift_learn_from_disk_what_they_learn_from_memory(where, tmp_path):
+  found = []
+  for place, sequence, transform in (
+      ("disk", published_sequences.sequence(3, **where), published_sequences.samples(
+          3, size=_SIZE, resize=20, augments=False, **where)),
+      ("memory", _in_memory(where), image_ops.AsStored(_SIZE))):
+    learner = exemplar_tuning.ExemplarTuning(
+        transform=transform, epochs=1, batch_size=8, learning_rate=0.01,
+        net=trainable_parts.Drifting(lambda: frozen_backbone.FrozenBackbone(_net, _SIZE)))
+    found.append(_run(tmp_path / place, learner, sequence))
+  assert found[0] == found[1]
+  assert found[0][0]["updates"] == 2 and found[0][0]["macs"]
 
 
 def test_features_are_computed_once_for_all_frozen_learners(where, tmp_path, monkeypatch):

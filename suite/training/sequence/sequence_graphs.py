@@ -84,7 +84,6 @@ class SequenceGraphs:
       self.update = _Traced(learner.update, [codes, numbers])
 
   def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
-    one = tf.TensorSpec(code.shape, tf.as_dtype(code.dtype))
     seen = self._see(tf.constant(code))  # Preparing an image is not counted.
     answer = tf.function(self._learner.answer).get_concrete_function(
         tf.TensorSpec(seen.shape, seen.dtype))
@@ -99,7 +98,7 @@ class SequenceGraphs:
     update = flops.ZERO
     if self._can.update is not None:
       update = flops.count(tf.function(self._can.update).get_concrete_function(
-          one, tf.TensorSpec([1], tf.int64)))
+          tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
     return SampleCosts(flops.count(encode), flops.count(answer), update)
 
   def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
