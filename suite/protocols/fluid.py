@@ -62,6 +62,7 @@ def run(
     encode_batch: int = 128,
     novelty_score: str = "max_logit",
     new_below: Optional[float] = None,
+    nearest: Optional[int] = None,
     head_above: int = 50,
     head_is: str = ">",
     window: int = 500,
@@ -85,6 +86,8 @@ def run(
       distances it is -d^2 for the least distance d of a new class. None: the learner's own
       `new_below`, if it has one, which is of "max_logit"; else no such answer while a class is
       known.
+    nearest: k of the score "nearest" (see `sequence_log`), for learners whose codes are features;
+      an analysis, which decides nothing and is not charged. None: no such score.
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window, matched_window: steps; see `sequence_log.summary`.
   """
@@ -122,7 +125,8 @@ def run(
       events.learn_stored()
     elif events.steps.num_answered < len(sequence):
       events.predict(
-          record_every=record_every, block_size=block_size, window=window, novelty=novelty)
+          record_every=record_every, block_size=block_size, window=window, novelty=novelty,
+          nearest=nearest)
     else:
       break
   if getattr(update, "reads_answers", False):
@@ -237,7 +241,7 @@ class _SequenceRun:
         **step_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
 
   def predict(self, *, record_every: int, block_size: int, window: int,
-              novelty: sequence_log.Novelty) -> None:
+              novelty: sequence_log.Novelty, nearest: Optional[int]) -> None:
     """Steps up to the next update, or to the end of the record."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
@@ -249,7 +253,8 @@ class _SequenceRun:
     log, probabilities = sequence_log.empty(), []
     outcomes: List[sequence_decisions.BlockOutcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
-      part, chances, outcome = self._block(min(end, self.steps.num_answered + block_size), novelty)
+      part, chances, outcome = self._block(
+          min(end, self.steps.num_answered + block_size), novelty, nearest)
       log = log.merge(part)
       probabilities.append(chances)
       outcomes.append(outcome)
@@ -267,7 +272,7 @@ class _SequenceRun:
          **step_records.predictions(log, num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
 
-  def _block(self, limit: int, novelty: sequence_log.Novelty
+  def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: Optional[int]
              ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:
     """Tries the steps before `limit` and commits those before an update.
 
@@ -278,7 +283,8 @@ class _SequenceRun:
     block = steps.answer(self._decisions.stop(steps, limit))
     read = block.readings
     log = novelty.log(block.labels, block.unknown, read.closed, read.max_logit, read.energy,
-                      num_classes=num_classes)
+                      num_classes=num_classes, second_logits=read.second,
+                      neighbors=steps.neighbors(nearest))
     outcome, before = self._decisions.decide(steps, log.correct(num_classes)), steps.num_revealed
     block.check(outcome.num_steps, type(self._learner).__name__)
     steps.accept(steps.num_answered + outcome.num_steps)

@@ -130,6 +130,28 @@ def test_new_classes_are_found_by_a_low_logit(tmp_path):
   assert _values(tmp_path, "max_logits")[1] == pytest.approx(-12 * (4 / 255) ** 2, rel=1e-4)
 
 
+def test_records_have_what_further_scores_need(tmp_path):
+  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
+  labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
+  summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
+                      nearest=1, record_every=3, block_size=2)
+  unit = 12 / 255 ** 2  # Of a squared difference of one grey value.
+  nearest = _values(tmp_path, "neighbors")
+  assert nearest[0] is None
+  np.testing.assert_allclose(
+      nearest[1:], np.multiply([16, 96 ** 2, 4, 16, 96 ** 2, 16, 4], -unit), rtol=1e-4)
+  # Two classes are known from step 3 on: their means are 2 and 100, at step 5 they are 2 and 102.
+  seconds = _values(tmp_path, "second_logits")
+  np.testing.assert_allclose([seconds[0], seconds[2]], [-98 ** 2 * unit, -198 ** 2 * unit],
+                             rtol=1e-4)
+  assert list(summary["detection"]) == [
+      "max_logit", "max_softmax", "energy", "margin", "distance_ratio", "nearest", "clock"]
+  assert summary["detection"]["nearest"]["new_class_auroc"] == 1.0
+  with pytest.raises(ValueError, match=r"shape \[8, 2, 2, 3\] .*learner on frozen features"):
+    fluid.run(Echo(), state=_state(tmp_path / "images"), sequence=_sequence(labels), nearest=1,
+              block_size=8)
+
+
 def test_a_learners_own_threshold_counts_if_none_is_given(tmp_path):
   learner = Echo()
   learner.new_below = 2.0

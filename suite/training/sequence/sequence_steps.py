@@ -15,7 +15,7 @@ checked: see `answer_check`.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -25,6 +25,7 @@ from suite.contracts import capabilities
 from suite.contracts import rehearsal
 from suite.contracts import stored_samples
 from suite.data.sequences import sequences
+from suite.metrics import novelty_scores
 from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_graphs
@@ -124,6 +125,16 @@ class SequenceSteps:
     found = _arrays(answers(*arguments))
     self._check.after(first, arguments, found, checked)
     return TriedBlock(first, truth, unknown, found)
+
+  def neighbors(self, k: Optional[int]) -> Optional[np.ndarray]:
+    """Minus the squared distance of each code of the tried block to the k-th nearest before it.
+
+    None if k is None, and in a rehearsal.
+    """
+    if k is None or rehearsal.current() is not None:
+      return None
+    stop = self.num_answered + int(self._tried.shape[0])
+    return -novelty_scores.neighbor_distances(self.codes[0:stop], self.num_answered, k)
 
   def _rehearsed(self, arguments: List[Any], first: int, stop: int) -> sequence_graphs.Readings:
     """The answers to a few samples, over and over."""
