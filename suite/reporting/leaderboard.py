@@ -17,9 +17,9 @@ from suite.metrics import task_stream
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
 from suite.reporting import quantities
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
-from suite.reporting.run_panels import run_streams
 
 Cells = Mapping[str, run_streams.LearnerRuns]
 

@@ -8,8 +8,8 @@ import numpy as np
 from suite.metrics import stream_groups
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting.run_panels import bucket_curves
-from suite.reporting.run_panels import run_streams
 
 
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:

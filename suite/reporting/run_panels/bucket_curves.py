@@ -18,7 +18,7 @@ from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting import paper_values
-from suite.reporting.run_panels import run_streams
+from suite.reporting import run_streams
 
 
 class Published(NamedTuple):

@@ -8,10 +8,10 @@ import dataclasses
 import os
 
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting.run_panels import bucket_curves
 from suite.reporting.run_panels import class_views
-from suite.reporting.run_panels import run_streams
 
 # Name to ask for: what it shows.
 NAMES = {

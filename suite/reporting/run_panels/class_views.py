@@ -18,8 +18,8 @@ from suite.metrics import stream_groups
 from suite.reporting import charts
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import run_streams
 from suite.state import predictions
 
 MOST_CLASSES, MOST_PAIRS = 20, 10  # In matrices, and in the table of confusions.

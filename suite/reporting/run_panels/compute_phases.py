@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
-from suite.reporting.run_panels import run_streams
+from suite.reporting import run_streams
 
 
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import run_streams
 
 FILES = ("operative_config.gin", "config.gin")
 _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")

@@ -14,8 +14,8 @@ from typing import Any
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import run_streams
 
 NAME = "detection"
 _CLOCK = "clock"

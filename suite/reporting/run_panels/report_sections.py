@@ -10,6 +10,7 @@ import re
 
 from suite.reporting import leaderboard
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting.nevis_panels import panel_list
@@ -21,7 +22,6 @@ from suite.reporting.run_panels import compute_phases
 from suite.reporting.run_panels import config_differences
 from suite.reporting.run_panels import detection_scores
 from suite.reporting.run_panels import run_list
-from suite.reporting.run_panels import run_streams
 from suite.reporting.run_panels import scores
 from suite.reporting.run_panels import stream_curves
 from suite.reporting.run_panels import summary_panels

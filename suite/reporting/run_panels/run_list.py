@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import run_streams
 
 
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:

@@ -9,9 +9,9 @@ from typing import Any
 from suite.metrics import task_stream
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
-from suite.reporting.run_panels import run_streams
 
 # Protocol -> value of its summaries -> heading. The first is that of the Pareto front.
 MEASURES: Mapping[str, Mapping[str, str]] = {

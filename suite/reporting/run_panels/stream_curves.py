@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from suite.metrics import stream_groups
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import run_streams
 
 _MOST_POINTS = 300
 

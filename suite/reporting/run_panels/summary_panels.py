@@ -12,11 +12,11 @@ import os
 
 from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting import text_table
-from suite.reporting.run_panels import run_streams
 
 
 def summaries(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
