@@ -288,6 +288,10 @@ def test_no_import_leads_back_to_its_module():
   assert not circles, f"import each other: {circles}; move what both need to a module below them"
 
 
+def test_no_folders_of_the_suite_import_each_other():
+  assert house_figures.figures(ROOT)["circles of rooms"] == 0
+
+
 def test_folders_are_small_and_names_are_unique():
   assert not crowded(OURS)
 
