@@ -315,7 +315,7 @@ class AccuracyCache:
     return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
 
   @contextlib.contextmanager
-  def _writing(self, threshold: float | None) -> Iterator[None]:
+  def _writing(self, threshold: float | None = None) -> Iterator[None]:
     """Lock of the only writer, on the newest state; the system frees it if the process dies.
 
     The threshold is stored before what was cut at it. The folder of a new cache is removed again

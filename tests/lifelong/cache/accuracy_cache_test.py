@@ -182,14 +182,21 @@ def test_two_writers_at_once_lose_nothing(python, tmp_path):
 
 def test_the_lock_of_a_killed_writer_is_free(tmp_path):
   _grown(tmp_path)
+  reader, writer = os.pipe()
   child = os.fork()
   if child == 0:
-    with accuracy_cache.AccuracyCache(tmp_path)._writing():
-      time.sleep(60)
-    os._exit(0)
-  time.sleep(0.3)
+    try:
+      with accuracy_cache.AccuracyCache(tmp_path)._writing():
+        os.write(writer, b"held")
+        time.sleep(60)
+    finally:
+      os._exit(1)  # Whatever happens: a child that went on would report tests of its own.
+  os.close(writer)
+  held = os.read(reader, 4)
+  os.close(reader)
   os.kill(child, 9)
   os.waitpid(child, 0)
+  assert held == b"held"
   accuracy_cache.AccuracyCache(tmp_path).add_models(["c"], [[1, 1, 1]])
 
 
