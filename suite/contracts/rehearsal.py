@@ -21,6 +21,7 @@ import numpy as np
 
 _T = TypeVar("_T")
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
+_SAVES = 2  # Files that each event writes are written so often.
 
 
 class Rehearsal:
@@ -66,6 +67,16 @@ class Rehearsal:
     self.skipped_seconds += step * (num - taken) - call * (1 if taken == 2 else 2)
     return result
 
+  def save(self, owner: Any, run: Callable[[], object]) -> None:
+    """See `save`."""
+    known = self._known.setdefault(owner, {})
+    num, seconds = known.get("save", (0, 0.0))
+    if num == _SAVES:
+      self.skipped_seconds += seconds
+      return
+    seconds, _ = _timed(lambda _: run(), 1)
+    known["save"] = num + 1, seconds
+
 
 _current: Optional[Rehearsal] = None
 
@@ -110,6 +121,17 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *, least:
   if _current is None or num < 2:
     return run(num)
   return _current.take(owner, key, num, run, least)
+
+
+def save(owner: Any, run: Callable[[], object]) -> None:
+  """Calls `run`, which writes over what it wrote before; a rehearsal does so at the first events.
+
+  Later calls of the same owner count as long as the last one took.
+  """
+  if _current is None:
+    run()
+  else:
+    _current.save(owner, run)
 
 
 def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray]

@@ -9,6 +9,7 @@ images have no labels.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Dict, Mapping, Sequence
 
 from suite.compute import ledger as ledger_lib
@@ -18,6 +19,7 @@ from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import portions
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import unlabelled
 from suite.protocols import run_state
@@ -59,11 +61,13 @@ def run(
     learner.begin(task, context)
     record = learner.learn(portion, context)
     if state.distribution.is_chief:
-      encoder_file.save(state.folder, learner.encoder, {
-          "pretext": learner.name_of_pretext, "data": images.name,
-          "num_images": images.size, "updates": first + portion.updates, "updates_planned": updates,
+      about = {
+          "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
+          "updates": first + portion.updates, "updates_planned": updates,
           "seed": state.seeds.seed,
-          "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS}})
+          "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS}}
+      rehearsal.save(
+          learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({
         "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,

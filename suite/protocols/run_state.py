@@ -28,6 +28,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import capabilities
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.metrics import own_metrics
 from suite.state import context as context_lib
@@ -251,7 +252,7 @@ class RunState:
     self.records.append(entry)
     self._unsaved = {"done": self.done, "position": position}
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
-      self._save()
+      rehearsal.save(self, self._save)
 
   def _save(self) -> None:
     """Writes a snapshot, unless nothing was committed since the last one."""

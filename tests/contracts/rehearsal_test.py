@@ -9,6 +9,7 @@ import weakref
 import matrix_runs
 import numpy as np
 import pytest
+import stopped_runs
 
 from suite.compute import distribution
 from suite.configs import methods
@@ -65,6 +66,35 @@ def test_without_measuring_no_step_is_taken_that_is_not_needed(least):
     for num in (100, 1000):
       rehearsal.few(owner, "a", num, calls.append, least=least)
   assert calls == [least] and found.skipped_seconds == 0
+
+
+def test_what_each_event_writes_is_written_at_the_first_and_counted_at_all(monkeypatch):
+  clock, calls, owner = [0.0], [], _Owner()
+  monkeypatch.setattr(rehearsal.time, "monotonic", lambda: clock[0])
+
+  def write():
+    calls.append(clock[0])
+    clock[0] += 3.0
+
+  for _ in range(3):
+    rehearsal.save(owner, write)
+  assert len(calls) == 3
+  with rehearsal.begun() as found:
+    for _ in range(7):
+      rehearsal.save(owner, write)
+    assert len(calls) == 5 and found.skipped_seconds == 5 * 3.0
+    rehearsal.save(_Owner(), write)
+  assert len(calls) == 6
+
+
+def test_a_rehearsed_run_saves_its_last_event(tmp_path):
+  run = matrix_runs.CellRun(tmp_path, METHODS["finetune"], "clear", "")
+  with rehearsal.begun(), stopped_runs.state(tmp_path / "x") as state:
+    run._run(state)
+    done = state.done
+    state.flush()
+  with stopped_runs.state(tmp_path / "x") as state:
+    assert state.done == done > 3
 
 
 def test_rows_repeat_the_first_ones():
