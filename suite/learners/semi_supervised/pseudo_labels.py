@@ -21,6 +21,7 @@ import numpy as np
 from scipy import special
 import tensorflow as tf
 
+from suite.contracts import capabilities
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
@@ -54,6 +55,8 @@ class PseudoLabels(tf.Module):
     self.teacher, self.student = make(), make()
     self.transform = self.student.transform
     self.shares_updates = bool(getattr(self.student, "shares_updates", False))
+    self.predict_stays = capabilities.keeps_predict(self.student)
+    self._forward: scoring.Forward | None = None
     self._threshold, self._batch_size = threshold, eval_batch_size
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -75,9 +78,11 @@ class PseudoLabels(tf.Module):
           "on disk. Take fewer unlabelled images: partly_labelled.beside.most.")
     plain = dataclasses.replace(experience, unlabelled=None)
     taught = self.teacher.learn(plain, _own(context, "teacher"))
-    found = scoring.extract(
-        self.teacher.predict, unlabelled, transform=self.transform, batch_size=self._batch_size,
-        context=dataclasses.replace(context, phase="select"))
+    if self._forward is None or not capabilities.keeps_predict(self.teacher):
+      self._forward = scoring.Forward(self.teacher.predict, context.distribution)
+    found = self._forward.run(
+        unlabelled, transform=self.transform, batch_size=self._batch_size, ledger=context.ledger,
+        phase="select")
     places, labels = chosen(found.values, self._threshold)
     if len(places):
       plain = dataclasses.replace(
