@@ -12,9 +12,8 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Read when TensorFlow is imported.
 # Read when numpy is imported: matrices are small here, and threads that share a core wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# oneDNN rewrites each graph: a fifth of the time of small nets. `suite run` in processes of their
-# own, and whatever the caller asks for, is with it (python_server).
-_ONEDNN_IS_LEFT_OUT = "TF_ENABLE_ONEDNN_OPTS" not in os.environ
+# oneDNN rewrites each graph: a fifth of the time of small nets. Processes that tests start have it,
+# as users do (python_server).
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import gin
@@ -25,7 +24,6 @@ import python_server
 import suite
 from suite.reporting import records as records_lib
 
-python_server.ONLY_HERE.update({"TF_ENABLE_ONEDNN_OPTS": "0"} if _ONEDNN_IS_LEFT_OUT else {})
 ROOT = pathlib.Path(suite.__file__).parents[1]
 _PATIENCE_SECONDS = 600
 

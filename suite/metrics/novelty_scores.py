@@ -11,7 +11,7 @@
 `distance_ratio` is for negative squared distances: d_1^2 / d_2^2 of the nearest and second nearest
 class mean, 0 at a mean and 1 halfway between two. With a single known class the margin is infinite
 and the ratio 0. `neighbor_distances` has no logits: the distance to the k-th nearest earlier
-sample, whatever its class.
+sample, whatever its class. `class_wise` makes one threshold of another score into one a class.
 
 Where logits are negative squared Euclidean distances, `minimum_distance` is the squared distance to
 the nearest class mean; comparing it with a threshold is Minimum Distance Thresholding (MDT), and
@@ -114,6 +114,41 @@ def neighbor_distances(features: np.ndarray, first: int, k: int) -> np.ndarray:
   if k > len(every):
     return np.full(len(rows), np.inf)
   return np.maximum(np.partition(found, k - 1, axis=1)[:, k - 1], 0.0)
+
+
+_PRIOR = 5  # Samples of all classes that a class begins with.
+
+
+def class_wise(scores: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+  """A score in standard deviations of the class that was answered, so that each has a threshold.
+
+  Mean and variance of a class are those of its samples that were answered rightly before, beside
+  5 of the mean and variance of all classes. The label of a step is known at later steps.
+
+  Args:
+    scores: float [n], in the order of the steps, high for known classes; -inf where none is known.
+    answers: int [n], the best known class. labels: int [n].
+
+  Returns:
+    float64 [n], high for known classes; 0 before any answer was right, -inf where `scores` is.
+  """
+  scores = np.asarray(scores, np.float64)
+  found = np.where(np.isfinite(scores), 0.0, -np.inf)
+  num, total, squares = 0, 0.0, 0.0  # Of samples of all classes; deviations from their class.
+  classes: dict[int, tuple[int, float, float]] = {}  # Samples, their mean, squared deviations.
+  for step in np.flatnonzero(np.isfinite(scores)):
+    value, answer = float(scores[step]), int(answers[step])
+    count, mean, deviations = classes.get(answer, (0, 0.0, 0.0))
+    if squares > 0.0:
+      center = (_PRIOR * total / num + count * mean) / (_PRIOR + count)
+      variance = (_PRIOR * squares / num + deviations) / (_PRIOR + count)
+      found[step] = (value - center) / math.sqrt(variance)
+    if answer == labels[step]:
+      moved = mean + (value - mean) / (count + 1)
+      more = (value - mean) * (value - moved)
+      classes[answer] = count + 1, moved, deviations + more
+      num, total, squares = num + 1, total + value, squares + more
+  return found
 
 
 SCORES = {

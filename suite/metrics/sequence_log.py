@@ -21,6 +21,7 @@ Further ones are reported where a run has what they need, and decide nothing:
     margin          largest minus second largest logit
     distance_ratio  minus the ratio of the squared distances to the nearest and the second nearest
                     class, where logits are negative squared distances
+    class_wise      the largest logit against those of the answered class so far
     nearest         minus the squared distance to the k-th nearest earlier sample
     answer          1 for a known class, 0 for "new": the score and threshold that decided, such as
                     Minimum Distance Thresholding (MDT); its F1 is that of the answers
@@ -40,7 +41,7 @@ from suite.metrics import sequence_sections
 
 MAX_LOGIT = "max_logit"
 NOVELTY_SCORES = (MAX_LOGIT, "max_softmax", "energy")
-FURTHER_SCORES = ("margin", "distance_ratio", "nearest", "answer")
+FURTHER_SCORES = ("margin", "distance_ratio", "class_wise", "nearest", "answer")
 NO_ANSWER = -1
 
 
@@ -93,6 +94,8 @@ class SequenceLog(NamedTuple):
       return novelty_scores.margin_of(best, second)
     if name == "distance_ratio":
       return -novelty_scores.distance_ratio_of(best, second)
+    if name == "class_wise":
+      return novelty_scores.class_wise(best, self.closed_answers, self.labels)
     if name == "nearest":
       return self.neighbors
     return novelty(name, self.max_logits, self.energies)
@@ -105,6 +108,9 @@ class SequenceLog(NamedTuple):
       found["margin"] = self.scores("margin")
       if not np.any(self.max_logits[there] > 0.0):
         found["distance_ratio"] = self.scores("distance_ratio")
+    by_class = self.scores("class_wise")
+    if np.any(by_class[there]):  # Some classes have a spread.
+      found["class_wise"] = by_class
     if np.isfinite(self.neighbors).any():
       found["nearest"] = self.scores("nearest")
     is_new = self.answers == num_classes

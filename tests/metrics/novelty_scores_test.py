@@ -127,6 +127,34 @@ def test_margin_and_distance_ratio_look_at_the_two_best_known_classes():
     novelty_scores.distance_ratio(LOGITS, KNOWN)
 
 
+def test_class_wise_scores_by_hand():
+  scores = [-np.inf, 2.0, 4.0, 10.0, 6.0, 8.0, 3.0]
+  answers, labels = [0, 0, 0, 1, 2, 1, 0], [0, 0, 0, 1, 0, 1, 0]
+  found = novelty_scores.class_wise(np.array(scores), np.array(answers), np.array(labels))
+  # Right so far, from step 3 on: 2 and 4 in class 0, whose mean is 3 and squared deviations are 2.
+  np.testing.assert_allclose(found[:4], [-np.inf, 0, 0, (10 - 3) / 1.0])
+  # Then 10 in class 1. All: mean 16 / 3, variance 2 / 3. Class 2 has none of its own.
+  assert found[4] == pytest.approx((6 - 16 / 3) / math.sqrt(2 / 3))
+  # Class 1: one sample of 10 beside five of 16 / 3; its deviation is 0.
+  assert found[5] == pytest.approx((8 - (5 * 16 / 3 + 10) / 6) / math.sqrt(5 * 2 / 3 / 6))
+  # Step 5 was right: 8 and 10 in class 1. All: mean 6, variance (2 + 2) / 4.
+  assert found[6] == pytest.approx((3 - (5 * 6 + 2 * 3) / 7) / math.sqrt((5 * 1 + 2) / 7))
+
+
+def test_class_wise_scores_find_what_one_threshold_does_not():
+  """Two classes at distances 1 and 100: a new one at 50 from the first is not the farthest."""
+  rng = np.random.default_rng(0)
+  labels = np.arange(400) % 2
+  answers, is_new = labels.copy(), np.zeros(400, bool)
+  scores = -np.where(labels == 0, 1.0, 100.0) * rng.uniform(0.9, 1.1, 400)
+  is_new[100::20] = True
+  scores[is_new], answers[is_new], labels[is_new] = -50.0, 0, 2
+  plain = novelty_detection.pairs(scores, is_new, high_means="known").auroc
+  found = novelty_detection.pairs(
+      novelty_scores.class_wise(scores, answers, labels), is_new, high_means="known").auroc
+  assert 0.4 < plain < 0.6 and found > 0.99
+
+
 def test_distances_to_the_nearest_earlier_samples_by_hand():
   features = np.array([[0.0, 0], [3, 4], [0, 1], [3, 4]], np.float32)
   nearest = novelty_scores.neighbor_distances(features, 0, 1)

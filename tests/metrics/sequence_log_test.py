@@ -81,7 +81,8 @@ def test_a_summary_has_all_scores_and_names_their_direction():
   assert found["detection"]["clock"]["new_class_auroc_time_matched"] == 0.0
   assert {row["high_means"] for row in found["detection"].values()} == {"known"}
   assert found["majority_baseline"] == 1 / 5 and found["matched_window"] == 2
-  assert list(found["detection"]) == ["max_logit", "max_softmax", "energy", "answer", "clock"]
+  assert list(found["detection"]) == [
+      "max_logit", "max_softmax", "energy", "class_wise", "answer", "clock"]
   assert all("new_class_auroc_time_matched" in row for row in found["detection"].values())
 
 

@@ -145,7 +145,8 @@ def test_records_have_what_further_scores_need(tmp_path):
   np.testing.assert_allclose([seconds[0], seconds[2]], [-98 ** 2 * unit, -198 ** 2 * unit],
                              rtol=1e-4)
   assert list(summary["detection"]) == [
-      "max_logit", "max_softmax", "energy", "margin", "distance_ratio", "nearest", "clock"]
+      "max_logit", "max_softmax", "energy", "margin", "distance_ratio", "class_wise", "nearest",
+      "clock"]
   assert summary["detection"]["nearest"]["new_class_auroc"] == 1.0
   with pytest.raises(ValueError, match=r"shape \[8, 2, 2, 3\] .*learner on frozen features"):
     fluid.run(Echo(), state=_state(tmp_path / "images"), sequence=_sequence(labels), nearest=1,

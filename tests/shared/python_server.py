@@ -39,8 +39,8 @@ PRELOADED = ("suite.cli", "suite.experiment", "suite.data.digits.digits",
 READ_AT_IMPORT = ("KERAS_BACKEND", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED", "TFDS_DATA_DIR",
                   "TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS")
 
-# Settings of the tests' own process that those which it starts do not get.
-ONLY_HERE: dict[str, str] = {}
+# Settings of the tests' own process (conftest) that those which it starts do not get.
+ONLY_HERE = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 
 
 class Server:

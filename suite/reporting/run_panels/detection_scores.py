@@ -21,7 +21,8 @@ NAME = "detection"
 _CLOCK = "clock"
 _SHOWN = {
     "max_softmax": "max softmax", "max_logit": "max logit (distance, MDT)", "energy": "energy",
-    "margin": "margin", "distance_ratio": "distance ratio", "nearest": "k-nearest sample",
+    "margin": "margin", "distance_ratio": "distance ratio",
+    "class_wise": "max logit, class-wise", "nearest": "k-nearest sample",
     "answer": "answer \"new\""}
 _AUROC, _MATCHED, _F1 = "new_class_auroc", "new_class_auroc_time_matched", "new_class_f1"
 _MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC", True),
