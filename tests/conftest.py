@@ -12,9 +12,6 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Read when TensorFlow is imported.
 # Read when numpy is imported: matrices are small here, and threads that share a core wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# oneDNN rewrites each graph: a fifth of the time of small nets. Processes that tests start have it,
-# as users do (python_server).
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import gin
 from gin import config as gin_config

@@ -39,9 +39,6 @@ PRELOADED = ("suite.cli", "suite.experiment", "suite.data.digits.digits",
 READ_AT_IMPORT = ("KERAS_BACKEND", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED", "TFDS_DATA_DIR",
                   "TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS")
 
-# Settings of the tests' own process (conftest) that those which it starts do not get.
-ONLY_HERE = {"TF_ENABLE_ONEDNN_OPTS": "0"}
-
 
 class Server:
   """Starts processes; the server itself starts with the first one."""
@@ -63,8 +60,7 @@ class Server:
     Returns:
       A `subprocess.Popen`, or an object with the same methods, in text mode.
     """
-    env = {name: value for name, value in (os.environ if env is None else env).items()
-           if ONLY_HERE.get(name) != value}
+    env = dict(os.environ if env is None else env)
     if sys.platform != "linux" or fresh or not self._serves(env):
       return subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env, text=True,
                               stdout=subprocess.PIPE, stderr=stderr)
@@ -88,7 +84,7 @@ class Server:
     if self._process is None:
       self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
       # `suite` sets the flag before it imports TensorFlow.
-      self._environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": "1", "PYTHONPATH": str(ROOT)}
+      self._environment = {"TF_ENABLE_ONEDNN_OPTS": "1", **os.environ, "PYTHONPATH": str(ROOT)}
       self._process = subprocess.Popen([sys.executable, __file__, str(other.fileno())],
                                        env=self._environment, pass_fds=[other.fileno()])
       other.close()
