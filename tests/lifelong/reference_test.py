@@ -55,6 +55,30 @@ def test_a_saved_preparation_is_used_until_the_cache_changes(cache, answers, mon
   assert len(builds) == 3
 
 
+def test_models_that_are_asked_the_same_share_what_is_read_of_the_cache(cache, answers):
+  read = []
+
+  def columns(samples):
+    read.append(len(samples))
+    return answers[:30, samples]
+
+  arrays = factor_model.build(answers[:30].sum(0, dtype=np.uint8), columns).arrays
+  model = factor_model.FactorModel(800, columns, arrays)
+  read.clear()
+  samples = np.random.default_rng(0).permutation(800)[:128]
+  model.fit(samples, answers[30, samples], None)
+  shared = model.fit(samples, answers[31, samples], None).probabilities(samples)
+  assert read[0] == 128 and read.count(128) == 2  # Both fits; `probabilities`.
+  samples[:2] = samples[1::-1]
+  other = model.fit(samples, answers[31, samples], None).probabilities(samples)
+  assert read.count(128) == 4
+  alone = factor_model.FactorModel(800, columns, arrays)
+  samples[:2] = samples[1::-1]
+  found = alone.fit(samples, answers[31, samples], None).probabilities(samples)
+  np.testing.assert_array_equal(shared, found)
+  np.testing.assert_allclose(other[[1, 0]], found[:2])
+
+
 def test_only_models_that_are_left_out_are_counted_again(cache, answers, monkeypatch):
   before = lifelong.Reference(cache).questions(64).tolist()
   (cache.folder / "questions.jsonl").unlink()

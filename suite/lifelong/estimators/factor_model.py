@@ -75,6 +75,7 @@ class FactorModel:
             arrays[f"mean{index}"], arrays[f"precision{index}"], arrays[f"weights{index}"]))
                         for index in range(int(arrays["num"]))]
     self._learned = [one for one in self._candidates if one.prior.weights.size]
+    self._fitted: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]] | None = None
 
   def features(self, samples: np.ndarray) -> np.ndarray:
     """Features of samples [n]: 1, one-hot groups, factors; float64 [n, D]."""
@@ -86,6 +87,12 @@ class FactorModel:
     return (_features(self._groups, samples, columns, self.arrays["means"],
                       self.arrays["loadings"]), columns.sum(axis=0, dtype=np.int64))
 
+  def _of_questions(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`features_and_counts`, kept: the next model is mostly asked what the last one was."""
+    if self._fitted is None or not np.array_equal(self._fitted[0], samples):
+      self._fitted = samples.copy(), self.features_and_counts(samples)
+    return self._fitted[1]
+
   def fit(self, samples: np.ndarray, answers: np.ndarray,
           sample: random_sample.RandomSample | None) -> Fit:
     """Fits a model to its answers, 0/1 or graded; reads only the samples that were asked.
@@ -95,7 +102,7 @@ class FactorModel:
       answers: [n].
       sample: which of them are a random sample of all samples; None: none are.
     """
-    features, counts = self.features_and_counts(samples)
+    features, counts = self._of_questions(samples)
     # By difficulty, as the folds need it.
     order = np.lexsort((samples, -counts))
     step = max(1, len(order) // _CHOICE)
