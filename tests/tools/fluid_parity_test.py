@@ -48,3 +48,33 @@ def test_by_the_rules_of_the_code_it_answers_as_these_by_hand(tool):
   assert mine.answers.tolist() == by_hand.answers.tolist()
   there = np.isfinite(by_hand.logits)
   np.testing.assert_allclose(mine.logits[there], by_hand.logits[there], rtol=1e-3, atol=1e-3)
+
+
+def test_thresholded_answers_and_scores_are_those_of_a_hand_made_run(tool, load_tool):
+  novelty = load_tool("fluid_novelty")
+  stream = tool.synthetic(num=150, num_classes=12, width=5)
+  features = stream.features.astype(np.float64)
+  logits = np.full((150, 12), -np.inf)
+  for t in range(150):
+    for label in set(stream.labels[:t].tolist()):
+      mean = features[:t][stream.labels[:t] == label].mean(axis=0)
+      logits[t, label] = -np.sum((features[t] - mean) ** 2)
+  best = logits.max(axis=1)
+  answers = np.where(np.isfinite(best), logits.argmax(axis=1), -1)
+
+  def run(below):
+    found = tool.ours(tool._means(stream), stream, new_below=below)
+    return found.open, found.summary
+
+  rows = novelty.rows(stream.name, stream.labels, answers, best, run)
+  assert len(rows) == 3 and all(row.verdict in ("equal", "agrees") for row in rows)
+  wrong = novelty.rows(stream.name, stream.labels, answers, best, lambda below: run(below - 5))
+  assert wrong[0].verdict == "DIFFERS"
+
+
+def test_the_threshold_lies_in_the_widest_gap_near_the_share(load_tool):
+  logits = np.r_[-np.inf, -np.arange(100.0), -200.0]
+  logits[80] -= 0.9
+  found = load_tool("fluid_novelty").threshold(logits)
+  ordered = np.sort(logits[np.isfinite(logits)])[5:25]
+  assert np.diff(ordered).max() / 2 == pytest.approx(np.abs(ordered - found).min())

@@ -17,6 +17,7 @@ import tempfile
 from typing import Any, NamedTuple
 
 import authors as authors_lib
+import fluid_novelty
 import numpy as np
 import parity_rows
 import tensorflow as tf
@@ -73,11 +74,14 @@ class Stream(NamedTuple):
 
 
 class Answers(NamedTuple):
-  """The closed answer at each step, -1 for none, its logit, and the suite's scores of them."""
+  """The closed answer at each step, -1 for none, its logit; of the suite its open answers, too, and
+  the summary.
+  """
 
   answers: np.ndarray
   logits: np.ndarray
-  scores: dict[str, Any] | None = None
+  open: np.ndarray | None = None
+  summary: dict[str, Any] | None = None
 
 
 def synthetic(num: int = 3000, num_classes: int = 200, width: int = 64) -> Stream:
@@ -112,7 +116,8 @@ def images_of_digits(num: int | None = None) -> Stream:
                 np.repeat(images[order], 3, axis=3))
 
 
-def ours(learner: Any, stream: Stream, interval: int = 0, seed: int = 0) -> Answers:
+def ours(learner: Any, stream: Stream, interval: int = 0, seed: int = 0,
+         new_below: float | None = None) -> Answers:
   """Runs the suite's protocol on the stream."""
   with tempfile.TemporaryDirectory() as folder:
     writer = run_writer.RunWriter(pathlib.Path(folder), None, progress.Progress("parity"))
@@ -123,9 +128,10 @@ def ours(learner: Any, stream: Stream, interval: int = 0, seed: int = 0) -> Answ
     sequence = sequences.Sequence(samples, stream.labels,
                                   [f"s{i}" for i in range(len(stream.labels))], 0)
     update = update_strategies.Every(interval) if interval else update_strategies.Never()
-    summary = fluid.run(learner, state=state, sequence=sequence, update=update)
+    summary = fluid.run(learner, state=state, sequence=sequence, update=update,
+                        new_below=new_below)
     log = sequence_log.from_records([r for r in state.records if "first_step" in r])
-  return Answers(log.closed_answers, log.max_logits, summary["closed"])
+  return Answers(log.closed_answers, log.max_logits, log.answers, summary)
 
 
 def masked(logits: np.ndarray, labels: np.ndarray) -> Answers:
@@ -276,10 +282,11 @@ def _score_rows(authors: authors_lib.Authors, name: str, stream: Stream, mine: A
   said = authors.ask("public_fluid_answers", {"answers": mine.answers, "labels": stream.labels},
                      kind="metrics")
   of_classes = said["by_class"][np.bincount(stream.labels) > 0]
+  closed = mine.summary["closed"]
   pairs = (("accuracy", said["overall"], "overall"),
            ("mean accuracy of classes", of_classes.mean(), "mean_per_class"))
   return [Row(f"{name}: {what} of the same answers", stream.name, f"{theirs:.6f}",
-              f"{mine.scores[key]:.6f}", float(abs(theirs - mine.scores[key])), "difference", 1e-12)
+              f"{closed[key]:.6f}", float(abs(theirs - closed[key])), "difference", 1e-12)
           for what, theirs, key in pairs]
 
 
@@ -295,6 +302,13 @@ def _means_rows(authors: authors_lib.Authors, stream: Stream) -> list[Row]:
         f"{name}, all 1,000 slots as published", stream,
         Answers(said["published"], theirs.logits), mine,
         reason=_CENTROIDS))
+    if kind == "ncm":
+      def thresholded(below: float) -> tuple[np.ndarray, dict[str, Any]]:
+        run = ours(_means(stream), stream, new_below=below)
+        return run.open, run.summary
+
+      found += fluid_novelty.rows(
+          stream.name, stream.labels, theirs.answers, theirs.logits, thresholded)
   return found
 
 

@@ -21,7 +21,9 @@ BENCHMARKS = {
         "fluid_parity", "compare", "FLUID", "github.com/RAIVNLab/FLUID",
         "The authors' loop, trainers and models on sequences of features. Their data sets begin "
         "with the last sample of the sequence and are replaced. Exemplar Tuning was not published: "
-        "it is compared with the paper's equation 1, written by hand in float64."),
+        "it is compared with the paper's equation 1, written by hand in float64. MDT was not, "
+        "either: its answers follow from the logits of the authors' NCM, its scores by "
+        "scikit-learn."),
     "cfsl": Benchmark(
         "cfsl_parity", "compare_cfsl", "Continual few-shot learning",
         "github.com/AntreasAntoniou/FewShotContinualLearning",
