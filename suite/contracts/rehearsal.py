@@ -124,7 +124,7 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *, least:
 
 
 def save(owner: Any, run: Callable[[], object]) -> None:
-  """Calls `run`, which writes over what it wrote before; a rehearsal does so at the first events.
+  """Calls `run`, which writes over what it wrote before; a rehearsal calls it twice.
 
   Later calls of the same owner count as long as the last one took.
   """

@@ -11,7 +11,8 @@
 `distance_ratio` is for negative squared distances: d_1^2 / d_2^2 of the nearest and second nearest
 class mean, 0 at a mean and 1 halfway between two. With a single known class the margin is infinite
 and the ratio 0. `neighbor_distances` has no logits: the distance to the k-th nearest earlier
-sample, whatever its class. `class_wise` makes one threshold of another score into one a class.
+sample, whatever its class. `class_wise` standardizes
+another score by class.
 
 Where logits are negative squared Euclidean distances, `minimum_distance` is the squared distance to
 the nearest class mean; comparing it with a threshold is Minimum Distance Thresholding (MDT), and
@@ -120,7 +121,7 @@ _PRIOR = 5  # Samples of all classes that a class begins with.
 
 
 def class_wise(scores: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-  """A score in standard deviations of the class that was answered, so that each has a threshold.
+  """Standardizes a score by the answered class: one threshold is then one for each class.
 
   Mean and variance of a class are those of its samples that were answered rightly before, beside
   5 of the mean and variance of all classes. The label of a step is known at later steps.
@@ -130,7 +131,7 @@ def class_wise(scores: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> n
     answers: int [n], the best known class. labels: int [n].
 
   Returns:
-    float64 [n], high for known classes; 0 before any answer was right, -inf where `scores` is.
+    float64 [n], high for known classes; 0 before a class has a variance, -inf where `scores` is.
   """
   scores = np.asarray(scores, np.float64)
   found = np.where(np.isfinite(scores), 0.0, -np.inf)

@@ -253,6 +253,7 @@ class RunState:
     self._unsaved = {"done": self.done, "position": position}
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
       rehearsal.save(self, self._save)
+      self._last_save = max(self._last_save, now)  # Also where a rehearsal has left it out.
 
   def _save(self) -> None:
     """Writes a snapshot, unless nothing was committed since the last one."""

@@ -133,11 +133,11 @@ def test_class_wise_scores_by_hand():
   found = novelty_scores.class_wise(np.array(scores), np.array(answers), np.array(labels))
   # Right so far, from step 3 on: 2 and 4 in class 0, whose mean is 3 and squared deviations are 2.
   np.testing.assert_allclose(found[:4], [-np.inf, 0, 0, (10 - 3) / 1.0])
-  # Then 10 in class 1. All: mean 16 / 3, variance 2 / 3. Class 2 has none of its own.
+  # Step 3 was right: 10 in class 1. All classes: mean 16 / 3, variance 2 / 3. Class 2 is empty.
   assert found[4] == pytest.approx((6 - 16 / 3) / math.sqrt(2 / 3))
   # Class 1: one sample of 10 beside five of 16 / 3; its deviation is 0.
   assert found[5] == pytest.approx((8 - (5 * 16 / 3 + 10) / 6) / math.sqrt(5 * 2 / 3 / 6))
-  # Step 5 was right: 8 and 10 in class 1. All: mean 6, variance (2 + 2) / 4.
+  # Step 5 was right: 8 and 10 in class 1. All classes: mean 6, variance (2 + 2) / 4.
   assert found[6] == pytest.approx((3 - (5 * 6 + 2 * 3) / 7) / math.sqrt((5 * 1 + 2) / 7))
 
 

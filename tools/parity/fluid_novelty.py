@@ -16,7 +16,7 @@ from sklearn import metrics
 
 _SHARE = 0.05  # Of the samples of known classes that are answered "new", about.
 _WHAT = "MDT on NCM's squared distances"
-# newness threshold -> (open answers int [T], C being "new"; summary of the run).
+# new_below -> (open answers int [T], C being "new"; summary of the run).
 Run = Callable[[float], tuple[np.ndarray, dict[str, Any]]]
 
 
