@@ -10,6 +10,8 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Read when TensorFlow is imported.
+# As `suite run`; TensorFlow's default depends on the processor.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 # Read when numpy is imported: matrices are small here, and threads that share a core wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

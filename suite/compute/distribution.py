@@ -46,7 +46,7 @@ class Distribution:
 
   def __init__(self, strategy: tf.distribute.Strategy, name: str):
     self.strategy, self.name = strategy, name
-    self._total = tf.function(self.sum)
+    self._total = tf.function(self.sum, autograph=False)
 
   @contextlib.contextmanager
   def scope(self) -> Iterator[None]:

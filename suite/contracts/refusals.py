@@ -18,6 +18,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
+from suite.contracts import user_code
 
 
 class RefusedError(ValueError):
@@ -187,7 +188,7 @@ def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor]
     predict: its method that returns logits.
     images: one example as its transform prepares it, [1, ...].
   """
-  outputs = tf.function(predict).get_concrete_function(images).structured_outputs
+  outputs = user_code.compiled(predict).get_concrete_function(images).structured_outputs
   got = outputs.shape
   if got.rank is None or got.is_compatible_with([1, task.num_classes]):
     return

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -60,7 +61,7 @@ class EmbeddedMaml(tf.Module):
     with context.distribution.scope():
       self._embedding.make(seeds.integer("initial weights"), (size, size, self._channels))
       one = tf.TensorSpec([1, size, size, self._channels])
-      codes = tf.function(self.encode).get_concrete_function(one).output_shapes[1:]
+      codes = user_code.compiled(self.encode).get_concrete_function(one).output_shapes[1:]
       adapted.make(seeds.integer("initial head"), codes, task.num_classes)
       if self._critique is not None:
         self._critique.make(seeds.integer("initial critic"), task.num_classes, adapted)

@@ -44,6 +44,7 @@ from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -200,11 +201,11 @@ class MinimumDistance(tf.Module):
            context: context_lib.Context) -> dict[str, Any]:
     spec = tf.TensorSpec([None, *codes.shape[1:]], tf.as_dtype(codes.dtype))
     if self._answer is None:
-      self._answer = tf.function(self.answer, input_signature=[spec])
+      self._answer = user_code.compiled(self.answer, input_signature=[spec])
     logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
                              for i in range(0, len(codes), _BATCH)])
     one = tf.TensorSpec([1, *codes.shape[1:]], spec.dtype)
-    cost = flops.count(tf.function(self.answer).get_concrete_function(one)) * len(codes)
+    cost = flops.count(user_code.compiled(self.answer).get_concrete_function(one)) * len(codes)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     self.threshold.assign(
         self._threshold.new_below(codes, labels, np.where(known, logits, -np.inf)))

@@ -23,6 +23,7 @@ from suite.contracts import examples
 from suite.contracts import portions
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import unlabelled
 from suite.data.streams import task_mixture
 from suite.state import context as context_lib
@@ -163,7 +164,8 @@ class Pretrainer(tf.Module):
       views = [images.train_batches(
           self._batch_size, seed=seed, transform=transform, first_step=portion.first, **shard)
                for transform in transforms]
-      batches = tf.data.Dataset.zip(tuple(views)).map(merged).prefetch(tf.data.AUTOTUNE)
+      batches = tf.data.Dataset.zip(tuple(views)).map(user_code.mapped(merged)).prefetch(
+          tf.data.AUTOTUNE)
       specs.update({key: tf.TensorSpec([self._batch_size, *spec.shape[1:]], spec.dtype)
                     for key, spec in batches.element_spec.items()})
       return batches

@@ -73,7 +73,7 @@ class Oracle:
     self.layers.append(layer)
 
   def nested(self):
-    inner = tf.function(lambda x: 2.0 * x)
+    inner = tf.function(lambda x: 2.0 * x, autograph=False)
     self.layers.append(inner)
     self.flops += self.elements
 

@@ -24,7 +24,7 @@ def fixture_warnings(monkeypatch):
 
 def cost_of(function, *shapes):
   specs = [tf.TensorSpec(shape) for shape in shapes]
-  return flops.count(tf.function(function).get_concrete_function(*specs))
+  return flops.count(tf.function(function, autograph=False).get_concrete_function(*specs))
 
 
 def test_a_known_graph_gives_no_warning(warnings):

@@ -42,6 +42,12 @@ def test_two_branches_from_the_same_frozen_input():
   assert mac_views.costs(layers) == mac_views.ImageMacs(1111, fixed=1, weights=1110, inputs=1000)
 
 
+def test_what_moves_without_a_gradient_is_not_stored():
+  layers = [mac_views.Layer("stem", 1, False), mac_views.Layer("keys", 10, False, moves=True),
+            mac_views.Layer("head", 100)]
+  assert mac_views.costs(layers) == mac_views.ImageMacs(111, fixed=1, weights=100, inputs=100)
+
+
 def test_layers_out_of_order_are_named():
   with pytest.raises(ValueError, match="input 'b', which is not listed before"):
     mac_views.costs([mac_views.Layer("a", 1, True, ("b",)), mac_views.Layer("b", 1)])
@@ -130,7 +136,7 @@ def gradient_macs(model, names, batch=2):
   """MACs of a forward and a backward pass through the traced graph, of one image."""
   variables = [w for layer in model.layers if layer.name in names for w in layer.trainable_weights]
 
-  @tf.function
+  @tf.function(autograph=False)
   def step(images):
     with tf.GradientTape() as tape:
       loss = tf.reduce_sum(model(images) ** 2)

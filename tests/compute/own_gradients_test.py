@@ -34,7 +34,7 @@ def cubed(decorator):
 
 
 def traced(function):
-  return tf.function(function).get_concrete_function(tf.TensorSpec([]))
+  return tf.function(function, autograph=False).get_concrete_function(tf.TensorSpec([]))
 
 
 def is_freed(make):

@@ -60,7 +60,7 @@ def test_as_counted_on_the_graph_of_a_training_step(rows):
         zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 
   def count(num):
-    return flops.count(tf.function(step).get_concrete_function(
+    return flops.count(tf.function(step, autograph=False).get_concrete_function(
         tf.TensorSpec([num, 8, 8, 3]), tf.TensorSpec([num], tf.int64)))
 
   assert row_costs.RowCosts(count)(rows) == count(rows)

@@ -26,7 +26,7 @@ def check_same(model, cut, size):
 
 
 def macs_of(function, shape, dtype=tf.float32):
-  return flops.count(tf.function(function).get_concrete_function(
+  return flops.count(tf.function(function, autograph=False).get_concrete_function(
       tf.TensorSpec([1, *shape], dtype))).macs
 
 

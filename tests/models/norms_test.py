@@ -13,7 +13,7 @@ def normed(norm, channels=4):
 
 def op_types(model):
   """The ops of the forward pass and its gradient."""
-  @tf.function
+  @tf.function(autograph=False)
   def gradient(x):
     with tf.GradientTape() as tape:
       tape.watch(x)

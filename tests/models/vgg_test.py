@@ -17,7 +17,7 @@ def test_parameters_by_hand():
 
 def test_narrow_net_takes_uint8_and_keeps_static_shapes():
   model = vgg.vgg((16, 16, 3), width=1 / 16, norm="group")
-  step = tf.function(lambda x: model(x, training=True))
+  step = tf.function(lambda x: model(x, training=True), autograph=False)
   concrete = step.get_concrete_function(tf.TensorSpec([2, 16, 16, 3], tf.uint8))
   assert concrete.output_shapes == (2, 32)
   assert np.isfinite(model(np.full([2, 16, 16, 3], 255, np.uint8)).numpy()).all()

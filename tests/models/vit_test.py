@@ -31,7 +31,7 @@ def test_parameters_of_vit_b8():
 def test_oblong_images_uint8_and_static_shapes_everywhere():
   model = vit.vit((16, 32, 3), **SMALL)
   assert num_trainable(model) == parameters(16, 32, 2, 8, 9)
-  step = tf.function(lambda x: model(x, training=True))
+  step = tf.function(lambda x: model(x, training=True), autograph=False)
   concrete = step.get_concrete_function(tf.TensorSpec([2, 16, 32, 3], tf.uint8))
   assert concrete.output_shapes == (2, 16)
   tensors = [t for op in concrete.graph.get_operations() for t in op.outputs]

@@ -24,7 +24,7 @@ class Learner(tf.Module):
     self.again, self.none = self.several[0], None
     self.generator = tf.random.Generator.from_seed(1)
     self.half = tf.Variable(tf.ones([2], tf.bfloat16))
-    self.step = tf.function(lambda x: x + self.by_task["a/b"])
+    self.step = tf.function(lambda x: x + self.by_task["a/b"], autograph=False)
     self.extra = list(extra)
 
 

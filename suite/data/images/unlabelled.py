@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.contracts import examples
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 
 _SHOWN = ("image", "mask")
 
@@ -39,4 +40,4 @@ class Unlabelled:
     batches = self._images.train_batches(
         batch_size, seed=seed, transform=transform, first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
-    return batches.map(lambda batch: {key: batch[key] for key in _SHOWN})
+    return batches.map(user_code.mapped(lambda batch: {key: batch[key] for key in _SHOWN}))

@@ -18,6 +18,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.contracts import rehearsal
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.episodes import episodes as episodes_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
@@ -98,7 +99,7 @@ class EpisodeQuestions:
   def _batches(self) -> tf.data.Dataset:
     """Batches of episodes without the labels of their targets."""
     batches = prepared(self._episodes.batches(self._size), self._graphs.can.learner.transform)
-    return batches.map(lambda batch: tuple(batch[:3]))
+    return batches.map(user_code.mapped(lambda batch: tuple(batch[:3])))
 
   def _encoded(self, num_batches: int) -> Iterator[tf.Tensor]:
     """Logits [B, T, W] of the first batches, one by one, from codes."""
@@ -147,7 +148,8 @@ def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf
   def prepare_both(episode: Any) -> Any:
     return prepared_episode(episode, transform)
 
-  return batches.map(prepare_both, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+  return batches.map(
+      user_code.mapped(prepare_both), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
 
 def prepared_episode(episode: Any, transform: transform_lib.Transform) -> Any:

@@ -17,6 +17,7 @@ from suite.compute import byte_rows
 from suite.compute import flops
 from suite.compute import row_costs
 from suite.contracts import rehearsal
+from suite.contracts import user_code
 from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import train_step
 from suite.training.objectives import example_gradients
@@ -44,7 +45,9 @@ class ArrayLoop:
                devices: Sequence[str] = ()):
     self._devices = tuple(devices)
     self.step, self._augment, self._replay_batch = step, augment, replay_batch
-    self._prepare, self._converts = prepare, step.has_own_code()
+    self._prepare, self._converts = prepare, step.reaches_user_code()
+    # For graphs that prepare rows, too; those that are only counted do not.
+    self._converts_rows = self._converts or user_code.is_reached(augment, prepare)
     self._graphs: dict[Any, Callable[..., Any]] = {}
     self._costs: dict[Any, flops.Cost] = {}
     self._of_widths: dict[Any, row_costs.RowCosts] = {}
@@ -99,7 +102,7 @@ class ArrayLoop:
     slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
 
     @tf.function(input_signature=[*opened, classes, groups, *rows, *slots],
-                 autograph=self._converts or self._augment is not None)
+                 autograph=self._converts_rows)
     def run(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts, slots,
             slot_seeds):
       given = objective_lib.Data(images, labels, places, stored,
@@ -210,13 +213,16 @@ class ArrayLoop:
   def _observe(self, rows: int) -> Callable[..., Any]:
     key = ("observe", rows)
     if key not in self._graphs:
-      @tf.function(reduce_retracing=True)
+      @tf.function(reduce_retracing=True, autograph=self._converts_rows)
       def run(images, labels, first, num, *masks):
-        for i in tf.range(num):
+        def body(i):
           begin = first + i * rows
           x = tf.ensure_shape(images[begin:begin + rows], [rows, *images.shape[1:]])
           y = tf.ensure_shape(labels[begin:begin + rows], [rows, *labels.shape[1:]])
           self._observed(self.prepared(x), y, *masks)
+          return [i + 1]
+
+        tf.while_loop(lambda i: i < num, body, [0])
 
       self._graphs[key] = run
     return self._graphs[key]
@@ -234,7 +240,7 @@ class ArrayLoop:
     """
     key = ("cosines", held.shape[0], new.shape[0], known is None)
     if key not in self._graphs:
-      @tf.function
+      @tf.function(autograph=self._converts_rows)
       def run(images, labels, masks):
         return example_gradients.largest_cosines(example_gradients.rows(
             functools.partial(self.step.losses_at_rest, known=masks[0] if masks else None),
@@ -260,8 +266,10 @@ class ArrayLoop:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
     parts, cost, key = [], flops.ZERO, ("forward", name)
     if key not in self._graphs:
-      self._graphs[key] = tf.function(lambda rows: function(self.prepared(rows)), input_signature=[
-          tf.TensorSpec([None, *images.shape[1:]], images.dtype)])
+      self._graphs[key] = tf.function(
+          lambda rows: function(self.prepared(rows)),
+          input_signature=[tf.TensorSpec([None, *images.shape[1:]], images.dtype)],
+          autograph=self._converts_rows or user_code.is_reached(function))
     size = int(images.shape[0])
     for first in range(0, size, _CHUNK):
       part = images[first:first + _CHUNK]

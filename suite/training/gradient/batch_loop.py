@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 import tensorflow as tf
 
 from suite.contracts import rehearsal
+from suite.contracts import user_code
 
 
 def nothing() -> None:
@@ -27,7 +28,9 @@ class BatchLoop:
   def __init__(self, update: Callable[[Any, tf.Tensor], tf.Tensor],
                after: Callable[[], None] = nothing):
     self._update, self._after = update, after
-    self._run = tf.function(self._updates)
+    self._converts = user_code.is_reached(update, after)
+    self._runs = {converts: tf.function(self._updates, autograph=converts)
+                  for converts in (False, True)}
 
   def run(self, iterator: Iterator[Any], num: int, first: int = 0,
           complete: Callable[[Any], Any] | None = None) -> float:
@@ -39,16 +42,18 @@ class BatchLoop:
       complete: makes a batch of what the iterator returns, in the graph, which is made again for
         another object. None: the iterator returns batches.
     """
-    return rehearsal.few(self, "update", num, lambda few: float(self._run(
+    run = self._runs[self._converts or user_code.is_reached(complete)]
+    return rehearsal.few(self, "update", num, lambda few: float(run(
         iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)), least=0)
 
   def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
                complete: Callable[[Any], Any] | None) -> tf.Tensor:
-    total = tf.constant(0.0)
-    for step in tf.range(first, first + num):
+    def body(step: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
       batch = next(iterator)
       if complete is not None:
         batch = complete(batch)
-      total += self._update(batch, step)
+      return step + 1, total + self._update(batch, step)
+
+    total = tf.while_loop(lambda step, _: step < first + num, body, [first, tf.constant(0.0)])[1]
     self._after()
     return total

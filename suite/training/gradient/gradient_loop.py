@@ -92,7 +92,7 @@ class GradientLoop:
     if self._auxiliary is not None:
       self._train.variables += further
       self._auxiliary.join(self._train.variables, self._train.scaling)
-    self._converts = self._train.has_own_code()
+    self._converts = self._train.reaches_user_code()
     if distribution.is_single:
       self.step: Any = tf.function(self._step, autograph=self._converts)
     else:

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.contracts import user_code
 from suite.models import heads
 from suite.models import initial
 from suite.models.own import own_model
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
-from suite.training.gradient import train_step
 from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.scoring import scoring
 
@@ -68,7 +68,7 @@ class Network:
     self.loop = self._make_loop()
     self.logits = tf.function(
         lambda images: self.model(images, training=False),
-        autograph=train_step.has_own_code([self.model, *self.model.submodules]))
+        autograph=user_code.is_reached(self.model))
     # Over whole sets: images to logits [N, C], and to the backbone's features [N, D].
     self.score = scoring.Forward(self.logits, distribution)
     self._extract = {

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Protocol, Sequence
+from typing import Any, Protocol, Sequence
 
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.contracts import user_code
 from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 
-# Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors.
-_NOT_CONVERTED = ("suite", "tensorflow", tf.keras.layers.Layer.__module__.partition(".")[0])
+
 class Optimizer(Protocol):
   """Changes variables along gradients. It is a `tf.Module`, or holds its variables otherwise."""
 
@@ -24,14 +24,6 @@ class Optimizer(Protocol):
     """Forgets velocities and moments."""
 
 
-def has_own_code(parts: Iterable[Any]) -> bool:
-  """Whether code of users is among parts of a graph, which AutoGraph must convert: it may branch on
-  tensors. The suite's own does not, and is traced faster as it is.
-  """
-  return any(getattr(part, "__module__", "").partition(".")[0] not in _NOT_CONVERTED
-             for part in parts)
-
-
 class TrainStep:
   """The step of a model under an objective.
 
@@ -41,6 +33,8 @@ class TrainStep:
     optimizer: for all of the model's trainable variables.
     kind: of the task.
     variables: those that the optimizer is for; None: all trainable ones of the model.
+    parts: the model in two, examples to features (None: examples are features) and features to
+      logits, for an objective that reads features; None: it does not.
 
   Attributes:
     variables: those that are changed.
@@ -50,7 +44,12 @@ class TrainStep:
 
   def __init__(self, model: tf.keras.Model, *, objective: objective_lib.Objective,
                optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL,
-               variables: Sequence[tf.Variable] | None = None):
+               variables: Sequence[tf.Variable] | None = None,
+               parts: tuple[tf.keras.Model | None, tf.keras.Model] | None = None):
+    if objective.reads_features and parts is None:
+      raise ValueError(f"The objective {type(objective).__name__} reads features, but the step has "
+                       "one model and no parts; give TrainStep.parts, or train a ComposedNet.")
+    self._parts = parts
     self.model, self.objective, self.optimizer, self.kind = model, objective, optimizer, kind
     self.variables = list(model.trainable_variables if variables is None else variables)
     self._num_variables = len(self.variables)
@@ -68,13 +67,11 @@ class TrainStep:
     self.training = len(variables) == self._num_variables
     return True
 
-  def has_own_code(self) -> bool:
-    """As the function of this name, of all that runs in the step's graph."""
-    parts = [self.objective, *self.objective.calls, self.optimizer, self.model,
-             *self.model.submodules]
-    if hasattr(self.optimizer, "optimizer"):
-      parts.append(self.optimizer.optimizer)
-    return has_own_code(parts)
+  def reaches_user_code(self) -> bool:
+    """Whether code of users runs in the step's graph, see `user_code`."""
+    return user_code.is_reached(
+        self.objective, self.objective.calls, self.optimizer, self.model,
+        getattr(self.optimizer, "optimizer", None))
 
   def losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                 ) -> tf.Tensor:
@@ -142,10 +139,18 @@ class TrainStep:
                       ) -> tuple[tf.Tensor, list[tf.Tensor | None]]:
     """The loss of a batch, and its gradients."""
     with tf.GradientTape() as tape:
-      logits = self.model(images, training=self.training)
+      logits, features = self._outputs(images)
       loss = self.objective.loss(objective_lib.Batch(
-          images, logits, labels, kind=self.kind, **batch))
+          images, logits, labels, kind=self.kind, features=features, **batch))
     return loss, self.scaling.gradients(tape, loss, self.variables)
+
+  def _outputs(self, images: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """Logits [B, C] and, if the objective reads them, features [B, D]."""
+    if self._parts is None:
+      return self.model(images, training=self.training), None
+    lower, top = self._parts
+    features = images if lower is None else lower(images, training=self.training)
+    return top(features, training=self.training), features
 
   def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
               ) -> None:

@@ -22,6 +22,7 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.metrics import classification
 from suite.state import context as context_lib
@@ -201,8 +202,8 @@ class _Run:
     if self.auxiliary is None:
       return batches
     further = self.auxiliary.batches(self.seeds, self.transform, self.step, **shard)
-    return tf.data.Dataset.zip((batches, further)).map(
-        lambda batch, auxiliary: {**batch, "auxiliary": auxiliary})
+    return tf.data.Dataset.zip((batches, further)).map(user_code.mapped(
+        lambda batch, auxiliary: {**batch, "auxiliary": auxiliary}))
 
   def _completed_on_device(self) -> Optional[Callable[[Any], Any]]:
     """What completes batches of places on the device; None if images stay on the host."""

@@ -16,6 +16,7 @@ from suite.compute import shape_costs
 from suite.contracts import planning
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.training.gradient import network as network_lib
 from suite.training.multitask import auxiliary as auxiliary_lib
@@ -119,7 +120,8 @@ class NetworkCosts:
   def _count_features(self, statistics: str, rows: int, classes: int) -> flops.Cost:
     del classes
     backbone = self.network(tasks.SINGLE_LABEL, 2).backbone
-    compiled = tf.function(lambda images: backbone(images, training=statistics == "batch"))
+    compiled = user_code.compiled(
+        lambda images: backbone(images, training=statistics == "batch"))
     return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
 
   def network(self, kind: str, num_classes: int) -> network_lib.Network:

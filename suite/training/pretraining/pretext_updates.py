@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.contracts import user_code
 from suite.training.gradient import batch_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
@@ -62,7 +63,8 @@ class PretextUpdates(tf.Module):
   def cost(self, spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """Returns the cost of an update on a *global* batch, for a loop built on one device."""
     with self._scaling.left_out():
-      graph = tf.function(self.update).get_concrete_function(spec, tf.TensorSpec([], tf.int64))
+      graph = user_code.compiled(self.update).get_concrete_function(
+          spec, tf.TensorSpec([], tf.int64))
     return flops.count(graph)
 
   def update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:

@@ -21,6 +21,7 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import row_costs
 from suite.contracts import rehearsal
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_set as image_set_lib
@@ -60,7 +61,7 @@ class Forward:
       self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution, *,
       pads: bool = True):
     self._distribution, self._pads = distribution, pads
-    self._fn = tf.function(lambda images: distribution.run(fn, args=(images,)))
+    self._fn = user_code.compiled(lambda images: distribution.run(fn, args=(images,)))
     self._spec: tf.TensorSpec | None = None
     self._batch_size = 0
     self._latest: tuple[Any, ...] = ()

@@ -24,6 +24,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import user_code
 
 WEIGHTS = ("steps", "class")
 
@@ -59,9 +60,9 @@ class RunningDiscriminant(tf.Module):
     self.precision = _variable(tf.eye(num_features), "precision")
     self.solved = _variable(tf.zeros(shape), "solved")  # Sums times P.
     self.squares = _variable(tf.zeros([num_classes]), "squares")  # S_c^T P S_c.
-    self.add_chunk = tf.function(self.add, input_signature=[
+    self.add_chunk = user_code.compiled(self.add, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
-    self.solve_compiled = tf.function(self.solve, input_signature=[])
+    self.solve_compiled = user_code.compiled(self.solve, input_signature=[])
     self._solve_cost: flops.Cost | None = None
 
   @property
@@ -93,9 +94,9 @@ class RunningDiscriminant(tf.Module):
   def _move_means(self, features: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Adds to sums and counts; returns d [B, D] and w [B]."""
     num = tf.size(labels)
-    deltas = tf.TensorArray(tf.float32, num, element_shape=features.shape[1:])
-    weights = tf.TensorArray(tf.float32, num, element_shape=[])
-    for i in tf.range(num):
+
+    def body(i: tf.Tensor, deltas: tf.TensorArray, weights: tf.TensorArray
+             ) -> tuple[tf.Tensor, tf.TensorArray, tf.TensorArray]:
       label = labels[i]
       count = self.counts[label]
       before = tf.reduce_sum(self.counts) if self._weights == "steps" else count
@@ -103,6 +104,11 @@ class RunningDiscriminant(tf.Module):
       weights = weights.write(i, before / (before + 1.0))
       self.sums.scatter_add(tf.IndexedSlices(features[i][None], label[None]))
       self.counts.scatter_add(tf.IndexedSlices(tf.ones([1]), label[None]))
+      return i + 1, deltas, weights
+
+    _, deltas, weights = tf.while_loop(lambda i, *_: i < num, body, [
+        0, tf.TensorArray(tf.float32, num, element_shape=features.shape[1:]),
+        tf.TensorArray(tf.float32, num, element_shape=[])])
     return deltas.stack(), weights.stack()
 
   def solve(self) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import user_code
 
 _MOST_BYTES = 8 * 2**30
 
@@ -67,9 +68,9 @@ class RunningMahalanobis(tf.Module):
         tf.eye(num_features, batch_shape=[num_classes]) / ridge, "precision")
     self.solved = _variable(tf.zeros(vectors), "solved")  # P_k times the sum of class k.
     self.squares = _variable(tf.zeros([num_classes]), "squares")  # Sum, P_k, sum.
-    self.add_chunk = tf.function(self.add, input_signature=[
+    self.add_chunk = user_code.compiled(self.add, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
-    self.solve_compiled = tf.function(self.solve, input_signature=[])
+    self.solve_compiled = user_code.compiled(self.solve, input_signature=[])
     self._solve_cost: flops.Cost | None = None
 
   @property
@@ -97,7 +98,9 @@ class RunningMahalanobis(tf.Module):
 
   def add(self, features: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds samples [B, D] with labels int64 [B], in their order: 2 D^2 multiply-adds each."""
-    for i in tf.range(tf.size(labels)):
+    num = tf.size(labels)
+
+    def body(i: tf.Tensor) -> list[tf.Tensor]:
       label, z = labels[i], features[i][None]
       count = tf.gather(self.counts, label)
       delta = z - tf.gather(self.sums, label) / tf.maximum(count, 1.0)
@@ -110,6 +113,9 @@ class RunningMahalanobis(tf.Module):
           tf.matmul(z, tf.gather(self.precision, label)), place))
       square = tf.reduce_sum(tf.gather(self.sums, label) * tf.gather(self.solved, label))
       self.squares.scatter_update(tf.IndexedSlices(square[None], place))
+      return [i + 1]
+
+    tf.while_loop(lambda i: i < num, body, [0])
 
   def solve(self) -> None:
     """Computes the P_k from the samples so far, in float64: about C D^3 multiply-adds."""

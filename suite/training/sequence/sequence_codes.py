@@ -15,6 +15,7 @@ import tensorflow as tf
 from suite.compute import graph_rewrites
 from suite.contracts import capabilities
 from suite.contracts import rehearsal
+from suite.contracts import user_code
 from suite.data.sequences import sequences
 from suite.training.sequence import kept_codes
 
@@ -42,7 +43,7 @@ class SequenceCodes:
                batch_size: int = 64):
     self._can, self._learner, self._sequence = learner, learner.learner, sequence
     self._batch_size = min(batch_size, len(sequence))
-    self._encode = tf.function(self._learner.encode)
+    self._encode = user_code.compiled(self._learner.encode)
     self._codes: Optional[np.ndarray] = None
     self._path: Optional[pathlib.Path] = None
     self._num = 0  # Samples that are encoded.

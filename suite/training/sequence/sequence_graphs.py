@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.contracts import capabilities
+from suite.contracts import user_code
 from suite.training.sequence import split_batch
 
 FAR = 2**62  # A step that never comes.
@@ -56,7 +57,7 @@ class _Traced:
 
   def __call__(self, *arguments: Any) -> Any:
     if self._trace is None:
-      function = tf.function(self._function, input_signature=self._signature)
+      function = user_code.compiled(self._function, input_signature=self._signature)
       self._trace = function.get_concrete_function()
     return self._trace(*arguments)
 
@@ -87,7 +88,7 @@ class SequenceGraphs:
 
   def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
     seen = self._see(tf.constant(code))  # Preparing an image is not counted.
-    answer = tf.function(self._learner.answer).get_concrete_function(
+    answer = user_code.compiled(self._learner.answer).get_concrete_function(
         tf.TensorSpec(seen.shape, seen.dtype))
     shape = answer.structured_outputs.shape
     if shape != [1, self._num_classes]:
@@ -95,11 +96,11 @@ class SequenceGraphs:
           f"{type(self._learner).__name__}.answer returns logits {list(shape)} for one code; "
           f"expected [1, {self._num_classes}], one for each class slot, whether its class is known "
           "or not.")
-    encode = tf.function(self._learner.encode).get_concrete_function(
+    encode = user_code.compiled(self._learner.encode).get_concrete_function(
         tf.TensorSpec(images.shape, images.dtype))
     update = flops.ZERO
     if self._can.update is not None:
-      update = flops.count(tf.function(self._can.update).get_concrete_function(
+      update = flops.count(user_code.compiled(self._can.update).get_concrete_function(
           tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
     return SampleCosts(flops.count(encode), flops.count(answer), update)
 
@@ -145,14 +146,19 @@ class SequenceGraphs:
     update = self._can.update
     assert update is not None
     num = tf.size(steps)
-    logits = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
-    begin = tf.constant(0, tf.int64)
-    for t in tf.range(num):
+
+    def learn(i: tf.Tensor) -> list[tf.Tensor]:
+      update(revealed[i:i + 1], labels[i:i + 1])
+      return [i + 1]
+
+    def step(t: tf.Tensor, begin: tf.Tensor, logits: tf.TensorArray) -> tuple[Any, ...]:
       logits = logits.write(t, tf.cast(
           self._learner.answer(self._see(codes[t:t + 1]))[0], tf.float32))
-      for i in tf.range(begin, ends[t]):
-        update(revealed[i:i + 1], labels[i:i + 1])
-      begin = ends[t]
+      tf.while_loop(lambda i: i < ends[t], learn, [begin])
+      return t + 1, ends[t], logits
+
+    array = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
+    logits = tf.while_loop(lambda t, *_: t < num, step, [0, tf.constant(0, tf.int64), array])[2]
     return read(logits.stack(), known_from, steps, truth)
 
 

@@ -20,6 +20,7 @@ from suite.contracts import experience as experience_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
@@ -171,5 +172,5 @@ class StatisticsLearner(tf.Module, Generic[S]):
                           seconds=time.monotonic() - start)
 
   def _cost_of_one(self, add: Callable[..., None]) -> flops.Cost:
-    return flops.count(tf.function(add).get_concrete_function(
+    return flops.count(user_code.compiled(add).get_concrete_function(
         tf.TensorSpec([1, self._num_features]), tf.TensorSpec([1], tf.int64)))

@@ -41,7 +41,7 @@ def test_the_cosine_goes_by_epochs(step, rate):
 def test_the_epoch_chooses_order_and_loss(settings, epoch, expected):
   training = meta_schedules.MetaTraining(updates_per_epoch=10, **settings)
 
-  @tf.function
+  @tf.function(autograph=False)
   def chosen(updates):
     value = tf.constant(3.0)
     with tf.GradientTape() as tape:

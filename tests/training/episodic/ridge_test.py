@@ -56,7 +56,7 @@ def test_the_form_that_is_chosen_costs_less(num_images, width):
     def answer(features, labels, queries):
       state = ridge.add(ridge.zeros(form, num_images, width, 4), features, labels)
       return ridge.logits(state, queries, 1.0)
-    return flops.count(tf.function(answer).get_concrete_function(
+    return flops.count(tf.function(answer, autograph=False).get_concrete_function(
         tf.TensorSpec([num_images, width]), tf.TensorSpec([num_images], tf.int64),
         tf.TensorSpec([5, width]))).flops
 

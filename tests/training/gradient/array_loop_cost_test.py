@@ -23,7 +23,7 @@ from suite.training.objectives import mir
 
 
 def counted(function, *specs):
-  return flops.count(tf.function(function).get_concrete_function(*specs))
+  return flops.count(tf.function(function, autograph=False).get_concrete_function(*specs))
 
 
 def specs(num):

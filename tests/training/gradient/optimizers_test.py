@@ -33,7 +33,7 @@ def test_rate_of_the_schedule_is_read_inside_the_compiled_step():
   peak = tf.Variable(0.1)
   w, optimizer, traces = kernel(), optimizers.sgd_nesterov(schedules.Constant(peak), 0.0), []
 
-  @tf.function
+  @tf.function(autograph=False)
   def step():
     traces.append(1)
     optimizer.apply_gradients([(tf.ones([1]), w)])
@@ -52,7 +52,7 @@ def test_rate_of_the_schedule_is_read_inside_the_compiled_step():
 def test_reset_gives_the_first_steps_again_without_a_new_graph(make):
   w, optimizer, traces = kernel(), make(), []
 
-  @tf.function
+  @tf.function(autograph=False)
   def step():
     traces.append(1)
     optimizer.apply_gradients([(tf.ones([1]), w)])

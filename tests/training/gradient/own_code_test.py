@@ -104,12 +104,12 @@ def test_code_of_users_is_converted(name):
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_objectives_of_the_suite_are_traced_as_they_are(name):
-  assert not make(OBJECTIVES[name]()).step.has_own_code()
+  assert not make(OBJECTIVES[name]()).step.reaches_user_code()
 
 
 def test_code_of_users_is_seen_wherever_it_is():
-  assert all(loop_of(**parts()).step.has_own_code() for parts, _ in OWN.values())
-  assert not loop_of(optimizer=tf.keras.optimizers.SGD(0.5)).step.has_own_code()
+  assert all(loop_of(**parts()).step.reaches_user_code() for parts, _ in OWN.values())
+  assert not loop_of(optimizer=tf.keras.optimizers.SGD(0.5)).step.reaches_user_code()
 
 
 def loop_of_batches(distribution, make_model, loss=None):

@@ -50,7 +50,7 @@ def test_a_variable_selects_the_schedule_without_a_new_graph():
   place = tf.Variable(0)
   schedule = schedules.Selected(
       [made(1.0, 0, 100) for made in schedules.WARMED_UP.values()], place)
-  traced = tf.function(schedule)
+  traced = tf.function(schedule, autograph=False)
   step = tf.constant(60)
   assert traced(step).numpy() == pytest.approx(schedules.warmup_cosine(60, 1.0, 0, 100))
   place.assign(1)
@@ -87,7 +87,7 @@ def test_next_trial_needs_no_new_graph():
   schedule = schedules.WarmupCosine(peak, warmup, total)
   traces = []
 
-  @tf.function
+  @tf.function(autograph=False)
   def rate(step):
     traces.append(1)
     return schedule(step)

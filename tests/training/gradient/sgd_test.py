@@ -20,6 +20,18 @@ def test_two_steps_by_hand_with_a_rate_that_falls_and_decay():
   assert not any(np.any(v) for v in optimizer.velocities)
 
 
+def test_a_factor_is_of_the_rate_and_leaves_velocities_alone():
+  slow, fast = tf.Variable([1.0]), tf.Variable([1.0])
+  optimizer = sgd.Momentum(0.5, 0.1, factor_of=lambda v: 0.1 if v is slow else 1.0).build(
+      [slow, fast])
+  for _ in range(2):
+    optimizer.apply([tf.constant([1.0])] * 2, [slow, fast], 0.2)
+  # fast: v = 1.1, w = .78; v = .55 + 1.078 = 1.628, w = .4544
+  # slow: v = 1.1, w = .978; v = .55 + 1.0978 = 1.6478, w = .978 - .02 * 1.6478
+  np.testing.assert_allclose(fast.numpy(), [0.4544], rtol=1e-6)
+  np.testing.assert_allclose(slow.numpy(), [0.945044], rtol=1e-6)
+
+
 def test_a_variable_without_a_gradient_stays():
   w = tf.Variable([1.0])
   sgd.Sgd([w], weight_decay=0.1).apply([None], [w], 1.0)

@@ -54,6 +54,34 @@ def test_a_step_returns_the_loss_before_it_and_follows_the_gradient():
   np.testing.assert_allclose(model.get_weights()[1], -0.3 * bias, rtol=1e-5, atol=1e-7)
 
 
+class SquaredFeatures(objective_lib.Objective):
+  """The sum of squared features, and nothing else."""
+
+  reads_features = True
+
+  def loss(self, batch):
+    return tf.reduce_sum(tf.square(batch.features))
+
+
+def test_an_objective_reads_the_features_that_the_logits_are_made_of():
+  lower, top = linear(), linear(((1.0, 1.0), (1.0, 1.0)))
+  model = tf.keras.Sequential([tf.keras.Input([2]), lower, top])
+  step = make(model, SquaredFeatures(), parts=(lower, top))
+  # Features (1, 4) and (3, 0): 17 + 9; d/dW = 2 X^T F.
+  assert float(step(X, Y, tf.constant(0.1))) == pytest.approx(26.0)
+  np.testing.assert_allclose(lower.get_weights()[0], [[1 - 2.0, -0.8], [-0.4, 2 - 1.6]], atol=1e-6)
+  np.testing.assert_array_equal(top.get_weights()[0], np.ones([2, 2]))
+  assert float(make(top, SquaredFeatures(), parts=(None, top))(X, Y, tf.constant(0.0))) == 14.0
+  with pytest.raises(ValueError, match="SquaredFeatures reads features, but the step has one"):
+    make(model, SquaredFeatures())
+
+
+def test_rows_of_a_batch_keep_their_features():
+  batch = objective_lib.Batch(X, X, Y, 1, features=tf.constant([[5.0], [7.0]]))
+  assert batch.incoming().features.numpy() == 5.0 and batch.replayed().features.numpy() == 7.0
+  assert batch._replace(features=None).incoming().features is None
+
+
 def test_gradients_change_nothing_and_are_of_the_mean_loss():
   model = linear()
   step, before = make(model), model.get_weights()

@@ -8,9 +8,9 @@ from suite.training.memories import biased_reservoir
 from suite.training.memories import memory as memory_lib
 
 
-def make(capacity, *args, seed=(7, 0)):
+def make(capacity, *args):
   memory = memory_lib.Memory(capacity, biased_reservoir.BiasedReservoir(*args))
-  memory.build([], tf.int64, seed=seed, num_classes=1)
+  memory.build([], tf.int64, seed=(7, 0), num_classes=1)
   return memory
 
 
@@ -25,27 +25,6 @@ def fill(memory, buckets, size):
   return ids
 
 
-@pytest.mark.parametrize("alpha, schedule, enter", [
-  (1.0, "fixed", [1, 1 / 2, 1 / 3, 1 / 4]),
-  (0.5, "fixed", [1, 1 / 4, 1 / 6, 1 / 8]),
-  (2.0, "fixed", [1, 1, 2 / 3, 1 / 2]),
-  (5.0, "fixed", [1, 1, 1, 1]),
-  (0.25, "dynamic", [1, 1 / 4, 1 / 4, 1 / 4]),
-  (1.0, "dynamic", [1, 1, 1, 1]),
-])
-def test_inclusion_frequencies_of_buckets_match_theory(alpha, schedule, enter):
-  # A bucket of k examples enters with p_i; of those held before, a share of p_i goes. So bucket j
-  # is held with p_j * product over i > j of (1 - p_i).
-  k, runs = 50, 40
-  expected = [p * np.prod([1 - q for q in enter[j + 1:]]) for j, p in enumerate(enter)]
-  counts = np.zeros(4)
-  for seed in range(runs):
-    counts += np.bincount(fill(make(k, alpha, schedule, seed=(7, seed)), 4, k) // k, minlength=4)
-  for count, p in zip(counts, expected):
-    # Members of one bucket exclude each other a little: the binomial law is an upper bound here.
-    assert abs(count - runs * k * p) <= 4.5 * np.sqrt(runs * k * p * (1 - p)) + 1e-9
-
-
 @pytest.fixture(name="run")
 def _run(monkeypatch):
   """A variable that every draw depends on, too: many runs in one graph."""
@@ -54,15 +33,48 @@ def _run(monkeypatch):
   return run
 
 
+def forget(memory, run):
+  """Begins the next run with an empty memory."""
+  run.assign_add(1)
+  memory.size.assign(0)
+  memory.seen.assign(0)
+
+
+@pytest.mark.parametrize("alpha, schedule, enter", [
+  (1.0, "fixed", [1, 1 / 2, 1 / 3, 1 / 4]),
+  (0.5, "fixed", [1, 1 / 4, 1 / 6, 1 / 8]),
+  (2.0, "fixed", [1, 1, 2 / 3, 1 / 2]),
+  (5.0, "fixed", [1, 1, 1, 1]),
+  (0.25, "dynamic", [1, 1 / 4, 1 / 4, 1 / 4]),
+  (1.0, "dynamic", [1, 1, 1, 1]),
+])
+def test_inclusion_frequencies_of_buckets_match_theory(run, alpha, schedule, enter):
+  # A bucket of k examples enters with p_i; of those held before, a share of p_i goes. So bucket j
+  # is held with p_j * product over i > j of (1 - p_i).
+  k, runs = 50, 40
+  expected = [p * np.prod([1 - q for q in enter[j + 1:]]) for j, p in enumerate(enter)]
+  memory = make(k, alpha, schedule)
+
+  @tf.function(autograph=False)
+  def ids():
+    forget(memory, run)
+    for bucket in range(4):
+      memory.add(tf.range(bucket * k, (bucket + 1) * k, dtype=tf.int64), tf.zeros([k]))
+    return memory.images[:memory.size]
+
+  counts = np.bincount(np.concatenate([ids() for _ in range(runs)]) // k, minlength=4)
+  for count, p in zip(counts, expected):
+    # Members of one bucket exclude each other a little: the binomial law is an upper bound here.
+    assert abs(count - runs * k * p) <= 4.5 * np.sqrt(runs * k * p * (1 - p)) + 1e-9
+
+
 def test_one_example_a_call_with_alpha_one_is_the_uniform_reservoir(run):
   k, num, runs = 4, 12, 1000
   memory = make(k, 1.0)
 
   @tf.function
   def ids():
-    run.assign_add(1)
-    memory.size.assign(0)
-    memory.seen.assign(0)
+    forget(memory, run)
     for i in tf.range(num, dtype=tf.int64):
       memory.add(i[None], tf.zeros([1]))
     return memory.images.read_value()

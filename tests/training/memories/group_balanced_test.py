@@ -68,7 +68,7 @@ def test_within_a_class_all_buckets_are_held_equally_often(run):
   # 3 of 12 examples of class 0, which came in three buckets; so each with probability 1/4.
   runs, memory = 600, make(6, "class")
 
-  @tf.function
+  @tf.function(autograph=False)
   def ids():
     run.assign_add(1)
     memory.size.assign(0)

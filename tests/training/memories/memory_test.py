@@ -47,7 +47,7 @@ def test_images_stay_with_their_labels_and_nobody_is_held_twice(name):
 def test_a_graph_does_the_same_as_eager_calls(name):
   eager, graph = make(RULES[name]()), make(RULES[name]())
   add = tf.function(graph.add, input_signature=[
-      tf.TensorSpec([None, 2], tf.float32), tf.TensorSpec([None], tf.int64)])
+      tf.TensorSpec([None, 2], tf.float32), tf.TensorSpec([None], tf.int64)], autograph=False)
   for first in (0, 10, 20):
     eager.add(*bucket(first, 10))
     add(*bucket(first, 10))
@@ -116,14 +116,14 @@ def test_a_sample_is_a_function_of_its_seed():
 def test_every_slot_is_sampled_equally_often(size):
   """Beyond 4,096, too, from where on TensorFlow's permutation has another block."""
   num, runs = size * 3 // 10, 2000 if size == 10 else 60
-  sample = tf.function(lambda i: memory_lib.sample(size, tf.stack([i, 5]), num))
+  sample = tf.function(lambda i: memory_lib.sample(size, tf.stack([i, 5]), num), autograph=False)
   found = np.concatenate([sample(tf.constant(i)) for i in range(runs)])
   counts = np.bincount(found * 10 // size, minlength=10)  # By tenths of the slots.
   assert abs(counts - runs * num / 10).max() < 4.5 * np.sqrt(runs * num * 0.1 * 0.9)
 
 
 def test_all_places_of_a_sample_are_alike():
-  sample = tf.function(lambda i: memory_lib.sample(10, tf.stack([i, 5]), 3))
+  sample = tf.function(lambda i: memory_lib.sample(10, tf.stack([i, 5]), 3), autograph=False)
   places = np.stack([sample(tf.constant(i)) for i in range(2000)])
   for column in places.T:
     assert abs(np.bincount(column, minlength=10) - 200).max() < 4.5 * np.sqrt(2000 * 0.1 * 0.9)

@@ -38,7 +38,7 @@ def test_every_example_is_held_with_probability_k_over_n(run):
   memory = memory_lib.Memory(5, rule)
   memory.build([], tf.int64, seed=(7, 0), num_classes=1)
 
-  @tf.function
+  @tf.function(autograph=False)
   def ids():
     run.assign_add(1)
     memory.size.assign(0)

@@ -50,7 +50,7 @@ def test_all_at_once_and_one_by_one_are_numpy_s(name, mask, graph, monkeypatch):
     def summed(images, labels, counts):
       return example_gradients.summed(function, values_of, [kernel, idle], images, labels, counts)
 
-    found = (tf.function(summed) if graph else summed)(
+    found = (tf.function(summed, autograph=False) if graph else summed)(
         tf.constant(x), tf.constant(y), tf.constant(np.array(mask, bool)))
     np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(found[1], [0, 0])
@@ -77,7 +77,7 @@ def test_an_open_number_of_rows_goes_one_by_one():
       lambda images, labels, mask: example_gradients.summed(
           tf.square, values_of, [kernel], images, labels, mask),
       input_signature=[tf.TensorSpec([None, D]), tf.TensorSpec([None], tf.int64),
-                       tf.TensorSpec([None], tf.bool)])
+                       tf.TensorSpec([None], tf.bool)], autograph=False)
   for num in (2, N):
     found, = summed(x[:num], y[:num], np.ones(num, bool))
     expected = by_numpy(np.square, kernel.numpy(), x[:num], y[:num], np.ones(num))

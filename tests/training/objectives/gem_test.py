@@ -44,7 +44,7 @@ def holding(rows, groups):
 
 
 def gradient(objective, values, data):
-  call = tf.function(lambda g: objective.gradients([g], data)[0])
+  call = tf.function(lambda g: objective.gradients([g], data)[0], autograph=False)
   return call(tf.constant(values, tf.float32)[:, None])[:, 0].numpy()
 
 

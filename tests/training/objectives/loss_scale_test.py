@@ -38,7 +38,7 @@ def test_the_scale_moves_and_steps_are_left_out_as_by_keras(scaling):
       tf.keras.optimizers.SGD(1.0, jit_compile=False))
   keras.build([y])
 
-  @tf.function
+  @tf.function(autograph=False)
   def step(gradient):
     def update():
       x.assign_sub(gradient)

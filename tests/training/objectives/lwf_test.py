@@ -43,7 +43,7 @@ def test_objective_and_gradient_by_hand():
   objective, model, kernel = make()
   images = tf.ones([4, 1])
 
-  @tf.function
+  @tf.function(autograph=False)
   def loss_and_gradient():
     with tf.GradientTape() as tape:
       loss = distance(objective, images, model(images, training=True))

@@ -42,7 +42,7 @@ def test_updates_on_single_rows_and_both_reptiles(batches, parts, open_rows):
   objective, rows = mer.Mer(0.25, 0.5, batches), [2.0, 3.0, 4.0, 8.0, -2.0]
   spec = tf.TensorSpec([None if open_rows else 5])
 
-  @tf.function(input_signature=[spec, spec])
+  @tf.function(input_signature=[spec, spec], autograph=False)
   def take(images, labels):
     return objective.take(updating(weight), [weight], images, labels, 3)
 

@@ -17,7 +17,7 @@ def make(**options):
   objective = si.Si(**options)
   objective.build(model)
 
-  @tf.function
+  @tf.function(autograph=False)
   def step(gradient, change):
     objective.before_update()
     layer.kernel.assign_add(change)

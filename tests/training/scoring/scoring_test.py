@@ -63,7 +63,7 @@ def test_a_net_costs_what_batches_without_padding_cost(num, batch_size, pads):
   net = conv4.conv4((8, 8, 3), filters=2, blocks=1)
 
   def counted(rows):
-    graph = tf.function(lambda x: net(x, training=False)).get_concrete_function(
+    graph = tf.function(lambda x: net(x, training=False), autograph=False).get_concrete_function(
         tf.TensorSpec([rows, 8, 8, 3], tf.uint8))
     return flops.count(graph)
 
