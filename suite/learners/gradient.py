@@ -374,6 +374,8 @@ class GradientLearner(tf.Module):
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Takes the net with its head as one that has learned the classes bool [C]."""
     del context
+    if self.watched is not None:
+      self.watched.keep_given(getattr(self._base, "validation", None), self.objective)
     self.base_classes.assign(known)
     self.composed.head.after_base(tf.constant(known))
     self.objective.before_phase()
@@ -382,9 +384,7 @@ class GradientLearner(tf.Module):
     return {"base_classes": int(np.sum(known))}
 
   def stored_macs(self, num_stored: int) -> int | None:
-    """MACs of an offline phase over `num_stored` samples, without prototypes of new classes, whose
-    samples are not known before.
-    """
+    """MACs of an offline phase over `num_stored` samples, without prototypes of new classes."""
     backbone, head = self.mac_layers()
     each = mac_views.costs([*backbone, *head])
     new = num_stored - int(self.num_learned)

@@ -8,8 +8,10 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
+from suite.data.published import base_validation_labels
 from suite.data.published import published_plans
 from tfds_builders.parsers import fixtures
+from tfds_builders.parsers import mat_files
 
 
 def picture(label: int, number: int, sides: tuple[int, int]) -> bytes:
@@ -56,3 +58,29 @@ def write(folder: pathlib.Path, *, number: int = 3, num_classes: int = 8, num_ba
   for wnid, data in tars.items() if form == "tars" else ():
     (folder / f"{wnid}.tar").write_bytes(data)
   return np.array(names), labels
+
+
+def write_validation(folder: pathlib.Path, number: int, per_class: int,
+                     sides: tuple[int, int] = (40, 48)) -> None:
+  """Writes validation images of a written sequence's base classes, and of one more, and the kit.
+
+  Args:
+    folder: where the sequence is; the images lie in a tar there, as they are distributed.
+  """
+  planned = published_plans.read(number, folder).planned
+  slots = published_plans.read(number, folder).slots
+  base = [label for label in range(planned.num_base) if planned.classes[label] >= 0]
+  wnids = [f"n{planned.classes[label]:08d}" for label in base]
+  labels = np.random.default_rng(1).permutation(
+      np.repeat(np.arange(len(wnids) + 1), per_class)).tolist()
+  numbers = {wnid: 7 + place for place, wnid in enumerate([*wnids, "n00000099"])}
+  synsets = np.array([(number, wnid) for wnid, number in numbers.items()],
+                     dtype=[("ILSVRC2012_ID", "f8"), ("WNID", "O")])
+  fixtures.write_archive(folder / base_validation_labels.KIT, {
+      "ILSVRC2012_devkit_t12/data/meta.mat": mat_files.packed({"synsets": synsets}),
+      "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt": "".join(
+          f"{7 + label}\n" for label in labels).encode()})
+  fixtures.write_archive(folder / "ILSVRC2012_img_val.tar", {
+      f"ILSVRC2012_val_{i:08d}.JPEG": picture(
+          int(slots[base[label]]) if label < len(base) else 99, i, sides)
+      for i, label in enumerate(labels, 1)})

@@ -36,7 +36,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
     kit_file: the development kit.
     domain: the feature "domain" of all examples.
   """
-  labels = _read_kit(paths[kit_file])
+  labels = read_kit(paths[kit_file])
   seen = set()
   for name, data in archives.members(paths[image_file], lambda name: bool(_IMAGE.search(name))):
     match = _IMAGE.search(name)
@@ -55,7 +55,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, image_file: str, kit_file: str, 
                            f"labels; missing: {missing}, ... The archive is incomplete.")
 
 
-def _read_kit(path: pathlib.Path) -> list[str]:
+def read_kit(path: pathlib.Path) -> list[str]:
   """Returns the WordNet id of each validation image, in the order of their numbers."""
   found: dict[str, bytes] = {
       archives.base_name(name): data for name, data in archives.members(

@@ -11,16 +11,30 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import user_code
 from suite.data.images import decoding
 from suite.data.published import image_places
 from suite.data.published import image_views
 
 _AT_ONCE = 16  # Images of a batch that are decoded side by side.
+
+
+class Further(NamedTuple):
+  """M images besides the samples of a sequence, with numbers from N on.
+
+  Attributes:
+    ids: str [M]. labels: int64 [M].
+    places: of the images; None: black ones, in a rehearsal.
+  """
+
+  ids: np.ndarray
+  labels: np.ndarray
+  places: image_places.Places | None
 
 
 class Reader:
@@ -30,19 +44,36 @@ class Reader:
     name: of the data, for messages.
     ids: [N].
     places: of the images; None: black ones, in a rehearsal.
+    further: finds images besides, when one of them is read; None: there are none.
   """
 
-  def __init__(self, name: str, ids: np.ndarray, places: image_places.Places | None):
-    self.name, self.ids, self._places = name, ids, places
+  def __init__(self, name: str, ids: np.ndarray, places: image_places.Places | None,
+               further: Callable[[], Further] | None = None):
+    self.name, self.ids, self._places, self._further = name, ids, places, further
 
   def __repr__(self) -> str:
     return f"Reader({self.name!r}, {len(self.ids)})"
 
   def read(self, numbers: np.ndarray) -> np.ndarray:
     """The encoded images of samples int64 [B]: bytes [B]."""
-    if self._places is None:
-      return np.array([decoding.blank()] * len(numbers), object)
-    return np.array([self._places.read(int(number)) for number in numbers], object)
+    return np.array([self._one(int(number)) for number in numbers], object)
+
+  def _one(self, number: int) -> bytes:
+    places, place = self._places, number
+    if number >= len(self.ids):
+      places, place = self.further().places, number - len(self.ids)
+    return decoding.blank() if places is None else places.read(place)
+
+  def further(self) -> Further:
+    """The images besides the samples."""
+    if self._further is None:
+      raise ValueError(f"{self.name} has {len(self.ids)} images, and none besides.")
+    return self._further()
+
+  def id_of(self, number: int) -> str:
+    """The id of a sample or of an image besides."""
+    num = len(self.ids)
+    return str(self.ids[number] if number < num else self.further().ids[number - num])
 
   def encoded(self, numbers: tf.Tensor) -> tf.Tensor:
     """The same as an op: string [B]."""
@@ -124,7 +155,7 @@ class Samples:
       try:
         image_views.decode(tf.constant(self.reader.read(np.array([number]))[0]))
       except tf.errors.InvalidArgumentError as error:
-        return ValueError(f"Image {str(self.reader.ids[number])!r} of {self.reader.name} cannot be "
+        return ValueError(f"Image {self.reader.id_of(number)!r} of {self.reader.name} cannot be "
                           f"decoded: {str(error)[:200]}. Get a good copy of it.")
     return ValueError(f"An image of {self.reader.name} cannot be prepared; its sides may be too "
                       f"different for {self.size} pixels.")
@@ -132,7 +163,7 @@ class Samples:
 
 @functools.lru_cache(maxsize=8)
 def _compiled(samples: Samples) -> Callable[[tf.Tensor], tf.Tensor]:
-  return tf.function(samples._evaluated, reduce_retracing=True)
+  return user_code.compiled(samples._evaluated, reduce_retracing=True)
 
 
 @dataclasses.dataclass(frozen=True)

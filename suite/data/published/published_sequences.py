@@ -21,6 +21,8 @@ from absl import logging
 import numpy as np
 
 from suite.contracts import rehearsal
+from suite.data.images import example_arrays
+from suite.data.published import base_validation_labels
 from suite.data.published import image_places
 from suite.data.published import numbered_samples
 from suite.data.published import places_lt
@@ -80,6 +82,19 @@ def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
   return np.where(is_base | (novel == "published"), plan.slots, -1)
 
 
+def base_validation(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
+                    cache: str | None = None, num_samples: int | None = None
+                    ) -> example_arrays.Examples:
+  """ImageNet-1K's validation images of the base classes, of which EWC's Fisher information is.
+
+  They are numbers that follow those of the sequence; `samples` makes images of them. Arguments as
+  of `sequence`; the development kit with the labels is in the folder, or in one of `images`.
+  """
+  reader = _reader(number, folder, tuple(images), cache, num_samples)
+  labels = reader.further().labels
+  return example_arrays.Examples(len(reader.ids) + np.arange(len(labels)), labels)
+
+
 @functools.lru_cache(maxsize=4)
 def _plan(number: int | str, folder: str | None, num_samples: int | None
           ) -> published_plans.PublishedPlan:
@@ -136,13 +151,34 @@ def _note(name: str, error: Exception) -> None:
 def _reader(number: int | str, folder: str | None, images: tuple[str, ...], cache: str | None,
             num_samples: int | None) -> numbered_samples.Reader:
   plan, places = _plan(number, folder, num_samples), None
+  further = functools.partial(_further, number, folder, images, cache, num_samples)
   try:
     if folder is None:
-      return numbered_samples.Reader(_name(number), plan.planned.ids, _of_records(number, plan))
+      return numbered_samples.Reader(
+          _name(number), plan.planned.ids, _of_records(number, plan), further)
     places = _places(plan.names.tolist(), images or (folder,), cache, _name(number))
   except (image_places.MissingImagesError, FileNotFoundError) as error:
     _note(_name(number), error)
-  return numbered_samples.Reader(_name(number), plan.planned.ids, places)
+  return numbered_samples.Reader(_name(number), plan.planned.ids, places, further)
+
+
+@functools.lru_cache(maxsize=4)
+def _further(number: int | str, folder: str | None, images: tuple[str, ...], cache: str | None,
+             num_samples: int | None) -> numbered_samples.Further:
+  """The validation images of the base classes."""
+  planned, name = _plan(number, folder, num_samples).planned, f"validation of {_name(number)}"
+  roots = tuple(root for root in (*images, folder) if root is not None)
+  if number == PLACES_LT:
+    raise ValueError("places_lt has no validation images of its base classes. Leave EWC out "
+                     "(experiment.run.only), or take one of the ImageNet sequences.")
+  try:
+    found = base_validation_labels.read(planned, roots)
+    places = _places(found.names, roots, cache, name)
+    return numbered_samples.Further(np.array(found.names), found.labels, places)
+  except (image_places.MissingImagesError, FileNotFoundError) as error:
+    _note(name, error)
+  found = base_validation_labels.stand_in(planned)
+  return numbered_samples.Further(np.array(found.names), found.labels, None)
 
 
 def _stamps(files: tuple[str, ...]) -> list[list[int]]:

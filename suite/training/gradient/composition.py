@@ -13,6 +13,7 @@ from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
@@ -46,10 +47,14 @@ class Base:
 
   Attributes:
     epochs, learning_rate: of the head; 0 epochs: only what a head starts with, such as prototypes.
+    validation: examples of the first classes, as the learner's transform stores them (images or
+      numbers), for an objective that observes a validation split where none is delivered: a
+      sequence whose base classes are known from the start.
   """
 
   epochs: float = 20
   learning_rate: float = 0.1
+  validation: example_arrays.Examples | None = None
 
 
 @dataclasses.dataclass(frozen=True)

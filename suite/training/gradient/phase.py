@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.contracts import stored_samples
+from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import composed_net
@@ -61,6 +62,16 @@ class Watched(tf.Module):
     """Watches codes [N, ...] with labels int64 [N] from now on."""
     self.codes.assign(codes)
     self.labels.assign(labels)
+
+  def keep_given(self, given: example_arrays.Examples | None, objective: objective_lib.Objective
+                 ) -> None:
+    """Watches the examples that a learner was given; warns that the objective has none."""
+    if given is None:
+      logging.warning("%s observes a validation split, but the base classes are known without "
+                      "one: it guards nothing. Give composition.Base.validation.",
+                      type(objective).__name__)
+    else:
+      self.keep(tf.constant(given.images, self.codes.dtype), given.labels)
 
   def examples(self) -> CodedExamples:
     """Those that are watched; none before `keep`."""

@@ -16,7 +16,8 @@ F is the diagonal of the Fisher information, estimated with the true labels ("em
   "each"    one quadratic a phase, each around the weights after that phase, summed (EWC). A sum of
             quadratics is one, around the mean of the weights weighted by F, and a constant.
   "first"   the weights after the first phase; F is estimated before every later phase at the
-            present weights, on the first phase's validation split (as FLUID's text has it)
+            present weights, on the first phase's validation split, or on given examples of its
+            classes (as FLUID's text has it, appendix E)
 """
 
 from __future__ import annotations
@@ -93,8 +94,10 @@ class Ewc(objective.Objective):
     del known
     is_first = not int(self.phases)
     self.phases.assign_add(1)
-    if self.anchor == "first" and not (is_first and self.count.numpy()):
-      return  # A sequence may have no base classes: then nothing is guarded.
+    if self.anchor == "first":
+      if is_first:
+        self._keep_first()
+      return
     estimate = self._estimate()
     for importance, anchor, variable, new in zip(
         self.importance, self.anchors, self._variables, estimate):
@@ -105,6 +108,13 @@ class Ewc(objective.Objective):
       else:
         importance.assign(self.decay * importance + new)
         anchor.assign(variable)
+
+  def _keep_first(self) -> None:
+    """Anchors the weights. F stays 0, and nothing is guarded, until examples are observed."""
+    for anchor, variable in zip(self.anchors, self._variables):
+      anchor.assign(variable)
+    if self.count.numpy():
+      self.refresh()
 
   def refresh(self) -> None:
     for importance, new in zip(self.importance, self._estimate()):

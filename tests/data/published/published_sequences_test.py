@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from suite.contracts import rehearsal
 from suite.data.published import image_views
+from suite.data.published import numbered_samples
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from tests.shared import published_fluid
@@ -108,3 +109,23 @@ def test_labels_that_the_head_does_not_have_are_refused(folder):
   published_fluid.write(folder, num_classes=11)
   with pytest.raises(ValueError, match="labels from 0 to 10; the head has slots 0 to 8"):
     published_sequences.sequence(3, folder=str(folder))
+
+
+def test_validation_images_of_base_classes_need_the_kit(folder):
+  published_fluid.write(folder)
+  published_sequences._further.cache_clear()
+  where = {"folder": str(folder)}
+  with pytest.raises(FileNotFoundError, match="EWC needs .* is not in .*Copy it"):
+    published_sequences.base_validation(3, **where)
+  transform = published_sequences.samples(3, **where)
+  assert transform.evaluate(np.array([23])).shape == (1, 224, 224, 3)  # Samples do without.
+  with rehearsal.begun() as rehearsed:
+    numbers, labels = published_sequences.base_validation(3, **where)
+    assert transform.evaluate(numbers[:1]).shape == (1, 224, 224, 3)
+  assert numbers[0] == 24 and len(labels) == 2 * 50
+  assert list(rehearsed.missing) == ["validation of FLUID, sequence 3"]
+  published_fluid.write_validation(folder, 3, 2)
+  published_sequences._further.cache_clear()
+  assert len(published_sequences.base_validation(3, **where).labels) == 4
+  with pytest.raises(ValueError, match="has 3 images.*none besides"):
+    numbered_samples.Reader("x", np.arange(3), None).read(np.array([3]))
