@@ -225,6 +225,10 @@ class PretrainingLearner(Beginner, Protocol):
   """Trains an encoder."""
 
   @property
+  def transform(self) -> transform_lib.Transform:
+    """Image preparation, as of `Learner`."""
+
+  @property
   def encoder(self) -> tf.keras.Model:
     """Images to features; the result of the training."""
 

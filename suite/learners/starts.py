@@ -9,14 +9,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import pathlib
 from typing import Any, Callable, NamedTuple, Protocol
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
-import threadpoolctl
 
 from suite.contracts import experience as experience_lib
 from suite.contracts import tasks
@@ -27,6 +25,7 @@ from suite.state import context as context_lib
 from suite.state import encoder_file
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
+from suite.training.scoring import nearest_neighbors
 from suite.training.scoring import ready_batches
 from suite.training.scoring import scoring
 
@@ -216,22 +215,15 @@ class KnnErrors:
         f"select/{_name(entry)}", lambda: self._knn_error(entry, settings))
 
   def _knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
-    from sklearn import neighbors  # Here, because few runs need it.
-
     self._network.set_backbone(self._load(entry))
     train = self._extract("train", settings.max_train, settings)
     validation = self._extract("dev", settings.max_validation, settings)
     multi_label = self._experience.task.kind == tasks.MULTI_LABEL
-    knn = neighbors.KNeighborsClassifier(
-        n_neighbors=min(settings.k, len(train.ids)), algorithm="brute")
-    knn.fit(_finite(train.values), train.labels)
-    # A brute-force search multiplies every query with every stored feature once.
-    macs = len(train.ids) * len(validation.ids) * train.values.shape[1]
+    knn = nearest_neighbors.fitted(train, settings.k)
+    macs = nearest_neighbors.macs(train, validation)
     self._context.ledger.charge("select", flops=2 * macs, macs=macs)
-    queries = _finite(validation.values)
-    # One thread, as which of two equally distant neighbors is found depends on their number; and
-    # threads that wait spin: where processes share cores, a search of 3 ms takes 0.4 s.
-    with _threads().limit(limits=1, user_api="openmp"):
+    queries = nearest_neighbors.finite(validation.values)
+    with nearest_neighbors.one_thread():
       if multi_label:
         # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
         neighbors_of = knn.kneighbors(queries, return_distance=False)
@@ -254,16 +246,6 @@ class KnnErrors:
     return self._network.extract(settings.statistics).run(
         images, transform=self._transform, batch_size=settings.batch_size,
         ledger=self._context.ledger, phase="select", batches=batches)
-
-
-@functools.cache  # Looks at every library of the process; scikit-learn is one by now.
-def _threads() -> threadpoolctl.ThreadpoolController:
-  return threadpoolctl.ThreadpoolController()
-
-
-def _finite(features: np.ndarray) -> np.ndarray:
-  """Returns float32 features without NaN and infinity, so a diverged backbone loses, not raises."""
-  return np.nan_to_num(features.astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)
 
 
 class Independent:

@@ -5,6 +5,9 @@ Each event is a portion of the updates. A killed run resumes after the last fini
 event also writes the current encoder to the run directory (`suite.state.encoder_file`): other runs
 start from it, and `suite data features` writes features with it. Unless `labelled`, the delivered
 images have no labels.
+
+With `knn_share` a share of each class's images is held out, and after each portion the encoder
+classifies it by the nearest of the images that it trains on. Labels are read for that alone.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from suite.contracts import portions
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.images import stratified_split
 from suite.data.images import unlabelled
 from suite.protocols import run_state
 from suite.state import encoder_file
+from suite.training.scoring import nearest_neighbors
 
 
 def run(
@@ -34,6 +39,8 @@ def run(
     updates: int = 10_000,
     updates_per_event: int = 500,
     labelled: bool = False,
+    knn_share: float = 0.0,
+    knn: int = 20,
 ) -> Dict[str, Any]:
   """Runs the updates from `state.done` on; returns the summary.
 
@@ -42,14 +49,24 @@ def run(
     updates: gradient steps in all.
     updates_per_event: gradient steps between two saves.
     labelled: whether the learner gets the labels.
+    knn_share: share of each class's images that is held out for the kNN accuracy; 0: none.
+    knn: neighbors, by cosine.
   """
   refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
     raise ValueError(f"pretrain.run was given updates={updates} and updates_per_event="
                      f"{updates_per_event}; both must be at least 1.")
+  if not 0.0 <= knn_share < 1.0:
+    raise ValueError(f"pretrain.run.knn_share is {knn_share}; it is at least 0 and below 1.")
   task = _task(images, labelled)
   if labelled:
     refusals.check_task(task)
+  accuracy = None
+  if knn_share:
+    images, held_out = stratified_split.split(
+        images, knn_share, seed=state.seeds.integer("validation"))
+    accuracy = nearest_neighbors.NeighborAccuracy(
+        images, held_out, k=knn, seed=state.seeds.integer("knn"))
   delivered = images if labelled else unlabelled.Unlabelled(images)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   firsts = list(range(0, updates, updates_per_event))
@@ -60,6 +77,8 @@ def run(
                  total=updates, unit="update")
     learner.begin(task, context)
     record = learner.learn(portion, context)
+    if accuracy is not None:
+      record["knn_accuracy"] = accuracy.of(learner.encoder, learner.transform, context)
     if state.distribution.is_chief:
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
@@ -87,5 +106,7 @@ def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, A
   return {
       "protocol": "pretrain", "stream": last.get("task", ""), "num_events": len(records),
       "updates": updates, "first_loss": records[0]["train_loss"] if records else None,
-      "last_loss": last.get("train_loss"), "encoder": encoder_file.WEIGHTS,
-      "encoder_digest": last.get("encoder_digest"), **ledger_lib.costs(last)}
+      "last_loss": last.get("train_loss"),
+      **({"knn_accuracy": last["knn_accuracy"]} if "knn_accuracy" in last else {}),
+      "encoder": encoder_file.WEIGHTS, "encoder_digest": last.get("encoder_digest"),
+      **ledger_lib.costs(last)}

@@ -49,9 +49,9 @@ def _pictures(num, seed):
 IMAGES, LABELS = _pictures(256, 0)
 
 
-def _set(labels=LABELS):
+def _set(labels=LABELS, kind="single_label"):
   return image_set.ImageSet.from_arrays(
-      "textures", IMAGES, labels, kind="single_label", num_classes=CLASSES)
+      "textures", IMAGES, labels, kind=kind, num_classes=CLASSES)
 
 
 def _learner(pretext=MOCO, **arguments):
@@ -159,8 +159,42 @@ def test_bad_runs_are_said(tmp_path):
   assert not (tmp_path / "b" / "encoder.npz").exists()
   with pytest.raises(ValueError, match="updates=0 and updates_per_event=3; both must be at least"):
     _run(tmp_path / "c", updates=0)
+  several = np.eye(CLASSES, dtype=np.uint8)[LABELS]
+  for kind, options, message in (
+      (_set(several, kind="multi_label"), dict(knn_share=0.2), "needs single_label images"),
+      (_set(), dict(knn_share=0.2, knn=0), "k is 0; the nearest neighbors are at least 1"),
+      (_set(), dict(knn_share=-0.2), "knn_share is -0.2; it is at least 0 and below 1")):
+    with pytest.raises(ValueError, match=message):
+      _run(tmp_path / "d", images=kind, **options)
   with pytest.raises(ValueError, match="Pretrainer.batch_size is 0; it must be above 0"):
     _learner(batch_size=0)
+
+
+def test_held_out_images_judge_the_encoder_and_train_nothing(tmp_path):
+  learner, seen = _learner(pretexts.Supervised), []
+  learn = learner.learn
+  learner.learn = lambda portion, context: seen.append(portion.images) or learn(portion, context)
+  summary = _run(tmp_path, learner, labelled=True, updates=50, updates_per_event=25,
+                 knn_share=0.25, knn=3)
+  records = stopped_runs.records(tmp_path)
+  rest, held_out = seen[0], _set().subset(np.flatnonzero(~np.isin(_set().ids, seen[0].ids)))
+  assert rest.size + held_out.size == len(LABELS) and held_out.size == len(LABELS) // 4
+  model = encoder_file.load(tmp_path).model()
+  codes, queries = (tf.math.l2_normalize(model(VIEW.evaluate(IMAGES[images.ids.astype(int)])), 1)
+                    for images in (rest, held_out))
+  nearest = np.argsort(-(queries @ codes.numpy().T), axis=1, kind="stable")[:, :3]
+  votes = [np.argmax(np.bincount(rest.labels[near], minlength=CLASSES)) for near in nearest]
+  assert records[-1]["knn_accuracy"] == np.mean(votes == held_out.labels)
+  assert summary["knn_accuracy"] == records[-1]["knn_accuracy"] > 0.5
+  products = rest.size * held_out.size * codes.shape[1]
+  assert records[0]["macs_validate"] > products and "macs_validate" in records[1]
+  assert records[0]["train_size"] == rest.size
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "killed", _learner(pretexts.Supervised), stop_after=1, labelled=True,
+         updates=50, updates_per_event=25, knn_share=0.25, knn=3)
+  _run(tmp_path / "killed", _learner(pretexts.Supervised), labelled=True, updates=50,
+       updates_per_event=25, knn_share=0.25, knn=3)
+  assert stopped_runs.records(tmp_path / "killed") == records
 
 
 TWO_REPLICAS = """
