@@ -3,6 +3,7 @@
 
   Prototypical Networks   net = protonet.ProtoNet(similarity="euclidean"), trained from scratch
   Meta-Baseline           net = protonet.ProtoNet(similarity="cosine"), on a pretrained embedding
+  ConstellationNet        the same from scratch, on a `cell_clusters.ClusteredEmbedding`
 
 The net is meta-trained on episodes of a pretraining set or the base classes of a sequence (FLUID),
 of the first bucket (CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning
@@ -26,6 +27,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
@@ -98,7 +100,7 @@ class MetaCentroids(tf.Module):
     # On one device: an update has one episode, which replicas cannot share.
     alone = dataclasses.replace(context, distribution=distribution_lib.build())
     self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), alone)
-    one = tf.function(self.encode).get_concrete_function(
+    one = user_code.compiled(self.encode).get_concrete_function(
         tf.TensorSpec([1, *example_arrays.shape(self.transform)], tf.uint8))
     self._encode_macs = flops.count(one).macs or 0
     self._num_features = int(one.structured_outputs.shape[1])

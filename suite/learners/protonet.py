@@ -7,6 +7,7 @@ support sets, whose features are summed and counted, so no set has to be kept.
   Prototypical networks   "euclidean"   logits[c] = -|f - m_c|^2
   Meta-Baseline           "cosine"      logits[c] = s cos(f, m_c)     s is trained; the embedding
                                         is pretrained (`tuned_embedding.TunedEmbedding`)
+  ConstellationNet        "cosine"      the same on a net with clusters, trained from scratch
 
 The learner published with CFSL takes dot products (`similarity`) and forgets all sets but the last
 one, whose sums it divides by the number of its images (`last_set_only`): these two options

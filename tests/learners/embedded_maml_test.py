@@ -72,7 +72,7 @@ def _episode(seed=0, sets=2, targets=3, size=SIZE):
 
 def _compiled(learner):
   """episode -> the meta-loss, its gradients and what was seen."""
-  @tf.function
+  @tf.function(autograph=False)
   def compiled(episode):
     with tf.GradientTape() as tape:
       loss, seen = learner.meta_loss(episode)
@@ -220,7 +220,7 @@ def test_many_episodes_in_one_graph_lower_the_loss(critic_steps):
     gradients = tape.gradient(loss, variables, unconnected_gradients="zero")
     return loss, seen, [tf.convert_to_tensor(g) for g in gradients]
 
-  @tf.function
+  @tf.function(autograph=False)
   def update():
     made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
                                  (tf.constant(0.0), learner.zero_statistics(), list(variables)))

@@ -49,7 +49,7 @@ def _episode(seed=0, sets=2, targets=3):
 
 def _compiled(learner):
   """episode -> the meta-loss and its gradients."""
-  @tf.function
+  @tf.function(autograph=False)
   def compiled(episode):
     with tf.GradientTape() as tape:
       loss, _ = learner.meta_loss(episode)

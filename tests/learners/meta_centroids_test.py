@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Prototypical Networks and Meta-Baseline in a sequence."""
+"""Prototypical Networks, Meta-Baseline and ConstellationNet in a sequence."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from suite.data.images import image_ops
 from suite.learners import meta_centroids
 from suite.learners import protonet
 from suite.models import conv4
+from suite.models.episodic import cell_clusters
+from suite.models.episodic import constellation
 from suite.models.episodic import embedding
 from suite.models.episodic import proto_conv4
 from suite.protocols import run_state
@@ -42,6 +44,12 @@ def make(name):
   if name == "protonet":
     net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=2)),
                             transform=TRANSFORM, training=EPISODES)
+    return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+  if name == "constellation":
+    net = protonet.ProtoNet(
+        cell_clusters.ClusteredEmbedding(constellation.ConstellationConv4(
+            filters=8, blocks=2, clusters=4, heads=2, attended=1)),
+        transform=TRANSFORM, training=EPISODES, similarity="cosine")
     return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
   net = protonet.ProtoNet(tuned_embedding.TunedEmbedding(small), transform=TRANSFORM,
                           training=EPISODES, similarity="cosine")
@@ -65,6 +73,41 @@ def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_pat
     run(again, stop_after=2)
   assert run(again) == whole
   assert json.dumps(digit_runs.records(again)) == json.dumps(found)
+
+
+def test_a_net_of_clusters_goes_on_the_same_after_a_stop(digit_runs, tmp_path):
+  def run(folder, stop_after=0):
+    return digit_runs.run(
+        make("constellation"), folder, length=90, stop_after=stop_after, record_every=40)
+
+  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
+  assert whole["closed"]["overall"] > 0.5
+  found = digit_runs.records(tmp_path / "whole")
+  # Convolution, clusters and merging of 64 and 16 cells; self-attention on the latter has six dense
+  # layers, and products of cells with cells; 10 means of 8 features.
+  first = 64 * (27 * 8 + 8 * 4 + 12 * 8)
+  second = 16 * (72 * 8 + 8 * 4 + 12 * 8 + 6 * 4 * 4) + 2 * 16 * 16 * 4
+  assert whole["macs_predict"] == 90 * (first + second + 80)
+  assert found[-1]["macs_exact_cached"] == whole["macs_predict"]
+  with pytest.raises(digit_runs.Stop):
+    run(again, stop_after=2)
+  assert run(again) == whole
+  assert json.dumps(digit_runs.records(again)) == json.dumps(found)
+
+
+def test_meta_training_moves_the_centers_by_all_cells(tmp_path):
+  learner, context = make("constellation"), _context(tmp_path)
+  bucket = digits.buckets(2)[0]
+  task = digits.buckets(2).task
+  learner.begin(task, context)
+  clusters = learner.net._embedding
+  before = clusters.centers.numpy()
+  learner.learn(experience.Experience(
+      task, bucket.train, bucket.train, experience.History()), context)
+  # 20 episodes of 4 classes with 3 + 3 images of 64 and 16 cells; each center began with one.
+  np.testing.assert_allclose(
+      np.sum(clusters.counts, axis=1), [4 + 20 * 24 * 64, 4 + 20 * 24 * 16], rtol=1e-4)
+  assert not np.allclose(clusters.centers, before)
 
 
 def test_the_net_may_be_meta_trained_on_a_pretraining_set(digit_runs, tmp_path):

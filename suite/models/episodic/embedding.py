@@ -36,11 +36,13 @@ class Seen(NamedTuple):
     mean: [F], weighted sum of the channels' means.
     variance: [F], weighted sum of their variances.
     count: [], number of images.
+    cells: sums over cells of an embedding with clusters, see `cell_clusters`; () for others.
   """
 
   mean: tf.Tensor
   variance: tf.Tensor
   count: tf.Tensor
+  cells: tuple[tf.Tensor, ...] = ()
 
 
 class EmbeddingNet(Protocol):
@@ -98,8 +100,13 @@ class Embedding(tf.Module):
     self._mean = tf.Variable(mean, dtype=dtype, name="running_mean", **kept)
     self._variance = tf.Variable(variance, dtype=dtype, name="running_variance", **kept)
 
-  def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
-    """Features [B, ...] of images [B, H, W, C] normalized as one batch, and the batch's moments."""
+  def train(self, images: tf.Tensor, **layers: Any) -> tuple[tf.Tensor, Seen]:
+    """Features [B, ...] of images [B, H, W, C] normalized as one batch, and the batch's moments.
+
+    Args:
+      images: see above.
+      **layers: what a net's `features` takes besides its weights and norms.
+    """
     means: list[tf.Tensor] = []
     variances: list[tf.Tensor] = []
 
@@ -111,18 +118,21 @@ class Embedding(tf.Module):
       variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
       return y
 
-    features = self._features(images, by_batch)
+    features = self._features(images, by_batch, **layers)
     count = tf.constant(float(images.shape[0]), features.dtype)
     if not means:
       return features, _nothing(0, features.dtype)
     return features, Seen(tf.concat(means, 0) * count, tf.concat(variances, 0) * count, count)
 
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, ...] of images [B, H, W, C], normalized with the running statistics."""
+  def encode(self, images: tf.Tensor, **layers: Any) -> tf.Tensor:
+    """Features [B, ...] of images [B, H, W, C], normalized with the running statistics.
+
+    Arguments are those of `train`.
+    """
     def by_running(x, epsilon, scale, offset, mean, variance):
       return twice_norm.affine(x, mean, variance, scale, offset, epsilon)
 
-    return self._features(images, by_running)
+    return self._features(images, by_running, **layers)
 
   def zero_statistics(self) -> Seen:
     """Moments of 0 images."""
@@ -133,7 +143,8 @@ class Embedding(tf.Module):
     for running, total in ((self._mean, seen.mean), (self._variance, seen.variance)):
       running.assign(self._momentum * running + (1.0 - self._momentum) * total / seen.count)
 
-  def _features(self, images: tf.Tensor, normalize: Callable[..., tf.Tensor]) -> tf.Tensor:
+  def _features(self, images: tf.Tensor, normalize: Callable[..., tf.Tensor], **layers: Any
+                ) -> tf.Tensor:
     parts = [tf.split(v, self._sizes) if self._sizes else []
              for v in (self._scale, self._offset, self._mean, self._variance)]
     numbers = iter(zip(*parts))
@@ -142,7 +153,7 @@ class Embedding(tf.Module):
     def apply_next(x: tf.Tensor, epsilon: float = norms.EPSILON) -> tf.Tensor:
       return normalize(x, epsilon, *next(numbers))
 
-    return self._net.features(weights, self._net.prepare(images), apply_next)
+    return self._net.features(weights, self._net.prepare(images), apply_next, **layers)
 
 
 class KerasEmbedding(tf.Module):
@@ -194,4 +205,4 @@ def _nothing(size: int, dtype: Any = tf.float32) -> Seen:
 
 def add(*every: Seen) -> Seen:
   """Adds the moments of several batches."""
-  return Seen(*(tf.add_n(parts) for parts in zip(*every)))
+  return tf.nest.map_structure(lambda *parts: tf.add_n(parts), *every)

@@ -264,7 +264,7 @@ class SplitDense(tf.keras.layers.Layer):
     self.base_kernel = self.add_weight("base_kernel", shape, initializer="zeros", trainable=False)
     self.base_bias = self.add_weight("base_bias", shape[1:], initializer="zeros", trainable=False)
     self.is_base = self.add_weight(
-        "is_base", shape[1:], dtype=tf.bool, initializer=_all_false, trainable=False)
+        "is_base", shape[1:], dtype=tf.bool, initializer=all_false, trainable=False)
     super().build(input_shape)
 
   def call(self, inputs: tf.Tensor) -> tf.Tensor:
@@ -299,6 +299,6 @@ def as_model(layer: tf.keras.layers.Layer, num_features: int) -> tf.keras.Model:
   return tf.keras.Model(inputs, layer(inputs), name="head")
 
 
-def _all_false(shape: Any, dtype: Any = None) -> tf.Tensor:
+def all_false(shape: Any, dtype: Any = None) -> tf.Tensor:
   del dtype
   return tf.zeros(shape, tf.bool)

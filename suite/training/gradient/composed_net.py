@@ -97,7 +97,8 @@ class ComposedNet(tf.Module):
            devices: Sequence[str] = ()) -> array_loop.ArrayLoop:
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind,
-                                variables=self.trained_variables)
+                                variables=self.trained_variables,
+                                parts=(self.upper, self.top) if objective.reads_features else None)
     return array_loop.ArrayLoop(
         step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices)
 

@@ -87,6 +87,7 @@ class Batch(NamedTuple):
     mask: bool [B + R], False for padding; None: no padding.
     divisor: what the sum of the losses is divided by; None: the number of rows.
     step_labels: labels of the step's incoming rows on all devices; None: one device has them all.
+    features: [B + R, D], what the head made the logits of; None: the objective does not read them.
   """
 
   images: tf.Tensor
@@ -99,6 +100,7 @@ class Batch(NamedTuple):
   mask: tf.Tensor | None = None
   divisor: Any = None
   step_labels: tf.Tensor | None = None
+  features: tf.Tensor | None = None
 
   def incoming(self) -> Batch:
     """The incoming rows alone."""
@@ -106,13 +108,15 @@ class Batch(NamedTuple):
       return self
     return self._replace(images=self.images[:-self.num_replayed],
                          logits=self.logits[:-self.num_replayed],
-                         labels=self.labels[:-self.num_replayed], num_replayed=0, stored=None)
+                         labels=self.labels[:-self.num_replayed], num_replayed=0, stored=None,
+                         features=_rows(self.features, slice(-self.num_replayed)))
 
   def replayed(self) -> Batch:
     """The replayed rows alone."""
     return self._replace(images=self.images[-self.num_replayed:],
                          logits=self.logits[-self.num_replayed:],
-                         labels=self.labels[-self.num_replayed:])
+                         labels=self.labels[-self.num_replayed:],
+                         features=_rows(self.features, slice(-self.num_replayed, None)))
 
 
 class Candidates(NamedTuple):
@@ -156,6 +160,7 @@ class Objective(tf.Module):
       observation is that of one example times their number.
     has_teacher: whether each row goes through a second network, too.
     reads_logits: whether the memory stores logits for it.
+    reads_features: whether a batch has the features that its logits are made of.
     reads_groups: whether it reads the memory's groups, see `Data`.
     candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
     needs_memory: whether it makes no sense without a memory.
@@ -166,7 +171,7 @@ class Objective(tf.Module):
   """
 
   observes = ""
-  observes_each = has_teacher = reads_logits = reads_groups = False
+  observes_each = has_teacher = reads_logits = reads_features = reads_groups = False
   needs_memory = needs_same_classes = takes_rows = False
   candidates = 0
   calls: tuple[Callable[..., Any], ...] = ()
@@ -249,6 +254,10 @@ class Objective(tf.Module):
     del held
     rows = incoming + replayed
     return rows, rows * self.has_teacher
+
+
+def _rows(features: tf.Tensor | None, rows: slice) -> tf.Tensor | None:
+  return None if features is None else features[rows]
 
 
 def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf.Tensor:

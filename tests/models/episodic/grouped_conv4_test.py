@@ -56,7 +56,7 @@ def test_the_mean_loss_and_its_gradients_are_those_of_a_loop(inner, training):
   variables = learner.trainable_variables
 
   def compiled(meta_loss):
-    @tf.function
+    @tf.function(autograph=False)
     def gradients(*episode):
       with tf.GradientTape() as tape:
         loss, _ = meta_loss(episode)

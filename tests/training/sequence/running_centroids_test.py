@@ -53,7 +53,7 @@ def _in_blocks():
     if (similarity, normalize) not in compiled:
       made = running_centroids.RunningCentroids(NUM_CLASSES, NUM_FEATURES, similarity, normalize)
       compiled[similarity, normalize] = made, tf.function(made.answer_and_add, input_signature=[
-          tf.TensorSpec([None, NUM_FEATURES]), tf.TensorSpec([None], tf.int64)])
+          tf.TensorSpec([None, NUM_FEATURES]), tf.TensorSpec([None], tf.int64)], autograph=False)
     centroids, step = compiled[similarity, normalize]
     for variable in centroids.variables:
       variable.assign(tf.zeros_like(variable))
