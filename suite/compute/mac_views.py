@@ -36,12 +36,14 @@ class Layer:
     macs: MACs of the forward pass of one image; 0 for a layer that only scales and shifts.
     trained: whether updates change the layer.
     inputs: names of the layers whose outputs it takes; None: the layer listed before it.
+    moves: whether updates change its output without a gradient of weights, as a memory's keys do.
   """
 
   name: str
   macs: int
   trained: bool = True
   inputs: tuple[str, ...] | None = None
+  moves: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +93,7 @@ def costs(layers: Sequence[Layer]) -> ImageMacs:
       raise ValueError(f"Layer {layer.name!r} has the input {unknown[0]!r}, which is not listed "
                        "before it. List layers from the image to the output.")
     input_moves = any(moved[name] for name in below)
-    moved[layer.name] = layer.trained or input_moves
+    moved[layer.name] = layer.trained or layer.moves or input_moves
     forward += layer.macs
     fixed += 0 if moved[layer.name] else layer.macs
     weights += layer.macs if layer.trained else 0

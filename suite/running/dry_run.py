@@ -138,8 +138,7 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
           "events": len(state.records), "totals": totals,
           "seconds": seconds if rate is None else _seconds(totals, rate),
           "disk_bytes": _size(folder),
-          "memory_bytes": sum(v.dtype.size * int(np.prod(v.shape))
-                              for v in getattr(learner, "variables", ())),
+          "memory_bytes": sum(map(_bytes_of, getattr(learner, "variables", ()))),
           "notes": list(found.notes)}
       facts["stream"] = facts["stream"] or str((summary or {}).get("stream", "")) or (
           (state.records[-1] if state.records else {}).get("protocol", "the run"))
@@ -154,6 +153,12 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
 
 def _seconds(totals: Mapping[str, Any], rate: float) -> float | None:
   return None if totals["flops"] is None else totals["flops"] / rate
+
+
+def _bytes_of(variable: Any) -> int:
+  """Bytes of a variable as it is now; the number of its rows may be open."""
+  fixed = variable.shape.is_fully_defined()
+  return variable.dtype.size * int(np.prod(variable.shape if fixed else variable.numpy().shape))
 
 
 def _size(folder: pathlib.Path) -> int:

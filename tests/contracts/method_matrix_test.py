@@ -35,8 +35,13 @@ inner_loop.InnerLoop.steps = 5
 inner_loop.InnerLoop.rate = 0.01
 functional_conv4.Conv4.blocks = 2
 """
-META_TRAINED = ("protonet", "meta_baseline", "maml_low", "anil", "boil", "maml_plus_plus",
-                "maml_high", "sca", "pretrain_tune")
+# Its features are means over cells, which take some filters and updates.
+OF_CELLS = """
+constellation.ConstellationConv4.filters = 32
+base_episodes.BaseEpisodes.updates_per_epoch = 20
+"""
+META_TRAINED = ("protonet", "meta_baseline", "constellation", "maml_low", "anil", "boil",
+                "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
 
 
 def extra(name: str, protocol: str) -> str:
@@ -45,6 +50,8 @@ def extra(name: str, protocol: str) -> str:
     return f"UPDATES = {30 * (name in META_TRAINED)}" + FIVE_STEPS
   if protocol == "cfsl":
     return "UPDATES = 30" if name in META_TRAINED else ""
+  if name == "constellation":
+    return OF_CELLS
   return MORE_EPOCHS if protocol == "clear" and name in FEW_ROWS else ""
 
 
@@ -92,7 +99,7 @@ def test_every_gin_file_that_makes_a_learner_is_in_the_table():
             "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows", "cfsl_slimagenet64",
             "cfsl_encoder", "cfsl_strong_rows", "crop_centroids", "fluid_published",
             "continued_encoder", "pseudo_labels",  # Of buckets with unlabelled images.
-            "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot",
+            "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot", "fluid_paper_methods",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
             "on_clear", "on_fluid", "on_nevis", "online",
             "search_bhpo", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}

@@ -1,5 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners of sequences, stopped in mid-run and made anew: the same records, bit for bit."""
+"""Learners of sequences, stopped within an offline phase: the same records, bit for bit.
+
+tests/contracts/method_matrix_test.py stops every method between two events. Here are those whose
+offline phases change more than a net: memories, observations, thresholds, norms, centroids.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,11 @@ from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners import gradient
 from suite.learners import minimum_distance
-from suite.learners import streaming_lda
+from suite.learners import oltr
 from suite.learners import weight_imprinting
-from suite.learners.class_memory import mahalanobis
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
-from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
@@ -27,7 +29,6 @@ from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import der
 from suite.training.objectives import ewc
-from suite.training.objectives import lwf
 from suite.training.sequence import update_strategies
 
 PLAIN = image_ops.Plain(8)
@@ -57,20 +58,13 @@ def whole(**settings):
 
 
 LEARNERS = {
-    "finetune": lambda: tuner(frozen()),
-    "split_head": lambda: tuner(frozen(), head=class_heads.Split()),
     "drifting": lambda: tuner(trainable_parts.Drifting(net)),
-    "last_layers": lambda: tuner(trainable_parts.LastLayers(net, 1, norms="trained")),
-    "standard": whole,
     "der": lambda: whole(objective=der.Der(beta=0.5), replay_batch=8,
                          memory=memory.Memory(20, reservoir.Reservoir())),
     "ewc": lambda: whole(objective=ewc.Ewc(anchor="first")),
-    "lwf": lambda: whole(objective=lwf.Lwf(), train_on="current"),
     "imprinting": lambda: weight_imprinting.WeightImprinting(
         transform=PLAIN, features=frozen_backbone.pixels, imprint_phases=1, batch_size=32),
-    "slda": lambda: streaming_lda.StreamingLda(transform=PLAIN, features=frozen_backbone.pixels),
-    "mahalanobis": lambda: mahalanobis.Mahalanobis(
-        transform=PLAIN, features=frozen_backbone.pixels),
+    "oltr": lambda: oltr.Oltr(transform=PLAIN, net=frozen(), refresh_until=60, batch_size=32),
     "mdt": lambda: minimum_distance.MinimumDistance(
         tuner(frozen()), minimum_distance.LeastShare()),
 }

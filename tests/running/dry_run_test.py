@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 import pytest
+import tensorflow as tf
 
 from suite.compute import distribution
 from suite.contracts import planning
@@ -108,3 +109,16 @@ def test_a_protocol_without_a_plan_is_rehearsed():
   text = dry_run.report(steps, {"x": Silent}, 0, distribution.build())
   row = next(line for line in text.splitlines() if line.startswith("x "))
   assert "three events" in text and row.split()[1:5] == ["3", "6", "3.00", "GFLOP"]
+
+
+def test_the_memory_of_a_variable_with_an_open_number_of_rows_is_that_of_its_rows():
+  class Open(tf.Module):
+    def __init__(self):
+      super().__init__()
+      self.rows = tf.Variable(tf.zeros([5, 2]), shape=[None, 2])
+
+  def steps(learner, *, state):
+    state.commit({"event": 0, "protocol": "one", "kind": "train"})
+    return {"protocol": "one", "stream": "an event"}
+
+  assert "40 B" in dry_run.report(steps, {"x": Open}, 0, distribution.build())

@@ -33,6 +33,7 @@ from suite.protocols import fluid
 from suite.protocols import nevis
 from suite.training.episodic import base_episodes
 from suite.models.episodic import attention_head
+from suite.models.episodic import constellation
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
@@ -148,8 +149,8 @@ trainer.Trainer.batch_size = 32
 STEPS = 30
 VALIDATE_EVERY = 15
 """
-_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "first_order_maml", "protomaml", "ridge",
-              "indep", "ft_prev", "ft_d", "ft_s")
+_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "first_order_maml",
+              "protomaml", "ridge", "indep", "ft_prev", "ft_d", "ft_s")
 _WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
 
 

@@ -15,11 +15,14 @@ from suite.learners import gradient
 from suite.learners import meta_centroids
 from suite.learners import minimum_distance
 from suite.learners import nearest_mean
+from suite.learners import oltr
 from suite.learners import protonet
 from suite.learners import streaming_lda
 from suite.learners import weight_imprinting
 from suite.learners.class_memory import mahalanobis
 from suite.models import conv4
+from suite.models.episodic import cell_clusters
+from suite.models.episodic import constellation
 from suite.models.episodic import embedding
 from suite.models.episodic import proto_conv4
 from suite.training.episodic import base_episodes
@@ -123,6 +126,10 @@ def _exemplars(**settings):
       **{"transform": TRANSFORM, **settings})
 
 
+def _oltr(net):
+  return oltr.Oltr(transform=TRANSFORM, net=net, epochs=2, batch_size=8, refresh_until=60)
+
+
 def _imprinting():
   return weight_imprinting.WeightImprinting(
       transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
@@ -186,6 +193,8 @@ LEARNERS = {
     "standard": lambda: _layers(epochs=1),
     "from_new_weights": lambda: _layers(reset=True),
     "imprinting": _imprinting,
+    "oltr": lambda: _oltr(_frozen()),
+    "oltr_net": lambda: _oltr(trainable_parts.AllLayers(_backbone)),
     "slda": lambda: streaming_lda.StreamingLda(
         transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
     "mahalanobis": lambda: mahalanobis.Mahalanobis(
@@ -218,6 +227,10 @@ LEARNERS = {
     "protomaml": lambda: _maml("prototypes"),
     "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
         proto_conv4.ProtoConv4(filters=8, blocks=1))),
+    "constellation": lambda: _meta(
+        functools.partial(protonet.ProtoNet, similarity="cosine"),
+        cell_clusters.ClusteredEmbedding(constellation.ConstellationConv4(
+            filters=4, blocks=1, clusters=4, heads=2, attended=1))),
     "meta_baseline": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),
         tuned_embedding.TunedEmbedding(_backbone)),

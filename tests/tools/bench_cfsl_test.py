@@ -248,7 +248,7 @@ def test_loss_and_meta_gradient_are_the_same(suite_side, cases, torch_python, tm
       variable.assign_add(0.1 * rng.normal(size=variable.shape).astype(np.float32))
   episode = suite_side.source(case).episode(0)
 
-  @tf.function
+  @tf.function(autograph=False)
   def compiled():
     with tf.GradientTape() as tape:
       loss, _ = learner.meta_loss(type(episode)(*map(tf.constant, episode)))
