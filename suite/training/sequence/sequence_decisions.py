@@ -7,7 +7,7 @@ Where the strategy may update at any step, the number of steps that are tried ah
 from __future__ import annotations
 
 import copy
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional
 
 import numpy as np
 
@@ -104,24 +104,44 @@ class SequenceDecisions:
     if not self.can_update:
       return BlockOutcome(num, None, 0)
     self._correct[first:first + num] = correct
-    decision, refused = None, 0
     before = steps.num_revealed
-    ends = self._sequence.revealed_by(first, first + num).tolist()
-    labels = self._sequence.reveal_next(before, ends[-1]).tolist()
-    for t, revealed in enumerate(ends, start=first):
-      made: List[update_strategies.Decision] = []
-      for place in range(before, revealed):
-        label = labels[place - steps.num_revealed]
-        decision = self.strategy.decide(self._observed(steps, t, place, label))
-        refused += decision.is_refused
-        if decision.update:
-          made.append(decision)
-      before = revealed
-      if made:
-        self._guess = _GUESS
-        return self._outcome(steps, t + 1 - first, made[0], refused, revealed)
-    self._guess *= 2
-    return self._outcome(steps, num, decision, refused, before)
+    ends = self._sequence.revealed_by(first, first + num)
+    labels = self._sequence.reveal_next(before, int(ends[-1]))
+    # By label: the number of the step, in the block, after which it comes.
+    step_of = np.searchsorted(ends, np.arange(before, ends[-1]), side="right").tolist()
+    decision, refused, made, looked = None, 0, None, 0
+    for place in self._asked(before, int(ends[-1])):
+      if made is not None and step_of[place] > made[1]:
+        break
+      if looked < place:
+        self._seen[labels[looked:place]] = True
+      looked = place + 1
+      decision = self.strategy.decide(
+          self._observed(steps, first + step_of[place], before + place, int(labels[place])))
+      refused += decision.is_refused
+      if decision.update and made is None:
+        made = decision, step_of[place]
+    if made is None:
+      self._guess *= 2
+      return self._outcome(steps, num, decision, refused, int(ends[-1]))
+    decision, step = made
+    self._seen[labels[looked:ends[step] - before]] = True
+    self._guess = _GUESS
+    return self._outcome(steps, step + 1, decision, refused, int(ends[step]))
+
+  def _asked(self, revealed: int, end: int) -> Iterable[int]:
+    """Which of the labels after `revealed`, up to `end`, the strategy is asked about, ascending.
+
+    A strategy that is planned needs to see no others than those that may lead to an update, and the
+    last one, whose reason is recorded.
+    """
+    if not self.strategy.is_planned:
+      return range(end - revealed)
+    found, place = [], revealed
+    while (place := place + self.strategy.steps_until_possible_update(place)) < end - 1:
+      found.append(place - revealed)
+      place += 1
+    return [*found, end - 1 - revealed] if end > revealed else []
 
   def _outcome(self, steps: sequence_steps.SequenceSteps, num: int,
                decision: Optional[update_strategies.Decision], refused: int, revealed: int

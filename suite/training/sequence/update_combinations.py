@@ -18,6 +18,7 @@ class Either(update_strategies.Strategy):
     self._strategies = tuple(strategies)
     self.reads_macs = any(one.reads_macs for one in self._strategies)
     self.reads_answers = any(one.reads_answers for one in self._strategies)
+    self.is_planned = all(one.is_planned for one in self._strategies)
 
   def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
     decisions = [one.decide(observed) for one in self._strategies]

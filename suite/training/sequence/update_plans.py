@@ -27,6 +27,8 @@ class At(update_strategies.Strategy):
     steps: a plan; or the JSON file of one, see `write`.
   """
 
+  is_planned = True
+
   def __init__(self, steps: Sequence[int] | str):
     self._steps = check("At.steps", read(steps) if isinstance(steps, str) else steps)
 

@@ -62,9 +62,11 @@ class Strategy:
     reads_macs: whether `decide` reads the MACs of `Observed`. They are counted only for a strategy
       that does, since counting them after every label takes longer than a small model's answer.
     reads_answers: whether updates depend on answers, so that nobody can say how many there will be.
+    is_planned: whether decisions depend on `Observed.step` and earlier updates alone, and `decide`
+      changes nothing. It is then asked only where an update is possible, and at the end of a block.
   """
 
-  reads_macs = reads_answers = False
+  reads_macs = reads_answers = is_planned = False
 
   def decide(self, observed: Observed) -> Decision:
     """Returns the decision after a step."""
@@ -90,6 +92,8 @@ class Strategy:
 class Never(Strategy):
   """No update at all."""
 
+  is_planned = True
+
 
 class Every(Strategy):
   """Updates after every `interval` samples, as in the paper (5000).
@@ -98,6 +102,8 @@ class Every(Strategy):
     interval: samples between two updates.
     last: the last sample after which there may be an update; None: no limit.
   """
+
+  is_planned = True
 
   def __init__(self, interval: int, last: int | None = None):
     self._interval, self._last = _positive("Every.interval", interval), last
@@ -115,6 +121,8 @@ class Every(Strategy):
 
 class Geometric(Strategy):
   """Updates after `first` samples, then whenever their number has grown by `factor`."""
+
+  is_planned = True
 
   def __init__(self, first: int, factor: float = 2.0):
     if not factor > 1.0:

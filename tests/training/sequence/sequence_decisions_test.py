@@ -10,6 +10,7 @@ from suite.contracts import capabilities
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import update_combinations
+from suite.training.sequence import update_plans
 from suite.training.sequence import update_strategies
 
 
@@ -114,3 +115,50 @@ def test_a_learner_without_offline_phases_is_never_asked():
 def test_a_strategy_that_cannot_come_to_its_turn_is_refused():
   with pytest.raises(ValueError, match="Every cannot update before sample 6, .* has 5"):
     decisions(update_strategies.Every(6))
+
+
+class EachAsked(update_strategies.Strategy):
+  """Another strategy, which is asked after every label."""
+
+  def __init__(self, strategy):
+    self._strategy, self.decide, self.updated = strategy, strategy.decide, strategy.updated
+    self.steps_until_possible_update = strategy.steps_until_possible_update
+
+
+PLANNED = {
+    "never": update_strategies.Never, "every": lambda: update_strategies.Every(7),
+    "every_last": lambda: update_strategies.Every(4, last=50),
+    "geometric": lambda: update_strategies.Geometric(3, 1.4),
+    "at": lambda: update_plans.At((2, 3, 41, 90)),
+    "either": lambda: update_combinations.Either(
+        [update_strategies.Every(9), update_plans.At((8, 70))])}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+@pytest.mark.parametrize("delay", [0, 5, "random"])
+def test_a_planned_strategy_is_asked_less_often_and_decides_the_same(name, delay):
+  size, rng = 100, np.random.default_rng(3)
+  delays = rng.integers(0, 9, size) if delay == "random" else np.full(size, delay)
+  labels, images = rng.integers(0, 3, size), np.zeros([size, 1, 1, 3], np.uint8)
+  correct, found = rng.random(size) < 0.5, []
+  for wrap in (lambda one: one, EachAsked):
+    sequence = sequences.Sequence(
+        images, labels, [str(i) for i in range(size)], 1, 3, delays=delays)
+    sequence.deliver(size - 1)
+    made = sequence_decisions.SequenceDecisions(
+        wrap(PLANNED[name]()), capabilities.of_sequence_learner(Learner()), sequence)
+    made.resume(None, np.zeros(0, bool), np.array([True, False, False]))
+    made.begin_event(0)
+    steps, outcomes = Steps(), []
+    while steps.num_answered < size:
+      block = correct[steps.num_answered:steps.num_answered + 13]
+      outcome = made.decide(steps, block)
+      steps.num_answered += outcome.num_steps
+      steps.num_revealed = sequence.num_revealed(steps.num_answered)
+      if outcome.is_update:
+        made.updated(steps.num_revealed)
+      outcomes.append((outcome, made._seen.tolist(), made._spent))
+    found.append(outcomes)
+  assert PLANNED[name]().is_planned and not EachAsked(PLANNED[name]()).is_planned
+  assert found[0] == found[1]
+  assert name == "never" or sum(outcome.is_update for outcome, *_ in found[0]) > 2
