@@ -38,6 +38,8 @@ _create_op = _part("tf.Graph", "_create_op_internal")
 _data_function = _part(
     "tensorflow.python.data.ops.structured_function", "StructuredFunctionWrapper")
 _make_data_function = _data_function.__init__
+_func_graph = _part("tensorflow.python.framework.func_graph", "FuncGraph")
+_enter_graph = _func_graph.as_default
 _ON_ONE_DEVICE = _part("tensorflow.python.eager.polymorphic_function.attributes", "INTS_ON_DEVICE")
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
@@ -145,3 +147,34 @@ def _extract_stack(stacklevel: int = 1) -> Any:
 
 _keeps_stacks = True
 _stacks.extract_stack = _extract_stack
+
+
+class _EnteredAgain:
+  """A function's graph that is the default one already."""
+
+  __slots__ = ("_graph", "_callbacks")
+
+  def __init__(self, graph: Any):
+    self._graph = graph
+
+  def __enter__(self) -> Any:
+    self._callbacks = self._graph._scope_exit_callbacks
+    self._graph._scope_exit_callbacks = []
+    return self._graph
+
+  def __exit__(self, *error: Any) -> None:
+    try:
+      for call in self._graph._scope_exit_callbacks:
+        call()
+    finally:
+      self._graph._scope_exit_callbacks = self._callbacks
+
+
+def _as_default(self: Any) -> Any:
+  """Enters a function's graph; TensorFlow does so for every operation, a fifth of its tracing."""
+  if tf.compat.v1.get_default_graph() is self and not tf.executing_eagerly():
+    return _EnteredAgain(self)
+  return _enter_graph(self)
+
+
+_func_graph.as_default = _as_default

@@ -4,6 +4,7 @@ from __future__ import annotations
 import pathlib
 import re
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -72,3 +73,56 @@ def test_operations_of_plain_data_functions_keep_no_stack(monkeypatch):
   inner = _stack_of_an_operation(_pipeline())[-1]
   # No frame of the suite is among those that TensorFlow leaves out at the end.
   assert pathlib.Path(inner.filename).name == "ops.py"
+
+
+def _traced(x: tf.Tensor) -> tf.Tensor:
+  """Operations of all kinds that enter a function's graph again."""
+  with tf.GradientTape() as tape:
+    tape.watch(x)
+    with tf.device("/cpu:0"), tf.name_scope("inner"), tf.control_dependencies([x]):
+      y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+    y = tf.cond(tf.reduce_sum(y) > 0.0, lambda: y + 1.0, lambda: y - 1.0)
+    with tf.init_scope():
+      assert tf.executing_eagerly()
+      with tf.Graph().as_default() as other:
+        tf.constant(1.0)
+      kept = tf.constant(2.0)
+    assert len(other.get_operations()) == 1
+  return tape.gradient(y, x) * kept
+
+
+def test_a_graph_that_is_entered_again_is_the_same_graph(monkeypatch):
+  def graph():
+    function = tf.function(_traced, autograph=False)
+    found = function.get_concrete_function(tf.TensorSpec([2]))
+    made = [(op.name, op.type, op.device, [t.name for t in op.inputs],
+             [before.name for before in op.control_inputs]) for op in found.graph.get_operations()]
+    return made, function(tf.constant([1.0, 2.0]))
+
+  operations, value = graph()
+  monkeypatch.setattr(
+      private_tensorflow._func_graph, "as_default", private_tensorflow._enter_graph)
+  expected_operations, expected = graph()
+  assert operations == expected_operations
+  assert any(device.endswith("CPU:0") for _, _, device, _, _ in operations)
+  assert any(before for *_, before in operations)
+  np.testing.assert_array_equal(value, expected)
+  np.testing.assert_array_equal(value, 2.0 * 4.0 * np.array([1.0, 8.0]))
+
+
+def test_callbacks_of_a_graph_that_is_entered_again_are_called_where_it_is_left():
+  called = []
+
+  @tf.function(autograph=False)
+  def traced():
+    graph = tf.compat.v1.get_default_graph()
+    outer = graph._scope_exit_callbacks
+    with graph.as_default() as again:
+      assert again is graph
+      graph._scope_exit_callbacks.append(lambda: called.append("inner"))
+    assert called == ["inner"] and graph._scope_exit_callbacks is outer
+    with pytest.raises(ZeroDivisionError), graph.as_default():
+      raise ZeroDivisionError
+    return tf.constant(0.0)
+
+  traced()

@@ -137,7 +137,7 @@ def test_the_ledger_has_a_pass_of_each_validation_image_in_each_phase(where, tmp
 
 def test_images_on_disk_give_what_images_in_memory_give_and_a_resumed_run(
     where, tmp_path, monkeypatch):
-  tf.config.experimental.enable_op_determinism()  # As in `suite run`: sums of threads have an order.
+  tf.config.experimental.enable_op_determinism()  # As `suite run`: sums of threads are ordered.
   transform, kept = _transform(where), published_sequences.sequence(3, **where)
   given = published_sequences.base_validation(3, **where)
 
