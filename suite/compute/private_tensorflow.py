@@ -171,7 +171,7 @@ class _EnteredAgain:
 
 
 def _as_default(self: Any) -> Any:
-  """Enters a function's graph; TensorFlow does so for every operation, a fifth of its tracing."""
+  """Enters a function's graph; TensorFlow does so for every operation, and copies its stacks."""
   if tf.compat.v1.get_default_graph() is self and not tf.executing_eagerly():
     return _EnteredAgain(self)
   return _enter_graph(self)

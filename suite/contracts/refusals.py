@@ -132,6 +132,13 @@ def limits_kinds(learner: object) -> bool:
   return set(getattr(learner, "kinds", tasks.KINDS)) < set(tasks.KINDS)
 
 
+def check_held(see: Callable[[tf.Tensor], tf.Tensor] | None, part: examples.ExampleSet) -> None:
+  """Refuses examples to a learner that sees images on disk, see `SequenceLearner`, by `see`."""
+  if see is not None:
+    raise RefusedError(f"A net on images that stay on disk cannot learn {part.name!r}. Leave base "
+                       "out of fluid.run, and set base_is_known.")
+
+
 def check_task(task: tasks.Task) -> None:
   """Refuses a task of one class, which every answer gets right."""
   if task.kind == tasks.SINGLE_LABEL and task.num_classes < 2:

@@ -17,7 +17,6 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
@@ -100,16 +99,11 @@ class ExemplarTuning(tf.Module):
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
-    if self.see is not None:
-      raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
-                       "Leave base out of fluid.run, and set base_is_known.")
+    refusals.check_held(self.see, experience.train)
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     codes = self.tuned.codes(read.images, context)
-    net = self.tuned.composed
-    features, cost = codes, flops.ZERO
-    if net.upper is not None:
-      features, cost = net.trained_by.forward("features", net.features, codes)
+    features, cost = self.tuned.composed.features_of_all(codes)
     self.head.add(features, labels)
     # An addition for each feature of a sample, and four to make it a direction.
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)

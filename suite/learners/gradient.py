@@ -43,6 +43,7 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import experience as experience_lib
+from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -213,17 +214,13 @@ class GradientLearner(tf.Module):
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
-    if self.see is not None:
-      raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
-                       "Leave base out of fluid.run, and set base_is_known.")
+    refusals.check_held(self.see, experience.train)
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
     alone = as_base or self.watched is not None or self._holds_numbers
     parts = [experience.train, *([] if alone else [experience.dev])]
     rows_on_disk.begin_event(self._storage, context.store)
     read = example_arrays.read(parts, task, self.transform, self._storage)
-    record: dict[str, Any] = {}
-    if is_first and self.meta is not None:
-      record = self.meta.train(read, self.transform, context)
+    record = self.meta.train(read, self.transform, context) if is_first and self.meta else {}
     codes, cost = self._codes(read.images)
     if self.watched is not None and is_first:
       cost += self._watch(self.watched, experience.dev, task)

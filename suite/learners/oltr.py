@@ -20,9 +20,9 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
+from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -94,9 +94,7 @@ class Oltr(tf.Module):
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
-    if self.see is not None:
-      raise ValueError(f"A net on images that stay on disk cannot learn {experience.train.name!r}. "
-                       "Leave base out of fluid.run, and set base_is_known.")
+    refusals.check_held(self.see, experience.train)
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     codes = self.tuned.codes(read.images, context)
@@ -106,16 +104,13 @@ class Oltr(tf.Module):
 
   def _refresh(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> int:
     """Adds new codes [N, ...] to the memory; returns how many passed the net for that."""
-    net, num = self.tuned.composed, int(labels.shape[0])
-    features, cost = codes, flops.ZERO
-    if net.upper is not None:
-      features, cost = net.trained_by.forward("features", net.features, codes)
+    features, cost = self.tuned.composed.features_of_all(codes)
     self.head.refresh(features, labels)
     # An addition for each feature; three operations for each feature of each centroid.
     adding = int(tf.size(features)) + 3 * int(tf.size(self.head.memory.centroids))
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     context.ledger.charge(context.phase, flops=adding, macs=0)
-    return num if net.upper is not None else 0
+    return 0 if self.tuned.composed.upper is None else int(labels.shape[0])
 
   def _num_centroids(self) -> int:
     return int(np.count_nonzero(self.head.memory.present.numpy()))

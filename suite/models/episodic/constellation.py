@@ -23,6 +23,7 @@ import tensorflow as tf
 
 from suite.models import precision
 from suite.models.episodic import embedding
+from suite.models.episodic import functional_call
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
 
@@ -155,9 +156,7 @@ def self_attention(weights: embedding.Weights, name: str, cells: tf.Tensor, head
 
 def layer_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> tf.Tensor:
   """Normalizes [..., K] over K, with scale and offset [K]."""
-  centered = x - tf.reduce_mean(x, axis=-1, keepdims=True)
-  variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)
-  return centered * tf.math.rsqrt(variance + _NORM_EPSILON) * scale + offset
+  return functional_call.standardized(x, [-1], _NORM_EPSILON) * scale + offset
 
 
 def positions(height: int, width: int, size: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import contextlib
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -221,16 +221,20 @@ def _product(sizes: Any) -> int:
   return functools.reduce(lambda a, b: a * b, list(sizes), 1)
 
 
+def standardized(inputs: tf.Tensor, axes: Sequence[int], epsilon: float) -> tf.Tensor:
+  """Inputs with mean 0 and variance 1 over the axes, by moments with right second derivatives."""
+  centered = inputs - tf.reduce_mean(inputs, list(axes), keepdims=True)
+  variance = tf.reduce_mean(tf.square(centered), list(axes), keepdims=True)
+  return centered * tf.math.rsqrt(variance + epsilon)
+
+
 @tf.autograph.experimental.do_not_convert
 def _layer_normalized(layer: Any, inputs: tf.Tensor) -> tf.Tensor:
   """The call of a `LayerNormalization`, with right second derivatives."""
   axes = layer.axis if isinstance(layer.axis, (list, tuple)) else [layer.axis]
-  mean = tf.reduce_mean(inputs, list(axes), keepdims=True)
-  centered = inputs - mean
-  variance = tf.reduce_mean(tf.square(centered), list(axes), keepdims=True)
   shape = [inputs.shape[i] if i in [a % inputs.shape.rank for a in axes] else 1
            for i in range(inputs.shape.rank)]
-  y = centered * tf.math.rsqrt(variance + layer.epsilon)
+  y = standardized(inputs, axes, layer.epsilon)
   if layer.gamma is not None:
     y *= tf.reshape(layer.gamma, shape)
   return y if layer.beta is None else y + tf.reshape(layer.beta, shape)

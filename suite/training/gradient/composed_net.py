@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.contracts import tasks
 from suite.models import initial
 from suite.training.gradient import array_loop
@@ -86,6 +87,12 @@ class ComposedNet(tf.Module):
   def features(self, codes: tf.Tensor) -> tf.Tensor:
     """Features [B, D] of codes, as in evaluation."""
     return codes if self.upper is None else self.upper(codes, training=False)
+
+  def features_of_all(self, codes: tf.Tensor) -> tuple[tf.Tensor, flops.Cost]:
+    """Features [N, D] of codes [N, ...], of any number, and what they cost."""
+    if self.upper is None:
+      return codes, flops.ZERO
+    return self.trained_by.forward("features", self.features, codes)
 
   def logits(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes, as in evaluation."""

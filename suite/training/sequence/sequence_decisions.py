@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Asks an update strategy after every revealed label of a block, and stops at the first update.
+"""Asks an update strategy after the revealed labels of a block, and stops at the first update.
 
 Where the strategy may update at any step, the number of steps that are tried ahead is a guess.
 """
