@@ -46,6 +46,8 @@ from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
 
+PARTS = 2  # As the run files have it.
+
 
 def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:
   """Inner loop as in CFSL's code: rates and norms by step, statistics of the batch."""
@@ -64,7 +66,7 @@ def maml(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
 def proto(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
   return protonet.ProtoNet(
       embedding.Embedding(proto_conv4.ProtoConv4(filters=cfsl_cases.PROTO_FILTERS,
-                                                 pixel_range=(0.0, 1.0), dtype=dtype)),
+                                                 pixel_range=(0.0, 1.0), dtype=dtype), parts=PARTS),
       transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())
 
@@ -72,7 +74,8 @@ def proto(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
 def high(case: cfsl_cases.Case, dtype: str = "float32", critique: Any = None) -> Any:
   """MAML++ high-end as in CFSL's code: the images of a task are one batch in training."""
   return embedded_maml.EmbeddedMaml(
-      embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0), dtype=dtype)),
+      embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0), dtype=dtype),
+                          parts=PARTS),
       attention_head.AttentionHead(dtype=dtype), inner=inner(case), joint_norms=True,
       critique=critique, transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())

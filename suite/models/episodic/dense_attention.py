@@ -27,6 +27,7 @@ from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
+from suite.models.episodic import norm_of_parts
 
 
 class Stage:
@@ -146,17 +147,18 @@ class DenseAttention:
   def features(self, weights: embedding.Weights, images: tf.Tensor,
                normalize: embedding.Normalize) -> tf.Tensor:
     """Computes features: [B, H, W, C] -> [B, P, P, F * (1 + stages * blocks)]."""
-    def finished(x: tf.Tensor) -> tf.Tensor:
-      return kinks.rectify(normalize(x))
+    return norm_of_parts.finish(self.passing(weights, images), normalize)
 
-    x = finished(precision.conv2d(images, weights["stem/kernel"]))
+  def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
+    """The pass of `features`, which stops at each norm."""
+    x = kinks.rectify((yield precision.conv2d(images, weights["stem/kernel"])))
     for transition, blocks, _ in self._plan():
       maps = Stage(x)
       for block, _ in blocks:
         maps.gate(weights[f"{block}/gate/kernel"], weights[f"{block}/gate/bias"])
-        y = finished(maps.product(weights[f"{block}/narrow"]))
-        maps.add(finished(precision.conv2d(y, weights[f"{block}/wide"])))
-      x = finished(precision.conv2d(maps.pooled(), weights[transition][None, None]))
+        y = kinks.rectify((yield maps.product(weights[f"{block}/narrow"])))
+        maps.add(kinks.rectify((yield precision.conv2d(y, weights[f"{block}/wide"]))))
+      x = kinks.rectify((yield precision.conv2d(maps.pooled(), weights[transition][None, None])))
     return adaptive_average(x, self.size)
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:

@@ -22,6 +22,7 @@ import tensorflow as tf
 from suite.models import initial as initial_lib
 from suite.models import norms
 from suite.models import precision
+from suite.models.episodic import norm_of_parts
 from suite.models.episodic import twice_norm
 from suite.models.own import own_model
 
@@ -49,6 +50,8 @@ class EmbeddingNet(Protocol):
   """A net as a pure function of its weights, which exclude the norms' scales and offsets.
 
   With norms that do not begin at scale 1 and offset 0 it has `norm_values`, as `FunctionalModel`.
+  A net that can be computed in parts has `passing(weights, images)`, the `norm_of_parts.Pass` of
+  its features.
   """
 
   @property
@@ -74,13 +77,20 @@ class Embedding(tf.Module):
   Args:
     net: the net.
     momentum: share of the old running statistics that an update keeps.
+    parts: into how many parts a batch of training is split on a CPU, each computed by a core of its
+      own, see `norm_of_parts`. The moments are those of the whole batch, so that results differ by
+      rounding only. It pays where episodes are trained one at a time; those that run side by side
+      keep the cores busy anyway.
   """
 
-  def __init__(self, net: EmbeddingNet, *, momentum: float = 0.9):
+  def __init__(self, net: EmbeddingNet, *, momentum: float = 0.9, parts: int = 1):
     super().__init__()
     if not 0.0 <= momentum < 1.0:
       raise ValueError(f"Embedding.momentum is {momentum}; allowed is a share from 0 to below 1.")
-    self._net, self._momentum = net, momentum
+    if parts < 1 or parts > 1 and not hasattr(net, "passing"):
+      raise ValueError(f"Embedding.parts is {parts}; allowed is a number from 1 on, and 1 for a "
+                       f"{type(net).__name__}, which cannot be computed in parts.")
+    self._net, self._momentum, self._parts = net, momentum, parts
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
@@ -110,15 +120,21 @@ class Embedding(tf.Module):
     means: list[tf.Tensor] = []
     variances: list[tf.Tensor] = []
 
-    def by_batch(x, epsilon, scale, offset, mean, variance):
-      del mean, variance
-      y, mean, variance = twice_norm.with_moments(x, scale, offset, epsilon)
-      n = math.prod(x.shape[:3])
+    def see(n: int, mean: tf.Tensor, variance: tf.Tensor) -> None:
       means.append(mean)
       variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
+
+    def by_batch(x, epsilon, scale, offset, *_):
+      y, *moments = twice_norm.with_moments(x, scale, offset, epsilon)
+      see(math.prod(x.shape[:3]), *moments)
       return y
 
-    features = self._features(images, by_batch, **layers)
+    def by_parts(xs, epsilon, scale, offset, *_):
+      ys, *moments = norm_of_parts.with_moments(xs, scale, offset, epsilon)
+      see(sum(math.prod(x.shape[:3]) for x in xs), *moments)
+      return ys
+
+    features = self._features(images, by_batch, by_parts, **layers)
     count = tf.constant(float(images.shape[0]), features.dtype)
     if not means:
       return features, _nothing(0, features.dtype)
@@ -143,17 +159,30 @@ class Embedding(tf.Module):
     for running, total in ((self._mean, seen.mean), (self._variance, seen.variance)):
       running.assign(self._momentum * running + (1.0 - self._momentum) * total / seen.count)
 
-  def _features(self, images: tf.Tensor, normalize: Callable[..., tf.Tensor], **layers: Any
-                ) -> tf.Tensor:
+  def _features(self, images: tf.Tensor, normalize: Callable[..., tf.Tensor],
+                together: Callable[..., Any] | None = None, **layers: Any) -> tf.Tensor:
+    """Features by `normalize`, or by `together` where the images are split into parts."""
+    prepared = self._net.prepare(images)
+    parts = norm_of_parts.split(prepared, 1 if together is None else self._parts)
+    if together is None or len(parts) == 1:
+      weights, apply_next = self._ready(normalize)
+      return self._net.features(weights, prepared, apply_next, **layers)
+    weights, apply_next = self._ready(together)
+    passes = [self._net.passing(weights, part, **layers)  # type: ignore[attr-defined]
+              for part in parts]
+    return tf.concat(norm_of_parts.finish_together(passes, apply_next), 0)
+
+  def _ready(self, normalize: Callable[..., Any]) -> tuple[Weights, Callable[..., Any]]:
+    """The weights, and `normalize` with the values of each norm in turn."""
     parts = [tf.split(v, self._sizes) if self._sizes else []
              for v in (self._scale, self._offset, self._mean, self._variance)]
     numbers = iter(zip(*parts))
     weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
 
-    def apply_next(x: tf.Tensor, epsilon: float = norms.EPSILON) -> tf.Tensor:
+    def apply_next(x: Any, epsilon: float = norms.EPSILON) -> Any:
       return normalize(x, epsilon, *next(numbers))
 
-    return self._net.features(weights, self._net.prepare(images), apply_next, **layers)
+    return weights, apply_next
 
 
 class KerasEmbedding(tf.Module):

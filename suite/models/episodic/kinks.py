@@ -13,14 +13,38 @@ B images, H x W positions, F channels.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
+from suite.compute import own_gradients
+
 LEAK = 0.01
+_WINDOWS: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 
 
 def max_pool(x: tf.Tensor) -> tf.Tensor:
-  """2x2 max pooling, [B, H, W, F] -> [B, H // 2, W // 2, F]."""
-  return tf.nn.max_pool2d(x, 2, 2, "VALID")
+  """2x2 max pooling, [B, H, W, F] -> [B, H // 2, W // 2, F].
+
+  TensorFlow's own derivatives look for the winners each time: the second takes as long as a
+  convolution, and so does the first of a loop, where oneDNN has no kernel for it. Here a mask of
+  the winners is made once, beside the forward pass, and only where a derivative is asked for.
+  """
+  return _max_pool(x)
+
+
+@own_gradients.custom_gradient
+def _max_pool(x: tf.Tensor) -> Any:
+  y = tf.nn.max_pool2d(x, 2, 2, "VALID")
+  winners = tf.stop_gradient(tf.raw_ops.MaxPoolGrad(
+      orig_input=x, orig_output=y, grad=tf.ones_like(y), **_WINDOWS))
+
+  def gradient(g: tf.Tensor) -> tf.Tensor:
+    # The gradient of a window's sum: four times that of its mean.
+    spread = tf.raw_ops.AvgPoolGrad(orig_input_shape=x.shape, grad=4.0 * g, **_WINDOWS)
+    return winners * spread
+
+  return y, gradient
 
 
 def rectify(x: tf.Tensor, leak: float = LEAK) -> tf.Tensor:

@@ -19,6 +19,7 @@ from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
+from suite.models.episodic import norm_of_parts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,13 +53,17 @@ class ProtoConv4:
   def features(self, weights: embedding.Weights, images: tf.Tensor,
                normalize: embedding.Normalize) -> tf.Tensor:
     """Computes features: [B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
+    return norm_of_parts.finish(self.passing(weights, images), normalize)
+
+  def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
+    """The pass of `features`, which stops at each norm."""
     x = images
     for block in range(1, self.blocks + 1):
       x = precision.conv2d(x, weights[f"block{block}/kernel"])
       if self.norm_last:
-        x = kinks.max_pool(normalize(kinks.rectify(x)))
+        x = kinks.max_pool((yield kinks.rectify(x)))
       else:  # ReLU is increasing: pooling before it takes the same maximum at a lower cost.
-        x = kinks.rectify(kinks.max_pool(normalize(x)), leak=0.0)
+        x = kinks.rectify(kinks.max_pool((yield x)), leak=0.0)
     return tf.reshape(x, [-1, int(np.prod(x.shape[1:]))])
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:

@@ -68,8 +68,8 @@ def with_moments(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
 def moments(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Mean and variance [F] of [B, H, W, F]; `tf.nn.moments` stops a gradient (see norms.py)."""
   centered, mean = _centered(x)
-  left = _mean(centered)
-  return mean + left, _mean(tf.math.squared_difference(centered, left))
+  left = group_mean(centered)
+  return mean + left, group_mean(tf.math.squared_difference(centered, left))
 
 
 def affine(x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, scale: tf.Tensor,
@@ -80,13 +80,20 @@ def affine(x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, scale: tf.Tensor,
 
 def _centered(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """(x - mean, mean) with a mean [F] that rounding has moved a little."""
-  mean = _mean(x)
+  mean = group_mean(x)
   return x - mean, mean
 
 
-def _mean(x: tf.Tensor) -> tf.Tensor:
+def group_mean(x: tf.Tensor) -> tf.Tensor:
   """[B, H, W, F] -> [F]: the mean of the groups' means."""
   return tf.reduce_mean(tf.reduce_mean(_groups(x), 1), 0)
+
+
+def group_mean_square(x: tf.Tensor) -> tf.Tensor:
+  """[B, H, W, F] -> [F]: the mean of squares."""
+  groups = _groups(x)
+  lengths = tf.raw_ops.EuclideanNorm(input=groups, axis=[1])  # Squares and adds in one pass.
+  return tf.reduce_mean(tf.square(lengths), 0) / float(groups.shape[1])
 
 
 def _groups(x: tf.Tensor) -> tf.Tensor:
@@ -111,10 +118,8 @@ def _normalized(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: floa
     n = _count(x)
     return y, mean, variance * ((n - 1.0) / n), reserved  # The kernel's divides by n - 1.
   centered, mean = _centered(x)
-  left = _mean(centered)
-  groups = _groups(centered)
-  lengths = tf.raw_ops.EuclideanNorm(input=groups, axis=[1])  # Squares and adds in one pass.
-  variance = tf.reduce_mean(tf.square(lengths), 0) / float(groups.shape[1]) - tf.square(left)
+  left = group_mean(centered)
+  variance = group_mean_square(centered) - tf.square(left)
   factor = scale * tf.math.rsqrt(variance + epsilon)
   return (centered * factor + (offset - left * factor), mean + left, variance,
           (mean + left, variance, empty))
@@ -163,7 +168,7 @@ def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> tuple[tf.
   """Gradients for g, x and scale; `by_v` is the kernel's own gradient for v."""
   s1, s2, t1, t2 = moments
   n, c = _count(x), scale * r
-  spread = _mean(v * g) - s1 * t1 - s2 * t2
+  spread = group_mean(v * g) - s1 * t1 - s2 * t2
   by_hat = p * s2 - 2.0 * c * s2 * t2 + c * spread
   e = p * s1 - c * (s1 * t2 + s2 * t1)
   # x^ = r x - r mean, so every line is an affine function of whole tensors, channel by channel.
