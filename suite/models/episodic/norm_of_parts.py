@@ -56,7 +56,7 @@ def finish_together(passes: Sequence[Pass],
     asked, done = [], []
     for steps, y in zip(passes, given):
       try:
-        asked.append(steps.send(y))  # type: ignore[arg-type]  # The first takes None.
+        asked.append(steps.send(y))  # The first takes None.
       except StopIteration as end:
         done.append(end.value)
     if done:
@@ -77,7 +77,7 @@ def with_moments(xs: Sequence[tf.Tensor], scale: tf.Tensor, offset: tf.Tensor,
     P parts like xs, and the mean and variance [F], which have no gradient.
   """
   epsilon = max(epsilon, norms.EPSILON)
-  ys = own_gradients.custom_gradient(lambda *a: _forward(a[:-2], *a[-2:], epsilon))(
+  ys = own_gradients.custom_gradient(lambda *a: _forward(a[:-2], a[-2], a[-1], epsilon))(
       *xs, scale, offset)
   return list(ys[:-2]), ys[-2], ys[-1]
 
