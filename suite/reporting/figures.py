@@ -199,13 +199,21 @@ def plotted(plot: charts.Plot, *, title: str = "") -> figure_lib.Figure:
 def plotted_below(plots: Sequence[charts.Plot], names: Sequence[str], *, title: str = ""
                   ) -> figure_lib.Figure:
   """Draws plots of the same axes one below the other, each with its name; one legend for all."""
+  return plotted_grid(plots, names, columns=1, title=title)
+
+
+def plotted_grid(plots: Sequence[charts.Plot], names: Sequence[str], *, columns: int,
+                 title: str = "") -> figure_lib.Figure:
+  """Draws plots of the same axes row by row, each with its name; one legend for all."""
+  rows = -(-len(plots) // columns)
+  width, height = (8.6, 3.2) if columns == 1 else (2.6 * columns + 2.2, 2.4)
   with style():
-    figure, first = new_axes("", width=8.6, height=0.6 + 3.2 * len(plots),
+    figure, first = new_axes("", width=width, height=0.6 + height * rows,
                              legend=max(len(plot.series) for plot in plots))
-    grid = figure.add_gridspec(len(plots), 1)
+    grid = figure.add_gridspec(rows, columns)
     first.set_subplotspec(grid[0])
-    rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(plots)))]
-    for axes, plot, name in zip(rows, plots, names):
+    every = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(plots)))]
+    for place, (axes, plot, name) in enumerate(zip(every, plots, names)):
       for i, line in enumerate(plot.series):
         y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
         shape = {"linestyle": "none"} if line.shape == charts.POINTS else {}
@@ -215,13 +223,20 @@ def plotted_below(plots: Sequence[charts.Plot], names: Sequence[str], *, title: 
           spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
           axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
                             linewidth=0)
-      if all(isinstance(x, int) for line in plot.series for x in line.x):
+      if plot.log_x:
+        axes.set_xscale("log")
+        flops_ticks(axes)
+      elif all(isinstance(x, int) for line in plot.series for x in line.x):
         axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
-      axes.set_xlabel(plot.x_label)
-      axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
+      if place + columns >= len(plots):
+        axes.set_xlabel(plot.x_label)
+      if place % columns == 0:
+        axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
       axes.set_title(name, loc="left", fontsize=10)
       axes.grid(True, which="major")
-    first.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    every[min(columns, len(plots)) - 1].legend(
+        *first.get_legend_handles_labels(), frameon=False, loc="upper left",
+        bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
   return figure
 

@@ -22,6 +22,7 @@ from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting import table_dir
 from suite.reporting import text_table
+from suite.reporting import validation_curves
 
 _INTERVAL = "_interval_95"
 _MATRIX = "matrix"
@@ -37,7 +38,7 @@ class TableLine(NamedTuple):
 
 
 def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
-  """Builds the tables of scores, of costs if requested, and of accuracy matrices.
+  """Builds the tables of scores, of costs if requested, of curves, and of accuracy matrices.
 
   A table without measures has no scores; one with `scores` is a leaderboard.
   """
@@ -46,6 +47,7 @@ def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
     return [panel.text_table() for panel in leaderboard.build(table)]
   lines = list(_lines(table))
   return [*([_scores(table, lines)] if table.measures else []), *_costs(table, lines),
+          *validation_curves.build(table),
           *(_matrix(table, lines, *names) for names in table.matrices)]
 
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Bindings of a table's cells by the name of a budget, so that one word sets the length of all."""
+"""Bindings of a table's cells that set the length of all: by a budget's name, or by FLOPs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from suite.configs import gin_files
 
@@ -22,3 +22,33 @@ def choose(*, budget: str, by_budget: Mapping[str, _T]) -> _T:
     raise gin_files.ConfigError(
         f"There is no budget {budget!r}; allowed are {', '.join(map(repr, by_budget))}.")
   return by_budget[budget]
+
+
+def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
+                columns: Mapping[str, Mapping[str, Any]], parts: int) -> dict[str, dict[str, int]]:
+  """Returns bindings of CFSL's cells by ROW/COLUMN that meta-train each for the same FLOPs.
+
+  An update of one task costs as many times the FLOPs of one support set, with its targets, as the
+  task has sets. Meta-training has `parts` equal parts, each with a validation; a part is an epoch
+  of the schedules and has the greatest number of updates whose FLOPs are within its share, at
+  least one.
+
+  Args:
+    flops: of the meta-training of a cell.
+    flops_per_set: row -> FLOPs of an update of one task with one support set.
+    columns: column -> its bindings, among them NUM_SUPPORT_SETS.
+    parts: number of epochs, events and validations.
+  """
+  found = {}
+  for row, cost in flops_per_set.items():
+    for column, bindings in columns.items():
+      updates = int(flops / (parts * cost * bindings["NUM_SUPPORT_SETS"]))
+      if updates < 1:
+        raise gin_files.ConfigError(
+            f"equal_flops.flops={flops:g} is less than the {parts} updates that {row}/{column} has "
+            f"at least, of {cost * bindings['NUM_SUPPORT_SETS']:g} FLOPs each. Choose more FLOPs "
+            "or fewer parts.")
+      found[f"{row}/{column}"] = {
+          "UPDATES": parts * updates, "cfsl.run.updates_per_event": updates,
+          "meta_schedules.MetaTraining.updates_per_epoch": updates}
+  return found

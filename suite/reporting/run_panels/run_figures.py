@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import os
 from typing import Any
 
@@ -14,6 +14,7 @@ from suite.reporting import leaderboard
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
+from suite.reporting import validation_curves
 from suite.reporting.nevis_panels import pareto
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import leaderboard_figure
@@ -41,7 +42,7 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
     if points:
       add(pareto.draw(points, results.title))
   for directory in tables:
-    if (figure := _of_table(directory)) is not None:
+    for figure in _of_table(directory):
       add(figure)
   for run in runs:
     if run.protocol == "clear" and "matrix" in run.summary:
@@ -52,22 +53,25 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
   return drawn
 
 
-def _of_table(directory: str | os.PathLike) -> Any:
-  """The figure of a whole table: scores against FLOPs, costs, a sweep over rates, or update
-  strategies; None if none.
+def _of_table(directory: str | os.PathLike) -> Iterator[Any]:
+  """Yields the figures of a whole table: scores against FLOPs, costs, curves of validation, a sweep
+  over rates, or update strategies.
   """
   table = table_dir.read(directory)
   name = table.title
   if table.scores:
-    return leaderboard_figure.draw(leaderboard.load(table), table.rows, title=name)
+    yield leaderboard_figure.draw(leaderboard.load(table), table.rows, title=name)
+    return
   if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
-    return figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
+    yield figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
+  if curves := validation_curves.plots(table):
+    yield figures.plotted_grid(list(curves.values()), list(curves), columns=min(4, len(curves)),
+                               title=f"Validation accuracy along meta-training, {name}")
   if swept := [figures.RateLine(*line) for line in paper_table.rates(directory)]:
     measure = next(iter(table.measures.values()))
-    return figures.accuracy_against_rates(
+    yield figures.accuracy_against_rates(
         swept, title=f"Accuracy by learning rate, {name}",
         accuracy_label=f"{measure[:1].upper()}{measure[1:]}, %")
   if spent := [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]:
-    return figures.accuracy_against_updates(
+    yield figures.accuracy_against_updates(
         spent, title=f"Accuracy by update strategy, {name}")
-  return None
