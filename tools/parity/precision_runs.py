@@ -76,7 +76,7 @@ class Recorder:
     self.decisions: Decisions = []
     self.tied: Decisions = []
 
-  def max_pool(self, x: tf.Tensor) -> tf.Tensor:
+  def max_pool(self, x: tf.Tensor, *, twice: bool = True) -> tf.Tensor:
     four, largest = parts(x), tf.nn.max_pool2d(x, 2, 2, "VALID")
     left, won = tf.ones_like(largest, tf.bool), []
     for number in four:  # The first of the equal ones wins.
@@ -98,7 +98,7 @@ class Replay:
   def __init__(self, decisions: Sequence[np.ndarray]):
     self._left = list(decisions)
 
-  def max_pool(self, x: tf.Tensor) -> tf.Tensor:
+  def max_pool(self, x: tf.Tensor, *, twice: bool = True) -> tf.Tensor:
     bits = self._left.pop(0)
     won = [tf.cast(bits // (1 << k) % 2, x.dtype) for k in range(4)]
     return tf.add_n([a * b for a, b in zip(won, parts(x))]) / tf.add_n(won)

@@ -23,14 +23,19 @@ LEAK = 0.01
 _WINDOWS: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 
 
-def max_pool(x: tf.Tensor) -> tf.Tensor:
+def max_pool(x: tf.Tensor, *, twice: bool = True) -> tf.Tensor:
   """2x2 max pooling, [B, H, W, F] -> [B, H // 2, W // 2, F].
 
   TensorFlow's own derivatives look for the winners each time: the second takes as long as a
   convolution, and so does the first of a loop, where oneDNN has no kernel for it. Here a mask of
   the winners is made once, beside the forward pass, and only where a derivative is asked for.
+
+  Args:
+    x: [B, H, W, F].
+    twice: whether a second derivative will be asked for. Without, TensorFlow's first one saves two
+      passes over the images; values and derivatives are the same.
   """
-  return _max_pool(x)
+  return _max_pool(x) if twice else tf.nn.max_pool2d(x, 2, 2, "VALID")
 
 
 @own_gradients.custom_gradient

@@ -61,9 +61,9 @@ class ProtoConv4:
     for block in range(1, self.blocks + 1):
       x = precision.conv2d(x, weights[f"block{block}/kernel"])
       if self.norm_last:
-        x = kinks.max_pool((yield kinks.rectify(x)))
+        x = kinks.max_pool((yield kinks.rectify(x)), twice=False)
       else:  # ReLU is increasing: pooling before it takes the same maximum at a lower cost.
-        x = kinks.rectify(kinks.max_pool((yield x)), leak=0.0)
+        x = kinks.rectify(kinks.max_pool((yield x), twice=False), leak=0.0)
     return tf.reshape(x, [-1, int(np.prod(x.shape[1:]))])
 
   def prepare(self, images: tf.Tensor) -> tf.Tensor:

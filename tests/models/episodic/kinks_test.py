@@ -9,6 +9,10 @@ from suite.compute import flops
 from suite.models.episodic import kinks
 
 
+def _once(x):
+  return kinks.max_pool(x, twice=False)
+
+
 def _plain(x):
   return tf.nn.max_pool2d(x, 2, 2, "VALID")
 
@@ -35,11 +39,12 @@ def test_values_and_derivatives(compiled, dtype, ties):
   if ties:
     x, w = tf.round(x), tf.ones_like(w)
   results = []
-  for pool in (kinks.max_pool, _plain):
+  for pool in (kinks.max_pool, _once, _plain):
     make = lambda *values, pool=pool: _derivatives(pool, *values)
     results.append((tf.function(make, autograph=False) if compiled else make)(x, w, v))
-  for a, b in zip(*results):
-    np.testing.assert_array_equal(a, b)
+  for a, b, c in zip(*results):
+    np.testing.assert_array_equal(a, c)
+    np.testing.assert_array_equal(b, c)
 
 
 def test_a_forward_pass_is_not_charged_for_the_mask():
