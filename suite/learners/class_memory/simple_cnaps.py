@@ -101,10 +101,11 @@ class SimpleCnaps(tf.Module):
       return
     seeds, size = context.seeds, self.transform.size
     self._num_classes = task.num_classes
+    # Not in the scope: the backbone never changes, so replicas need no copies.
+    self._filmed = film_lib.FilmedModel(
+        self._make_backbone(size).model, owner="SimpleCnaps.backbone")
+    self.num_features, self.num_channels = self._filmed.num_features, sum(self._filmed.sizes)
     with context.distribution.scope():
-      self._filmed = film_lib.FilmedModel(
-          self._make_backbone(size).model, owner="SimpleCnaps.backbone")
-      self.num_features, self.num_channels = self._filmed.num_features, sum(self._filmed.sizes)
       self._set_encoder.make(seeds.integer("initial weights"), (size, size, self._channels))
       self._adaptation.make(
           seeds.integer("initial adaptation"), self._set_encoder.width, self._filmed.sizes)

@@ -46,7 +46,8 @@ def test_a_film_layer_by_hand():
   norm = tf.keras.layers.BatchNormalization(epsilon=1.0)
   model = tf.keras.Sequential([
       tf.keras.Input([1, 1, 2]), norm, tf.keras.layers.ReLU(), tf.keras.layers.Flatten()])
-  norm.set_weights([np.array(v) for v in ([2, 3], [1, -1], [10, 20], [3, 8])])  # Deviations 2 and 3, scales 2 and 3.
+  # Scales 2 and 3, deviations 2 and 3.
+  norm.set_weights([np.array(v) for v in ([2, 3], [1, -1], [10, 20], [3, 8])])
   filmed = film.FilmedModel(model)
   assert filmed.sizes == [2]
   layers = film.Film(tf.constant([0.5, -1.0]), tf.constant([4.0, 6.0]))
