@@ -23,7 +23,7 @@ classes of the whole task, Z numbers in z. `meta_mahalanobis` runs the learner o
 from __future__ import annotations
 
 import functools
-from typing import Callable, NamedTuple, Protocol
+from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
@@ -40,13 +40,6 @@ from suite.training.gradient import frozen_backbone
 from suite.training.objectives import losses
 from suite.training.sequence import running_mahalanobis
 from suite.training.sequence import task_statistics
-
-
-class Training(Protocol):
-  """How the variables are meta-trained, such as `MetaTraining` or `BaseEpisodes`."""
-
-  def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Returns a new optimizer, not built."""
 
 
 class CnapsState(NamedTuple):
@@ -81,8 +74,8 @@ class SimpleCnaps(tf.Module):
 
   def __init__(self, backbone: own_model.Given, *, set_encoder: set_encoder_lib.SetEncoder,
                adaptation: film_lib.AdaptationNet, transform: transform_lib.Transform,
-               weights: str | None = None, training: Training | None = None, channels: int = 3,
-               ridge: float = 1.0):
+               weights: str | None = None, training: meta_schedules.Training | None = None,
+               channels: int = 3, ridge: float = 1.0):
     super().__init__()
     running_mahalanobis.check(ridge)
     self.transform, self._channels, self.ridge = transform, channels, ridge
@@ -90,7 +83,7 @@ class SimpleCnaps(tf.Module):
     self._make_backbone: Callable[..., frozen_backbone.FrozenBackbone] = functools.partial(
         frozen_backbone.FrozenBackbone, backbone, weights=weights, channels=channels)
     self._set_encoder, self._adaptation = set_encoder, adaptation
-    self._training: Training = training or meta_schedules.MetaTraining()
+    self._training: meta_schedules.Training = training or meta_schedules.MetaTraining()
     self._filmed: film_lib.FilmedModel | None = None
     self._num_classes = 0
 
