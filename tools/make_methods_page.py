@@ -131,13 +131,14 @@ some other answers after 15 updates; the causes were not examined.
 | compositions of the gradient learner, imprinting, exemplar tuning and OLTR, on NEVIS, CLEAR and \
 FLUID | shared: each device has a part of the incoming and of the replayed rows; `batch_size` and \
 `replay_batch` are multiples of the number of devices |
-| MAML, SCA, prototypical networks, Meta-Baseline, ConstellationNet and Pretrain + Tune on CFSL | \
+| MAML, SCA, prototypical networks, Meta-Baseline, ConstellationNet, Simple CNAPS and Pretrain + \
+Tune on CFSL | \
 shared: each device has a part of the episodes of an update |
 | tuning and ridge regression within episodes on CFSL; nearest class means, LDA, Mahalanobis \
 distances, thresholds | none: there are no gradient steps between episodes, or none at all; the \
 first device learns |
 | meta-training on NEVIS, CLEAR and FLUID (prototypical networks, Meta-Baseline, ConstellationNet, \
-MAML) | the first device: an update has one episode |
+Simple CNAPS, MAML) | the first device: an update has one episode |
 
 `tests/devices_test.py`, `tests/distribution_test.py` and `tests/cfsl_distribution_test.py` compare
 records, `tests/training/gradient/device_shares_test.py` every objective.

@@ -13,13 +13,11 @@ task apart.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any, Protocol
 
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
@@ -31,7 +29,7 @@ from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.episodic import episode_graphs
+from suite.training.episodic import first_training
 from suite.training.scoring import scoring
 from suite.training.sequence import running_centroids
 from suite.training.sequence import task_statistics
@@ -71,11 +69,7 @@ class MetaCentroids(tf.Module):
     refusals.check_method(
         net, ("begin", "encode", "similarity", *refusals.META), "ProtoNet")
     running_centroids.check(net.similarity)
-    shape = example_arrays.shape(transform)
-    if len(shape) != 3:
-      raise ValueError(
-          f"MetaCentroids.transform makes feature vectors {shape}, but its net is meta-trained on "
-          "images. Give it a transform of images, or take NearestMean on the features.")
+    first_training.check_images(transform, "MetaCentroids", "NearestMean")
     self.net, self.transform, self._episodes = net, transform, episodes
     self._batch_size = batch_size
     self._first: tasks.Task | None = None
@@ -97,9 +91,7 @@ class MetaCentroids(tf.Module):
     self._statistics.begin(task, self._num_features)
 
   def _make_net(self, context: context_lib.Context) -> None:
-    # On one device: an update has one episode, which replicas cannot share.
-    alone = dataclasses.replace(context, distribution=distribution_lib.build())
-    self.net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, self._episodes.way), alone)
+    first_training.begin(self.net, self._episodes, context)
     one = user_code.compiled(self.encode).get_concrete_function(
         tf.TensorSpec([1, *example_arrays.shape(self.transform)], tf.uint8))
     self._encode_macs = flops.count(one).macs or 0
@@ -127,10 +119,8 @@ class MetaCentroids(tf.Module):
   def _meta_train(
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    read = self._episodes.examples(
-        example_arrays.read([experience.train], experience.task, self.transform), self.transform)
-    graphs = episode_graphs.Graphs(self.net, self._episodes.way)
-    record = self._episodes.run(graphs.update, read.images, read.labels, context)
+    read = example_arrays.read([experience.train], experience.task, self.transform)
+    record = first_training.train(self.net, self._episodes, read, self.transform, context)
     self.is_trained.assign(True)
     return record
 

@@ -17,7 +17,6 @@ reproduce its numbers.
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import tensorflow as tf
 
@@ -28,13 +27,6 @@ from suite.state import context as context_lib
 from suite.training.episodic import class_means
 from suite.training.episodic import episode_loss
 from suite.training.episodic import meta_schedules
-
-
-class Training(Protocol):
-  """How an embedding is meta-trained, such as `MetaTraining` or `BaseEpisodes`."""
-
-  def optimizer(self) -> tf.keras.optimizers.Optimizer:
-    """Returns a new optimizer, not built."""
 
 
 class ProtoNet(tf.Module):
@@ -57,7 +49,7 @@ class ProtoNet(tf.Module):
   transductive = False
 
   def __init__(self, embedding: episode_loss.MetaEmbedding, *,
-               transform: transform_lib.Transform, training: Training | None = None,
+               transform: transform_lib.Transform, training: meta_schedules.Training | None = None,
                channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
                last_set_only: bool = False):
     super().__init__()
@@ -66,7 +58,7 @@ class ProtoNet(tf.Module):
       raise ValueError(f"ProtoNet.scale is {scale}; it must be above 0.")
     self.transform, self._channels, self.similarity = transform, channels, similarity
     self._embedding, self._scale = embedding, scale
-    self._training: Training = training or meta_schedules.MetaTraining()
+    self._training: meta_schedules.Training = training or meta_schedules.MetaTraining()
     self._last_set_only = last_set_only
     self._num_classes = 0
 

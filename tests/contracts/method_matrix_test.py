@@ -40,8 +40,8 @@ OF_CELLS = """
 constellation.ConstellationConv4.filters = 32
 base_episodes.BaseEpisodes.updates_per_epoch = 20
 """
-META_TRAINED = ("protonet", "meta_baseline", "constellation", "maml_low", "anil", "boil",
-                "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
+META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "maml_low", "anil",
+                "boil", "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
 
 
 def extra(name: str, protocol: str) -> str:

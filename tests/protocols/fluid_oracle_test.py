@@ -175,7 +175,7 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
 # Held against a long loop.
 FOR_LONG = ("exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops",
             "exemplar_tuning_crops", "exemplar_tuning_code", "mahalanobis", "oltr", "oltr_net",
-            "constellation")
+            "constellation", "simple_cnaps")
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in FOR_LONG])

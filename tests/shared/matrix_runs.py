@@ -149,8 +149,8 @@ trainer.Trainer.batch_size = 32
 STEPS = 30
 VALIDATE_EVERY = 15
 """
-_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "first_order_maml",
-              "protomaml", "ridge", "indep", "ft_prev", "ft_d", "ft_s")
+_ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "simple_cnaps",
+              "first_order_maml", "protomaml", "ridge", "indep", "ft_prev", "ft_d", "ft_s")
 _WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
 
 

@@ -20,11 +20,15 @@ from suite.learners import protonet
 from suite.learners import streaming_lda
 from suite.learners import weight_imprinting
 from suite.learners.class_memory import mahalanobis
+from suite.learners.class_memory import meta_mahalanobis
+from suite.learners.class_memory import simple_cnaps
 from suite.models import conv4
 from suite.models.episodic import cell_clusters
 from suite.models.episodic import constellation
 from suite.models.episodic import embedding
+from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
+from suite.models.episodic import set_encoder
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
@@ -162,6 +166,13 @@ def _meta(make_net, embedded):
   return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
+def _cnaps():
+  net = simple_cnaps.SimpleCnaps(
+      _backbone, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
+      adaptation=film.AdaptationNet(), transform=TRANSFORM, training=EPISODES)
+  return meta_mahalanobis.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
+
+
 def _maml(head):
   base = composition.Base(0 if head == "prototypes" else 2)
   return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), base=base,
@@ -234,4 +245,5 @@ LEARNERS = {
     "meta_baseline": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),
         tuned_embedding.TunedEmbedding(_backbone)),
+    "simple_cnaps": _cnaps,
 }

@@ -2,8 +2,8 @@
 """Which of ImageNet-1K's validation images are of a sequence's base classes.
 
 FLUID's EWC has its Fisher information of these images (appendix E): 50 of each of 250 classes.
-Their labels are in the development kit that comes with them, so the images may lie in one folder or
-tar, as they are distributed, or in folders of classes.
+Simple CNAPS is meta-trained on them. Their labels are in the development kit that comes with them,
+so the images may lie in one folder or tar, as they are distributed, or in folders of classes.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def _kit(roots: Sequence[str]) -> pathlib.Path:
     if found.is_file():
       return found
   raise FileNotFoundError(
-      f"EWC needs ImageNet-1K's validation images and {KIT}, which has their labels and is not in "
+      f"EWC and Simple CNAPS need ImageNet-1K's validation images and {KIT}, which has their "
+      "labels and is not in "
       f"{', '.join(map(str, roots)) or 'FOLDER, which is None, nor in IMAGES'}. Copy it there, or "
       "name its folder in IMAGES.")

@@ -85,7 +85,7 @@ def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
 def base_validation(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
                     cache: str | None = None, num_samples: int | None = None
                     ) -> example_arrays.Examples:
-  """ImageNet-1K's validation images of the base classes, of which EWC's Fisher information is.
+  """ImageNet-1K's validation images of the base classes, for EWC and Simple CNAPS.
 
   They are numbers that follow those of the sequence; `samples` makes images of them. Arguments as
   of `sequence`; the development kit with the labels is in the folder, or in one of `images`.
@@ -169,8 +169,9 @@ def _further(number: int | str, folder: str | None, images: tuple[str, ...], cac
   planned, name = _plan(number, folder, num_samples).planned, f"validation of {_name(number)}"
   roots = tuple(root for root in (*images, folder) if root is not None)
   if number == PLACES_LT:
-    raise ValueError("places_lt has no validation images of its base classes. Leave EWC out "
-                     "(experiment.run.only), or take one of the ImageNet sequences.")
+    raise ValueError("places_lt has no validation images of its base classes. Leave EWC and "
+                     "Simple CNAPS out (experiment.run.only), or take one of the ImageNet "
+                     "sequences.")
   try:
     found = base_validation_labels.read(planned, roots)
     places = _places(found.names, roots, cache, name)

@@ -1,32 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The classifier of Simple CNAPS (Bateni et al., 2020) within an episode, on frozen features.
 
-The state has the sum, the number and the scatter of the samples of each class; a support set is
-merged into it in closed form. It is the head alone, as in `mahalanobis`: nothing is meta-trained,
-so run it with `cfsl.run.updates = 0`.
+The state is that of `class_gaussians`: a support set is merged into it in closed form. It is the
+head alone, as in `mahalanobis`: nothing is meta-trained, so run it with `cfsl.run.updates = 0`.
+`simple_cnaps` is the whole method.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
-from suite.training.episodic import class_means
+from suite.training.episodic import class_gaussians
 from suite.training.episodic import episode_features
 from suite.training.gradient import frozen_backbone
 from suite.training.sequence import running_mahalanobis
-
-
-class MahalanobisState(NamedTuple):
-  """Statistics of the support sets so far: float32 [W, D], [W] and [W, D, D]."""
-
-  sums: tf.Tensor
-  counts: tf.Tensor
-  scatter: tf.Tensor
 
 
 class EpisodeMahalanobis(tf.Module):
@@ -59,34 +49,15 @@ class EpisodeMahalanobis(tf.Module):
     """Returns features [B, D] of images [B, H, W, C]."""
     return self._features(images)
 
-  def initial_state(self, num_classes: int) -> MahalanobisState:
+  def initial_state(self, num_classes: int) -> class_gaussians.ClassGaussians:
     """Returns statistics of no sample."""
-    width = self._features.width
-    return MahalanobisState(tf.zeros([num_classes, width]), tf.zeros([num_classes]),
-                            tf.zeros([num_classes, width, width]))
+    return class_gaussians.zeros(num_classes, self._features.width)
 
-  def adapt(self, state: MahalanobisState, codes: tf.Tensor, labels: tf.Tensor
-            ) -> MahalanobisState:
+  def adapt(self, state: class_gaussians.ClassGaussians, codes: tf.Tensor, labels: tf.Tensor
+            ) -> class_gaussians.ClassGaussians:
     """Returns the state after one more support set, features [B, D] and labels [B]."""
-    is_class = tf.one_hot(labels, state.counts.shape[0], axis=0)  # [W, B]
-    sums, counts = tf.matmul(is_class, codes), tf.reduce_sum(is_class, axis=1)
-    means = sums / tf.maximum(counts, 1.0)[:, None]
-    away = (codes - means[:, None]) * is_class[:, :, None]  # [W, B, D]
-    # Two groups have the sum of their scatters and that of their means, n n' / (n + n') d d^T.
-    apart = means - state.sums / tf.maximum(state.counts, 1.0)[:, None]
-    weights = state.counts * counts / tf.maximum(state.counts + counts, 1.0)
-    between = weights[:, None, None] * apart[:, :, None] * apart[:, None]
-    return MahalanobisState(
-        state.sums + sums, state.counts + counts,
-        state.scatter + tf.matmul(away, away, transpose_a=True) + between)
+    return class_gaussians.add(state, codes, labels)
 
-  def logits(self, state: MahalanobisState, codes: tf.Tensor) -> tf.Tensor:
+  def logits(self, state: class_gaussians.ClassGaussians, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of features [B, D]; `class_means.NOT_SHOWN` without a sample."""
-    sums, counts, scatter = (tf.cast(part, tf.float64) for part in state)
-    whole = running_mahalanobis.task_covariance(counts, sums, tf.reduce_sum(scatter, axis=0))
-    inverse = running_mahalanobis.precisions(scatter, counts, whole, self._ridge)
-    means = sums / tf.maximum(counts, 1.0)[:, None]
-    away = tf.cast(codes, tf.float64) - means[:, None]  # [W, B, D]
-    distances = tf.reduce_sum(tf.matmul(away, inverse) * away, axis=2)
-    found = tf.cast(-0.5 * tf.transpose(distances), tf.float32)
-    return tf.where(state.counts > 0.0, found, class_means.NOT_SHOWN)
+    return class_gaussians.logits(state, codes, self._ridge)

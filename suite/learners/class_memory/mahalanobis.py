@@ -3,9 +3,9 @@
 
 A class has a mean and a covariance of its own, which is mixed with that of all samples; logits are
 minus half the squared Mahalanobis distances to the means. That is the paper's head, which has no
-parameter to learn, and only that: the network that adapts the backbone to a task (FiLM layers from
-a set encoder, which are meta-trained) is not here. FLUID's row has it, on a backbone that was
-trained on ImageNet-1K and meta-trained; take an encoder's weights for `features`.
+parameter to learn, and only that: `meta_mahalanobis` has the network that adapts the backbone to a
+task, too (FiLM layers from a set encoder, which are meta-trained), as FLUID's row has, on a
+backbone that was trained on ImageNet-1K. Take an encoder's weights for `features`.
 
 Means and scatters move with every label; the C precisions [D, D] are computed after each task,
 bucket or set of base classes, and in offline phases. FLUID's paper does not say when; its cost for

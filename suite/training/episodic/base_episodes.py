@@ -134,7 +134,7 @@ class BaseEpisodes:
 
     if self.num_updates:
       cost = flops.count(_concrete(update, batches.element_spec)) * self.num_updates
-      rehearsal.few(source, "update", self.num_updates, make)
+      rehearsal.few(source, "update", self.num_updates, make, least=0)
     shown = self.num_updates * len(source.labels)
     context.ledger.charge(
         context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Protocol
 
 import tensorflow as tf
 
@@ -65,6 +65,13 @@ class CoupledAdam(tf.keras.optimizers.Adam):
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "decay": self._decay}
+
+
+class Training(Protocol):
+  """How variables are meta-trained, such as `MetaTraining` or `BaseEpisodes`."""
+
+  def optimizer(self) -> tf.keras.optimizers.Optimizer:
+    """Returns a new optimizer, not built."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -123,8 +123,8 @@ class RunningMahalanobis(tf.Module):
     whole = task_covariance(counts, sums, tf.cast(tf.reduce_sum(self.scatter, 0), tf.float64))
 
     def precision_of(given: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
-      return tf.cast(precisions(tf.cast(given[0], tf.float64), given[1], whole, self._ridge),
-                     tf.float32)
+      mixed = covariances(tf.cast(given[0], tf.float64), given[1], whole, self._ridge)
+      return tf.cast(_precisions(mixed), tf.float32)
 
     self.precision.assign(tf.map_fn(
         precision_of, (self.scatter.read_value(), counts),
@@ -174,14 +174,19 @@ def task_covariance(counts: tf.Tensor, sums: tf.Tensor, within: tf.Tensor) -> tf
   return (within + between) / tf.maximum(total - 1.0, 1.0)
 
 
-def precisions(scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor, ridge: float
-               ) -> tf.Tensor:
-  """P_k [..., D, D] of classes with scatter [..., D, D] and n_k [...]; whole: S [D, D]."""
+def covariances(scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor, ridge: float
+                ) -> tf.Tensor:
+  """Q_k [..., D, D] of classes with scatter [..., D, D] and n_k [...]; whole: S [D, D]."""
   counts = tf.maximum(counts, 1.0)[..., None, None]
   own = scatter / tf.maximum(counts - 1.0, 1.0)
   eye = tf.eye(whole.shape[0], dtype=whole.dtype)
   mixed = (counts * own + whole) / (counts + 1.0) + ridge * eye
-  mixed = (mixed + tf.linalg.matrix_transpose(mixed)) / 2.0
+  return (mixed + tf.linalg.matrix_transpose(mixed)) / 2.0
+
+
+def _precisions(mixed: tf.Tensor) -> tf.Tensor:
+  """P_k [..., D, D] of Q_k [..., D, D]."""
+  eye = tf.eye(mixed.shape[-1], dtype=mixed.dtype)
   return tf.linalg.cholesky_solve(tf.linalg.cholesky(mixed), eye + tf.zeros_like(mixed))
 
 

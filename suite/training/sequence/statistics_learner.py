@@ -17,6 +17,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
+from suite.contracts import rehearsal
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -167,7 +168,7 @@ class StatisticsLearner(tf.Module, Generic[S]):
 
   def _invert(self, context: context_lib.Context) -> None:
     start, cost = time.monotonic(), self.statistics.solve_cost()
-    self.statistics.solve_compiled()
+    rehearsal.save(self.statistics, self.statistics.solve_compiled)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
                           seconds=time.monotonic() - start)
 

@@ -1,0 +1,124 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Simple CNAPS in sequences: FiLM layers of the first delivery, then running statistics."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import stopped_runs
+import tensorflow as tf
+
+from suite.contracts import experience
+from suite.contracts import tasks
+from suite.data.digits import digits
+from suite.data.images import example_arrays
+from suite.data.images import feature_set
+from suite.data.images import image_ops
+from suite.learners import protonet
+from suite.learners.class_memory import mahalanobis
+from suite.learners.class_memory import meta_mahalanobis
+from suite.learners.class_memory import simple_cnaps
+from suite.models import conv4
+from suite.models.episodic import embedding
+from suite.models.episodic import film
+from suite.models.episodic import proto_conv4
+from suite.models.episodic import set_encoder
+from suite.training.episodic import base_episodes
+from suite.training.gradient import frozen_backbone
+
+TRANSFORM = image_ops.Plain(8)
+EPISODES: Any = base_episodes.BaseEpisodes(
+    way=4, shot=3, targets=3, epochs=2, updates_per_epoch=10, every=1, optimizer_name="adamw")
+
+
+def small(image_shape):
+  return conv4.conv4(image_shape, filters=8, blocks=2)
+
+
+def make(episodes=EPISODES, transform=TRANSFORM):
+  net = simple_cnaps.SimpleCnaps(
+      small, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      adaptation=film.AdaptationNet(), transform=TRANSFORM, training=episodes)
+  return meta_mahalanobis.MetaMahalanobis(net, episodes=episodes, transform=transform)
+
+
+@pytest.fixture(name="context")
+def _context(tmp_path):
+  with stopped_runs.state(tmp_path / "context") as state:
+    yield state.context()
+
+
+def delivered(bucket, task):
+  return experience.Experience(task, bucket.train, bucket.train, experience.History())
+
+
+def test_it_learns_and_resumes_the_same_after_a_stop(digit_runs, tmp_path):
+  def run(folder, stop_after=0):
+    return digit_runs.run(make(), folder, length=90, stop_after=stop_after, record_every=40)
+
+  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
+  assert whole["closed"]["overall"] > 0.5
+  found = digit_runs.records(tmp_path / "whole")
+  assert (found[0]["way"], found[0]["meta_updates"], found[0]["classes_with_a_mean"]) == (4, 20, 4)
+  assert found[0]["film_images"] == found[0]["train_size"]
+  # Convolutions 3 -> 8 at 8 x 8 and 8 -> 8 at 4 x 4; ten matrices and vectors of 32 features.
+  answer = 8 * 8 * 27 * 8 + 4 * 4 * 72 * 8 + 10 * 32 * 33
+  assert whole["macs_predict"] == 90 * answer and found[-1]["macs_exact_cached"] == 90 * answer
+  with pytest.raises(digit_runs.Stop):
+    run(again, stop_after=2)
+  assert run(again) == whole
+  assert json.dumps(digit_runs.records(again)) == json.dumps(found)
+
+
+def test_the_first_delivery_of_each_task_makes_its_film_layers(context):
+  learner, (first, second) = make(), digits.buckets(2)
+  task, other = digits.buckets(2).task, tasks.Task("other", tasks.SINGLE_LABEL, 10)
+  found, counts, weights = [], [], []
+  for one, bucket in ((task, first), (task, second), (other, second)):
+    learner.begin(one, context)
+    record = learner.learn(delivered(bucket, one), context)
+    assert ("meta_updates" in record) == (not found)
+    assert ("film_images" in record) == (bucket is first or one is other)
+    found.append(np.concatenate(learner.statistics.film))
+    counts.append(float(tf.reduce_sum(learner.statistics.counts)))
+    weights.append([v.numpy() for v in learner.net.trainable_variables])
+  for one in weights[1:]:
+    for a, b in zip(weights[0], one):
+      np.testing.assert_array_equal(a, b)
+  assert counts == [first.train.size, first.train.size + second.train.size, second.train.size]
+  np.testing.assert_array_equal(found[0], found[1])
+  for bucket, layers in ((first, found[0]), (second, found[2])):
+    images = example_arrays.read([bucket.train], task, TRANSFORM).images
+    expected = learner.net.film(tf.reduce_mean(learner.net.embed(tf.constant(images)), 0))
+    np.testing.assert_allclose(layers, np.concatenate(expected), rtol=1e-4, atol=1e-6)
+    assert np.abs(layers[:16] - 1).max() > 1e-3
+
+
+def test_without_a_delivery_it_is_the_head_on_the_backbone(context):
+  learner, task = make(), tasks.Task("t", tasks.SINGLE_LABEL, 3)
+  head = mahalanobis.Mahalanobis(
+      transform=TRANSFORM, features=frozen_backbone.FrozenBackbone(small, 8))
+  images = np.random.default_rng(0).integers(0, 256, [6, 8, 8, 3]).astype(np.uint8)
+  for one in (learner, head):
+    one.begin(task, context)
+    one.update(one.encode(tf.constant(images)), tf.constant([0, 1, 1, 0, 1, 0], tf.int64))
+    one.statistics.solve()
+  np.testing.assert_array_equal(
+      learner.encode(tf.constant(images)), head.encode(tf.constant(images)))
+  np.testing.assert_array_equal(
+      learner.predict(tf.constant(images)), head.predict(tf.constant(images)))
+
+
+def test_wrong_use_is_named(context):
+  with pytest.raises(ValueError, match=r"MetaMahalanobis.transform makes feature vectors \(7,\), "
+                                       ".*or take Mahalanobis on the features"):
+    make(transform=feature_set.Features(7))
+  net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4()), transform=TRANSFORM)
+  with pytest.raises(ValueError, match="ProtoNet cannot be run here: it has no embed, film, featu"
+                                       ".* for example SimpleCnaps"):
+    meta_mahalanobis.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
+  with pytest.raises(ValueError, match="'m' is multi_label; MetaMahalanobis counts each image"):
+    make().begin(tasks.Task("m", tasks.MULTI_LABEL, 3), context)

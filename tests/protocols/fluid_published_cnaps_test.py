@@ -1,0 +1,83 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Simple CNAPS on a published sequence: meta-trained on images of the base classes beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import stopped_runs
+import tensorflow as tf
+
+from suite.data.published import published_plans
+from suite.data.published import published_sequences
+from suite.learners.class_memory import meta_mahalanobis
+from suite.learners.class_memory import simple_cnaps
+from suite.models.episodic import film
+from suite.models.episodic import proto_conv4
+from suite.models.episodic import set_encoder
+from suite.models.torchvision import torch_resnet
+from suite.protocols import fluid
+from suite.training.episodic import base_episodes
+from suite.training.sequence import update_strategies
+from tests.shared import published_fluid
+
+_SIZE, _CLASSES, _BASE, _PER_CLASS = 16, 8, 3, 4
+_EPISODES: Any = base_episodes.BaseEpisodes(
+    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1, optimizer_name="adamw")
+
+
+@pytest.fixture(name="where", scope="module")
+def _where(tmp_path_factory):
+  folder = tmp_path_factory.mktemp("published")
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(published_plans, "NUM_CLASSES", _CLASSES)
+    published_fluid.write(folder, form="nested", num_base=_BASE, per_class=5)
+    published_fluid.write_validation(folder, 3, _PER_CLASS)
+    yield {"folder": str(folder), "cache": str(folder / "cache")}
+
+
+def _net(image_shape):
+  return torch_resnet.resnet(image_shape, torch_resnet.Net((1, 1), False, 8))
+
+
+def _learner(transform, base):
+  net = simple_cnaps.SimpleCnaps(
+      _net, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      adaptation=film.AdaptationNet(), transform=transform, training=_EPISODES)
+  return meta_mahalanobis.MetaMahalanobis(
+      net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)
+
+
+def _run(folder, learner, where, stop_after=None):
+  with stopped_runs.state(folder, stop_after=stop_after) as state:
+    return fluid.run(learner, state=state, sequence=published_sequences.sequence(3, **where),
+                     base_is_known=True, update=update_strategies.Every(15), record_every=10)
+
+
+def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp_path):
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  base = published_sequences.base_validation(3, **where)
+  learner = _learner(transform, base)
+  whole = _run(tmp_path / "whole", learner, where)
+  found = stopped_runs.records(tmp_path / "whole")
+  assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
+  assert found[0]["film_images"] == _BASE * _PER_CLASS and found[0]["train_size"] == 0
+  assert whole["updates"] == 2 and whole["macs"] is not None
+  z = tf.reduce_mean(learner.net.embed(transform.evaluate(base.images)), axis=0)
+  for a, b in zip(learner.statistics.film, learner.net.film(z)):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+  # Class means have no images but those of the sequence.
+  assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "again", _learner(transform, base), where, stop_after=3)
+  assert _run(tmp_path / "again", _learner(transform, base), where) == whole
+  assert stopped_runs.records(tmp_path / "again") == found
+
+
+def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path):
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  with pytest.raises(ValueError, match="the 3 base classes of the sequence come without any. Give "
+                                       "it base = .*BASE_IMAGES .* or take Mahalanobis"):
+    _run(tmp_path, _learner(transform, None), where)
