@@ -73,7 +73,8 @@ def build(table: table_dir.TableDir) -> list[text_table.TextTable]:
   if not by_cell:
     return []
   columns = [c for c in table.columns if any(c == column for _, column in by_cell)]
-  rows, best = [], set()
+  rows: list[list[str]] = []
+  best: set[tuple[int, int]] = set()
   for row in dict.fromkeys(row for row, _ in by_cell):
     cells = [row]
     for column in columns:

@@ -49,6 +49,6 @@ def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
             f"at least, of {cost * bindings['NUM_SUPPORT_SETS']:g} FLOPs each. Choose more FLOPs "
             "or fewer parts.")
       found[f"{row}/{column}"] = {
-          "UPDATES": parts * updates, "cfsl.run.updates_per_event": updates,
+          "UPDATES": parts * updates, "UPDATES_PER_EVENT": updates,
           "meta_schedules.MetaTraining.updates_per_epoch": updates}
   return found

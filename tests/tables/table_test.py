@@ -369,9 +369,9 @@ def test_equal_flops_divide_by_an_updates_cost_and_the_number_of_sets():
   found = budgets.equal_flops(
       flops=1000.0, flops_per_set={"low": 10.0, "high": 30.0}, columns=columns, parts=4)
   # 1000 / (4 x 10) = 25; / 3 sets = 8.3; 1000 / (4 x 30) = 8.3; / 3 sets = 2.8.
-  assert {cell: one["cfsl.run.updates_per_event"] for cell, one in found.items()} == {
+  assert {cell: one["UPDATES_PER_EVENT"] for cell, one in found.items()} == {
       "low/FSL": 25, "low/B 3": 8, "high/FSL": 8, "high/B 3": 2}
-  assert found["low/B 3"] == {"UPDATES": 32, "cfsl.run.updates_per_event": 8,
+  assert found["low/B 3"] == {"UPDATES": 32, "UPDATES_PER_EVENT": 8,
                               "meta_schedules.MetaTraining.updates_per_epoch": 8}
   with pytest.raises(gin_files.ConfigError, match="less than the 4 updates that high/B 3 has"):
     budgets.equal_flops(flops=300.0, flops_per_set={"high": 30.0}, columns=columns, parts=4)
