@@ -241,6 +241,10 @@ def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
   # Rewriting a pipeline makes it slower to begin, and nothing is gained: batches are made by one
   # parallel map, so there is nothing to fuse.
   options.experimental_optimization.apply_default_optimizations = False
+  # The thread that tunes a pipeline sleeps 0.01 s, 0.02 s, 0.04 s and so on, and often misses that
+  # the pipeline ends: letting go of it then takes up to as long as it was used. What it tunes is
+  # the one parallel map, which without it uses all threads, as it should.
+  options.autotune.enabled = False
   options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
   return dataset.with_options(options)
 

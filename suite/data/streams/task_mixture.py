@@ -130,6 +130,7 @@ class TaskMixture:
           order.unbatch(), stop_on_empty_dataset=False)
     batches = groups.batch(self.num_groups, drop_remainder=True)
     options = tf.data.Options()
+    options.autotune.enabled = True  # The budget is the tuner's.
     options.autotune.ram_budget = _BUFFER_BYTES
     return image_set.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
 
