@@ -197,3 +197,10 @@ def test_within_bytes_are_images_of_a_random_order(make):
       images.within(images.num_bytes() // 2, seed=1).ids)
   with pytest.raises(ValueError, match=r"9 bytes hold no image of 'set', whose first takes \d+"):
     images.within(9, seed=1)
+
+
+def test_no_pipeline_has_the_thread_that_is_slow_to_end():
+  images = _raw()
+  for batches in (images.train_batches(4, seed=0, transform=TRANSFORM),
+                  images.eval_batches(4, transform=TRANSFORM)):
+    assert batches.options().autotune.enabled is False
