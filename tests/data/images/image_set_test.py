@@ -201,6 +201,6 @@ def test_within_bytes_are_images_of_a_random_order(make):
 
 def test_no_pipeline_has_the_thread_that_is_slow_to_end():
   images = _raw()
-  for batches in (images.train_batches(4, seed=0, transform=TRANSFORM),
+  for batches in (images.train_batches(4, seed=(0, 0), transform=TRANSFORM),
                   images.eval_batches(4, transform=TRANSFORM)):
     assert batches.options().autotune.enabled is False
