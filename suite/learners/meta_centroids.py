@@ -8,7 +8,8 @@
 The net is meta-trained on episodes of a pretraining set or the base classes of a sequence (FLUID),
 of the first bucket (CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning
 adds to class means, as in `NearestMean`: with every label of a sequence, every bucket, and for each
-task apart.
+task apart. Where the base classes are known without examples of them (`base_is_known` of FLUID),
+`base` has images of them for the meta-training; means begin without them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import time
 from typing import Any, Protocol
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
@@ -60,11 +62,14 @@ class MetaCentroids(tf.Module):
     net: what is meta-trained.
     episodes: the episodes of the meta-training.
     transform: image preparation; its `size` is H = W.
+    base: images of the base classes as the transform stores them, for a sequence whose base classes
+      are known without examples; read when that begins.
     batch_size: images whose features are computed at once in `learn`.
   """
 
   def __init__(self, net: MetricNet, *, episodes: base_episodes.BaseEpisodes,
-               transform: transform_lib.Transform, batch_size: int = 256):
+               transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
+               batch_size: int = 256):
     super().__init__()
     refusals.check_method(
         net, ("begin", "encode", "similarity", *refusals.META), "ProtoNet")
@@ -72,6 +77,7 @@ class MetaCentroids(tf.Module):
     first_training.check_images(transform, "MetaCentroids", "NearestMean")
     self.net, self.transform, self._episodes = net, transform, episodes
     self._batch_size = batch_size
+    self._base = lambda: base  # Not an attribute itself: checkpoints hold variables alone.
     self._first: tasks.Task | None = None
     self._statistics: task_statistics.TaskStatistics[running_centroids.RunningCentroids] = (
         task_statistics.TaskStatistics(
@@ -107,7 +113,10 @@ class MetaCentroids(tf.Module):
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Meta-trains the net if it is the first delivery; adds the training split to the means."""
-    record = {} if bool(self.is_trained) else self._meta_train(experience, context)
+    record: dict[str, Any] = {}
+    if not bool(self.is_trained):
+      record = self._meta_train(example_arrays.read(
+          [experience.train], experience.task, self.transform), context)
     outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
                               batch_size=self._batch_size, context=context)
     start = time.monotonic()
@@ -116,10 +125,14 @@ class MetaCentroids(tf.Module):
         context.phase, flops=num_flops, macs=0, seconds=time.monotonic() - start)
     return {"classes_with_a_mean": self.centroids.num_nonempty, **record}
 
-  def _meta_train(
-      self, experience: experience_lib.Experience, context: context_lib.Context
-  ) -> dict[str, Any]:
-    read = example_arrays.read([experience.train], experience.task, self.transform)
+  def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
+    """Meta-trains the net on `base`."""
+    return self._meta_train(first_training.base_images(
+        self._base(), known, self.transform, owner=self, instead="NearestMean",
+        batch_size=self._batch_size), context)
+
+  def _meta_train(self, read: example_arrays.Examples, context: context_lib.Context
+                  ) -> dict[str, Any]:
     record = first_training.train(self.net, self._episodes, read, self.transform, context)
     self.is_trained.assign(True)
     return record

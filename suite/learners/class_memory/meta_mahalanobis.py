@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -34,7 +34,6 @@ from suite.compute import mac_views
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
-from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.contracts import user_code
@@ -154,21 +153,9 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
 
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Meta-trains the net and makes the FiLM layers on `base`."""
-    base = self._base()
-    if base is None:
-      raise ValueError(
-          f"MetaMahalanobis is meta-trained on images, but the {int(np.sum(known))} base classes "
-          "of the sequence come without any. Give it base = Examples(images, labels), as "
-          "BASE_IMAGES does for published sequences, or take Mahalanobis.")
-    images = self._by_batches("prepare", self.transform.evaluate, base.images)
-    return self._adapt(example_arrays.Examples(images, base.labels), context)
-
-  def _by_batches(self, name: str, fn: Callable[[tf.Tensor], tf.Tensor], values: np.ndarray
-                  ) -> np.ndarray:
-    """fn(values) [N, ...], some rows at a time."""
-    size = self._batch_size
-    return rehearsal.rows(self, name, len(values), size, lambda num: np.concatenate([
-        fn(tf.constant(values[i:min(i + size, num)])) for i in range(0, num, size)]))
+    return self._adapt(first_training.base_images(
+        self._base(), known, self.transform, owner=self, instead="Mahalanobis",
+        batch_size=self._batch_size), context)
 
   def _adapt(self, read: example_arrays.Examples, context: context_lib.Context) -> dict[str, Any]:
     """Meta-trains the net, if that was not done before, and makes the FiLM layers of the task."""
@@ -179,7 +166,8 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
       self.is_trained.assign(True)
     began, num = time.monotonic(), len(read.images)
     embed, film = (user_code.compiled(fn) for fn in (self.net.embed, self.net.film))
-    z = tf.reduce_mean(self._by_batches("embed", embed, read.images), axis=0)
+    z = tf.reduce_mean(first_training.by_batches(
+        self, "embed", embed, read.images, self._batch_size), axis=0)
     self.statistics.set_film(film(z))
     one = tf.TensorSpec([1, *read.images.shape[1:]], read.images.dtype)
     cost = (flops.count(embed.get_concrete_function(one)) * num

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
 from suite.compute import distribution as distribution_lib
 from suite.contracts import learner as learner_lib
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
@@ -53,3 +58,32 @@ def train(net: learner_lib.EpisodicLearner, episodes: base_episodes.BaseEpisodes
   read = episodes.examples(delivered, transform)
   graphs = episode_graphs.Graphs(net, episodes.way)
   return episodes.run(graphs.update, read.images, read.labels, context)
+
+
+def base_images(base: example_arrays.Examples | None, known: np.ndarray,
+                transform: transform_lib.Transform, *, owner: Any, instead: str, batch_size: int
+                ) -> example_arrays.Examples:
+  """Returns prepared images of a sequence's base classes, which come without examples.
+
+  Args:
+    base: images as the transform stores them, and labels; None: an error.
+    known: bool [C], the base classes.
+    transform: of the learner.
+    owner: the learner.
+    instead: a learner that needs no images of the base classes.
+    batch_size: images that are prepared at once.
+  """
+  if base is None:
+    raise ValueError(
+        f"{type(owner).__name__} is meta-trained on images, but the {int(np.sum(known))} base "
+        "classes of the sequence come without any. Give it base = Examples(images, labels), as "
+        f"BASE_IMAGES does for published sequences, or take {instead}.")
+  images = by_batches(owner, "prepare", transform.evaluate, base.images, batch_size)
+  return example_arrays.Examples(images, base.labels)
+
+
+def by_batches(owner: Any, name: str, fn: Callable[[tf.Tensor], tf.Tensor], values: np.ndarray,
+               batch_size: int) -> np.ndarray:
+  """Returns fn(values) [N, ...], computed for some rows at a time."""
+  return rehearsal.rows(owner, name, len(values), batch_size, lambda num: np.concatenate([
+      fn(tf.constant(values[i:min(i + batch_size, num)])) for i in range(0, num, batch_size)]))

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Simple CNAPS on a published sequence: meta-trained on images of the base classes beside it."""
+"""Meta-trained learners on a published sequence, with images of the base classes beside it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import tensorflow as tf
 
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
+from suite.learners import meta_centroids
+from suite.learners import protonet
 from suite.learners.class_memory import meta_mahalanobis
 from suite.learners.class_memory import simple_cnaps
+from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
 from suite.models.episodic import set_encoder
@@ -50,6 +53,13 @@ def _learner(transform, base):
       net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)
 
 
+def _centroids(transform, base):
+  net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+                          transform=transform, training=_EPISODES)
+  return meta_centroids.MetaCentroids(
+      net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)
+
+
 def _run(folder, learner, where, stop_after=None):
   with stopped_runs.state(folder, stop_after=stop_after) as state:
     return fluid.run(learner, state=state, sequence=published_sequences.sequence(3, **where),
@@ -76,8 +86,23 @@ def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp
   assert stopped_runs.records(tmp_path / "again") == found
 
 
-def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path):
+def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tmp_path):
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  base = published_sequences.base_validation(3, **where)
+  learner = _centroids(transform, base)
+  whole = _run(tmp_path / "whole", learner, where)
+  found = stopped_runs.records(tmp_path / "whole")
+  assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
+  assert bool(learner.is_trained)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "again", _centroids(transform, base), where, stop_after=3)
+  assert _run(tmp_path / "again", _centroids(transform, base), where) == whole
+  assert stopped_runs.records(tmp_path / "again") == found
+
+
+@pytest.mark.parametrize("make, instead", [(_learner, "Mahalanobis"), (_centroids, "NearestMean")])
+def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path, make, instead):
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   with pytest.raises(ValueError, match="the 3 base classes of the sequence come without any. Give "
-                                       "it base = .*BASE_IMAGES .* or take Mahalanobis"):
-    _run(tmp_path, _learner(transform, None), where)
+                                       f"it base = .*BASE_IMAGES .* or take {instead}"):
+    _run(tmp_path, make(transform, None), where)
