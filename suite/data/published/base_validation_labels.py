@@ -61,7 +61,7 @@ def _kit(roots: Sequence[str]) -> pathlib.Path:
     if found.is_file():
       return found
   raise FileNotFoundError(
-      f"EWC and Simple CNAPS need ImageNet-1K's validation images and {KIT}, which has their "
-      "labels and is not in "
+      f"EWC and meta-trained learners need ImageNet-1K's validation images and {KIT}, which has "
+      "their labels and is not in "
       f"{', '.join(map(str, roots)) or 'FOLDER, which is None, nor in IMAGES'}. Copy it there, or "
       "name its folder in IMAGES.")

@@ -85,7 +85,7 @@ def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
 def base_validation(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
                     cache: str | None = None, num_samples: int | None = None
                     ) -> example_arrays.Examples:
-  """ImageNet-1K's validation images of the base classes, for EWC and Simple CNAPS.
+  """ImageNet-1K's validation images of the base classes, for EWC and meta-trained learners.
 
   They are numbers that follow those of the sequence; `samples` makes images of them. Arguments as
   of `sequence`; the development kit with the labels is in the folder, or in one of `images`.
