@@ -115,7 +115,8 @@ def test_validation_images_of_base_classes_need_the_kit(folder):
   published_fluid.write(folder)
   published_sequences._further.cache_clear()
   where = {"folder": str(folder)}
-  with pytest.raises(FileNotFoundError, match="EWC and meta-trained learners need .* is not in .*Copy it"):
+  message = "EWC and meta-trained learners need .* is not in .*Copy it"
+  with pytest.raises(FileNotFoundError, match=message):
     published_sequences.base_validation(3, **where)
   transform = published_sequences.samples(3, **where)
   assert transform.evaluate(np.array([23])).shape == (1, 224, 224, 3)  # Samples do without.
