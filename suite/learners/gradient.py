@@ -371,6 +371,8 @@ class GradientLearner(tf.Module):
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Takes the net with its head as one that has learned the classes bool [C]."""
     del context
+    if self.meta is not None:
+      raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
     if self.watched is not None:
       self.watched.keep_given(getattr(self._base, "validation", None), self.objective)
     self.base_classes.assign(known)

@@ -38,7 +38,7 @@ class Curve(NamedTuple):
 
   @property
   def gain(self) -> float:
-    """What the second half of meta-training added, in percent."""
+    """Gain over the second half of meta-training, in points of percent."""
     return self.accuracies[-1] - self.accuracies[len(self.accuracies) // 2 - 1]
 
 
@@ -68,7 +68,7 @@ def _points(folder: pathlib.Path) -> list[tuple[float, float]]:
 
 
 def build(table: table_dir.TableDir) -> list[text_table.TextTable]:
-  """Builds the table of what the second half of meta-training added; [] if there are no curves."""
+  """Builds the table of gains over the second half of meta-training; [] if there are no curves."""
   by_cell = {(curve.row, curve.column): curve for curve in read(table)}
   if not by_cell:
     return []
@@ -84,7 +84,7 @@ def build(table: table_dir.TableDir) -> list[text_table.TextTable]:
       cells.append(quantities.NOTHING if curve is None else f"{curve.gain:+.2f}")
     rows.append(cells)
   return [text_table.TextTable(
-      title=f"{table.title}: validation accuracy, what the second half of meta-training added",
+      title=f"{table.title}: validation accuracy, gain over the second half of meta-training",
       header=["", *columns], rows=rows, best=frozenset(best), notes=[
           f"In points of percent, means over seeds. Bold: at least {_RISING:g}, so that the budget "
           "leaves the learner under-trained."])]

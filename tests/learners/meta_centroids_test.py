@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pixel_embedding
 import pytest
 import tensorflow as tf
 
@@ -122,25 +123,6 @@ def test_the_net_may_be_meta_trained_on_a_pretraining_set(digit_runs, tmp_path):
   assert (summary["meta_classes"], summary["meta_updates"]) == (10, 20)
 
 
-class Identity:
-  """Images [B, 1, 1, 3] are their own features."""
-
-  def make(self, seed, image_shape):
-    pass
-
-  def encode(self, images):
-    return tf.reshape(tf.cast(images, tf.float32), [-1, 3])
-
-  def train(self, images):
-    return self.encode(images), self.zero_statistics()
-
-  def zero_statistics(self):
-    return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
-
-  def update_statistics(self, seen):
-    pass
-
-
 def _context(tmp_path):
   writer = run_writer.RunWriter(tmp_path, None, progress.Progress("x"))
   return run_state.RunState(
@@ -148,7 +130,7 @@ def _context(tmp_path):
 
 
 def test_logits_are_cosines_at_a_learned_temperature(tmp_path):
-  net = protonet.ProtoNet(Identity(), transform=image_ops.Plain(1), training=EPISODES,
+  net = protonet.ProtoNet(pixel_embedding.Pixels(), transform=image_ops.Plain(1), training=EPISODES,
                           similarity="cosine", scale=5.0)
   net.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), _context(tmp_path))
   codes = tf.constant([[2.0, 0, 0], [4.0, 8.0, 0], [0, 0, 9.0]])
@@ -195,7 +177,7 @@ def test_a_later_task_may_be_multi_label_and_has_its_own_means(tmp_path):
 
 
 def test_the_temperature_multiplies_answers(tmp_path):
-  net = protonet.ProtoNet(Identity(), transform=image_ops.Plain(1), training=EPISODES,
+  net = protonet.ProtoNet(pixel_embedding.Pixels(), transform=image_ops.Plain(1), training=EPISODES,
                           similarity="cosine", scale=5.0)
   learner = meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=image_ops.Plain(1))
   learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), _context(tmp_path))
@@ -218,9 +200,9 @@ def test_norms_of_a_pretrained_network_keep_their_statistics():
 
 def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="scale is 0; it must be above 0"):
-    protonet.ProtoNet(Identity(), transform=TRANSFORM, training=EPISODES, scale=0)
+    protonet.ProtoNet(pixel_embedding.Pixels(), transform=TRANSFORM, training=EPISODES, scale=0)
   with pytest.raises(ValueError, match="multi_label and the first one; .*take NearestMean"):
     make("protonet").begin(tasks.Task("m", tasks.MULTI_LABEL, 3), _context(tmp_path))
-  net = protonet.ProtoNet(Identity(), transform=TRANSFORM, training=EPISODES)
+  net = protonet.ProtoNet(pixel_embedding.Pixels(), transform=TRANSFORM, training=EPISODES)
   with pytest.raises(ValueError, match=r"makes feature vectors \(7,\).*NearestMean"):
     meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=feature_set.Features(7))

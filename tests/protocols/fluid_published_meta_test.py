@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
+from suite.learners import gradient
 from suite.learners import meta_centroids
 from suite.learners import protonet
 from suite.learners.class_memory import meta_mahalanobis
@@ -23,6 +24,9 @@ from suite.models.episodic import set_encoder
 from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
 from suite.training.episodic import base_episodes
+from suite.training.episodic import fomaml
+from suite.training.gradient import class_heads
+from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 from tests.shared import published_fluid
 
@@ -66,6 +70,13 @@ def _run(folder, learner, where, stop_after=None):
                      base_is_known=True, update=update_strategies.Every(15), record_every=10)
 
 
+def _assert_goes_on_the_same(make, where, folder, summary, records):
+  with pytest.raises(stopped_runs.Stop):
+    _run(folder, make(), where, stop_after=3)
+  assert _run(folder, make(), where) == summary
+  assert stopped_runs.records(folder) == records
+
+
 def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp_path):
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   base = published_sequences.base_validation(3, **where)
@@ -80,10 +91,8 @@ def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
   # Class means have no images but those of the sequence.
   assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path / "again", _learner(transform, base), where, stop_after=3)
-  assert _run(tmp_path / "again", _learner(transform, base), where) == whole
-  assert stopped_runs.records(tmp_path / "again") == found
+  _assert_goes_on_the_same(
+      lambda: _learner(transform, base), where, tmp_path / "again", whole, found)
 
 
 def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tmp_path):
@@ -94,10 +103,8 @@ def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tm
   found = stopped_runs.records(tmp_path / "whole")
   assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
   assert bool(learner.is_trained)
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path / "again", _centroids(transform, base), where, stop_after=3)
-  assert _run(tmp_path / "again", _centroids(transform, base), where) == whole
-  assert stopped_runs.records(tmp_path / "again") == found
+  _assert_goes_on_the_same(
+      lambda: _centroids(transform, base), where, tmp_path / "again", whole, found)
 
 
 @pytest.mark.parametrize("make, instead", [(_learner, "Mahalanobis"), (_centroids, "NearestMean")])
@@ -106,3 +113,12 @@ def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path, make,
   with pytest.raises(ValueError, match="the 3 base classes of the sequence come without any. Give "
                                        f"it base = .*BASE_IMAGES .* or take {instead}"):
     _run(tmp_path, make(transform, None), where)
+
+
+def test_first_order_maml_has_no_images_beside_the_sequence_and_is_refused(where, tmp_path):
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  learner = gradient.GradientLearner(
+      transform=transform, net=trainable_parts.AllLayers(_net), head=class_heads.Linear("zeros"),
+      meta=fomaml.FirstOrder(episodes=_EPISODES, steps=1))
+  with pytest.raises(ValueError, match="the 3 base classes .* come without any. Set fluid.run"):
+    _run(tmp_path, learner, where)

@@ -152,7 +152,7 @@ class AdaptationNet(tf.Module):
                 tf.concat([part[1] for part in parts], 0))
 
   def penalty(self) -> tf.Tensor:
-    """What is added to the loss, []."""
+    """Returns the penalty of the strengths, a term of the loss, []."""
     squares = [tf.reduce_sum(tf.square(values["strengths"])) for values in self._norms]
     return self._penalty * tf.add_n(squares)
 

@@ -31,6 +31,12 @@ from suite.training.objectives import losses as losses_lib
 
 _DEFAULT = base_episodes.BaseEpisodes()
 
+NO_BASE = (
+    "FirstOrder meta-trains on images of the base classes, but the {} base classes of the sequence "
+    "come without any. Set fluid.run.base_is_known = False and give the sequence a base, or take "
+    "MetaCentroids or MetaMahalanobis, which have images beside it (base).")
+
+
 
 class FirstOrder(tf.Module):
   """First-order meta-training of a Keras backbone.

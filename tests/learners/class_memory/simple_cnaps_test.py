@@ -6,6 +6,7 @@ from __future__ import annotations
 import types
 
 import numpy as np
+import pixel_embedding
 import pytest
 import tensorflow as tf
 
@@ -16,7 +17,6 @@ from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners.class_memory import simple_cnaps
 from suite.models import conv4
-from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
 from suite.models.episodic import set_encoder
@@ -24,27 +24,6 @@ from suite.training.episodic import episode_graphs
 from suite.training.episodic import meta_schedules
 
 WAY = 3
-
-
-class Pixels:
-  """Images [B, 1, 1, 3] are their own embeddings."""
-
-  width = 3
-
-  def make(self, seed, image_shape):
-    assert image_shape == (1, 1, 3)
-
-  def encode(self, images):
-    return tf.reshape(tf.cast(images, tf.float32), [-1, 3])
-
-  def train(self, images):
-    return self.encode(images), self.zero_statistics()
-
-  def zero_statistics(self):
-    return embedding.Seen(tf.zeros([0]), tf.zeros([0]), tf.constant(0.0))
-
-  def update_statistics(self, seen):
-    pass
 
 
 def pixel_net(image_shape):
@@ -66,8 +45,8 @@ def begun(learner, num_classes=WAY, seed=0):
 
 def on_pixels(**settings):
   return begun(simple_cnaps.SimpleCnaps(
-      pixel_net, set_encoder=Pixels(), adaptation=film.AdaptationNet(depth=1, penalty=0.01),
-      transform=image_ops.Plain(1), **settings))
+      pixel_net, set_encoder=pixel_embedding.Pixels(),
+      adaptation=film.AdaptationNet(depth=1, penalty=0.01), transform=image_ops.Plain(1), **settings))
 
 
 def on_digits(num_classes=2, rate=0.01, backbone=small, **settings):
@@ -239,7 +218,7 @@ def test_wrong_use_is_named():
   with pytest.raises(ValueError, match="ridge is 0"):
     on_digits(ridge=0)
   learner = simple_cnaps.SimpleCnaps(
-      pixel_net, set_encoder=Pixels(), adaptation=film.AdaptationNet(),
+      pixel_net, set_encoder=pixel_embedding.Pixels(), adaptation=film.AdaptationNet(),
       transform=image_ops.Plain(1))
   with pytest.raises(RuntimeError, match=r"call begin\(task, context\) first"):
     learner.initial_state(2)
