@@ -46,7 +46,8 @@ def begun(learner, num_classes=WAY, seed=0):
 def on_pixels(**settings):
   return begun(simple_cnaps.SimpleCnaps(
       pixel_net, set_encoder=pixel_embedding.Pixels(),
-      adaptation=film.AdaptationNet(depth=1, penalty=0.01), transform=image_ops.Plain(1), **settings))
+      adaptation=film.AdaptationNet(depth=1, penalty=0.01),
+      transform=image_ops.Plain(1), **settings))
 
 
 def on_digits(num_classes=2, rate=0.01, backbone=small, **settings):
