@@ -41,6 +41,8 @@ _make_data_function = _data_function.__init__
 _func_graph = _part("tensorflow.python.framework.func_graph", "FuncGraph")
 _enter_graph = _func_graph.as_default
 _ON_ONE_DEVICE = _part("tensorflow.python.eager.polymorphic_function.attributes", "INTS_ON_DEVICE")
+# Attributes of a graph that a pipeline runs as it is, on the CPU; see `plain_data_functions`.
+DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
 _NO_STACK = _stack(stacklevel=1_000)

@@ -33,6 +33,8 @@ _GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
 class EpisodeSource(NamedTuple):
   """The images of a split in the order of their classes, and the roots of its episodes' keys.
 
+  Arrays, or tensors of them.
+
   Attributes:
     order: int32 [N], example numbers, class after class.
     first: int32 [C], the start of each class in `order`.
@@ -41,11 +43,11 @@ class EpisodeSource(NamedTuple):
     image_root: uint64 scalar.
   """
 
-  order: np.ndarray
-  first: np.ndarray
-  counts: np.ndarray
-  class_root: np.uint64
-  image_root: np.uint64
+  order: Any
+  first: Any
+  counts: Any
+  class_root: Any
+  image_root: Any
 
 
 class Operations(NamedTuple):
@@ -56,13 +58,14 @@ class Operations(NamedTuple):
   take: Callable
   reshape: Callable
   transpose: Callable
+  length: Callable
 
 
-def draw(ops: Operations, source: EpisodeSource, layout: episode_layout.Layout, numbers) -> Any:
+def draw(ops: Operations, source: EpisodeSource, layout: episode_layout.Draws, numbers) -> Any:
   """The example numbers of the given episodes: int64 [M] -> int32 [M, L]."""
-  num, pools, rows = numbers.shape[0], layout.num_pools, len(layout.row_slot)
+  num, pools, rows = numbers.shape[0], layout.num_pools, layout.num_rows
   keys = ops.derive(ops.derive(source.class_root, numbers)[:, None], np.arange(pools)[None])
-  classes = ops.distinct(ops.reshape(keys, [-1]), len(source.counts), layout.pool_size)
+  classes = ops.distinct(ops.reshape(keys, [-1]), ops.length(source.counts), layout.pool_size)
   # [k, M * P] -> [M, P * k], then the class of each row.
   classes = ops.reshape(ops.transpose(classes), [num, pools * layout.pool_size])
   classes = ops.reshape(ops.take(classes, layout.row_slot, axis=1), [-1])
@@ -109,5 +112,6 @@ def _distinct_graph(keys: tf.Tensor, sizes, num: int) -> tf.Tensor:
   return done
 
 
-NUMPY = Operations(_derive_numpy, _distinct_numpy, np.take, np.reshape, np.transpose)
-GRAPH = Operations(_derive_graph, _distinct_graph, tf.gather, tf.reshape, tf.transpose)
+NUMPY = Operations(_derive_numpy, _distinct_numpy, np.take, np.reshape, np.transpose, len)
+GRAPH = Operations(_derive_graph, _distinct_graph, tf.gather, tf.reshape, tf.transpose,
+                   lambda tensor: tf.shape(tensor, tf.int64)[0])

@@ -14,11 +14,31 @@ S support sets of N = way * shot images each, T targets; L = S * N + T places.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from suite.data.episodes import task_types
+
+
+class Draws(NamedTuple):
+  """What is drawn and where it goes; letters as above.
+
+  Attributes:
+    num_pools: P.
+    pool_size: k.
+    num_rows: G.
+    row_size: m.
+    row_slot: int64 [G], an array, or a tensor of it.
+    place: int64 [L], an array, or a tensor of it.
+  """
+
+  num_pools: int
+  pool_size: int
+  num_rows: int
+  row_size: int
+  row_slot: Any
+  place: Any
 
 
 class Layout(NamedTuple):
@@ -45,6 +65,12 @@ class Layout(NamedTuple):
   num_labels: int
   num_support: int
   fallback: str = ""
+
+  @property
+  def draws(self) -> Draws:
+    """What is drawn and where it goes."""
+    return Draws(self.num_pools, self.pool_size, len(self.row_slot), self.row_size, self.row_slot,
+                 self.place)
 
 
 class Grid(NamedTuple):

@@ -23,9 +23,11 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import episode_draws
+from suite.data.episodes import episode_layout
 from suite.data.episodes import task_types
 from suite.data.images import image_set
 from suite.data.images import sampling
+from suite.data.pipelines import traced_maps
 
 _CLASSES, _IMAGES = 2, 3  # Purposes of the seed, beside those of sampling.py.
 _PLACES_AT_ONCE = 1 << 17  # Places whose images one op draws, if that is a batch or more.
@@ -122,7 +124,7 @@ class Episodes:
     """
     numbers = np.arange(first, first + count, dtype=np.int64)
     return episode_draws.draw(
-        episode_draws.NUMPY, self._source, self._layout, numbers).astype(np.int64)
+        episode_draws.NUMPY, self._source, self._layout.draws, numbers).astype(np.int64)
 
   def digest(self, count: int) -> str:
     """SHA-256 over the first `count` episodes: a line `[ids, labels]` of JSON for each."""
@@ -160,12 +162,11 @@ class Episodes:
     dataset = self.place_batches(batch_size, first_index=first_index, shard_index=shard_index,
                                  num_shards=num_shards, shards_here=shards_here)
 
-    @tf.autograph.experimental.do_not_convert
-    def gather(chosen: tf.Tensor) -> Union[Episode, EpisodeWithClasses]:
-      return self.gather(chosen)
-
-    dataset = dataset.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
-    return image_set.with_fixed_order(dataset).prefetch(tf.data.AUTOTUNE)
+    classes = () if self._classes is None else (self._classes,)
+    dataset = traced_maps.mapped(
+        dataset, _gathered, static=(self.setting.num_support_sets, self.num_support),
+        tensors=(self.images, self.labels, classes))
+    return dataset.prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()
   def place_batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
@@ -178,14 +179,11 @@ class Episodes:
     length = len(self.labels)
     num_batches = max(1, _PLACES_AT_ONCE // (batch_size * length))
 
-    @tf.autograph.experimental.do_not_convert
-    def draw(first: tf.Tensor) -> tf.Tensor:
-      numbers = first + tf.range(num_batches * batch_size, dtype=tf.int64)
-      drawn = episode_draws.draw(episode_draws.GRAPH, self._source, self._layout, numbers)
-      return tf.reshape(drawn, [num_batches, batch_size, length])
-
+    draws = self._layout.draws
     dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
-    dataset = dataset.map(draw, num_parallel_calls=tf.data.AUTOTUNE).unbatch()
+    dataset = traced_maps.mapped(
+        dataset, _drawn, static=(num_batches, batch_size, length, *draws[:4]),
+        tensors=(tuple(self._source), *draws[4:])).unbatch()
     if num_shards > shards_here:
       def is_here(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
         return (number - shard_index) % num_shards < shards_here
@@ -202,17 +200,33 @@ class Episodes:
       images: a copy of `images` on another device; None: those on the CPU.
     """
     images = self.images if images is None else images
-    batch, sets, num = chosen.shape[0], self.setting.num_support_sets, self.num_support
-    labels = np.tile(self.labels, [batch, 1])
-    support = tf.reshape(chosen[:, :num], [batch, sets, num // sets])
-    episode = Episode(
-        byte_rows.gather(images, support), tf.constant(labels[:, :num].reshape(support.shape)),
-        byte_rows.gather(images, chosen[:, num:]), tf.constant(labels[:, num:]))
-    if self._classes is None:
-      return episode
-    classes = tf.gather(self._classes, chosen)
-    return EpisodeWithClasses(
-        *episode, tf.reshape(classes[:, :num], support.shape), classes[:, num:])
+    return _gathered(self.setting.num_support_sets, self.num_support, chosen, images, self.labels,
+                     () if self._classes is None else (self._classes,))
+
+
+def _drawn(num_batches: int, batch_size: int, length: int, *arguments: Any) -> tf.Tensor:
+  """The images' numbers of the episodes from a number on, by batch."""
+  *sizes, first, source, row_slot, place = arguments
+  numbers = first + tf.range(num_batches * batch_size, dtype=tf.int64)
+  drawn = episode_draws.draw(episode_draws.GRAPH, episode_draws.EpisodeSource(*source),
+                             episode_layout.Draws(*sizes, row_slot, place), numbers)
+  return tf.reshape(drawn, [num_batches, batch_size, length])
+
+
+def _gathered(num_sets: int, num_support: int, chosen: tf.Tensor, images: tf.Tensor, labels: Any,
+              classes: Sequence[tf.Tensor]) -> Union[Episode, EpisodeWithClasses]:
+  """B episodes from the numbers of their images, [B, S * way * shot + T]; see `Episodes.gather`."""
+  batch, num = chosen.shape[0], num_support
+  labels = tf.ensure_shape(tf.tile(labels[None], [batch, 1]), chosen.shape)
+  support = tf.reshape(chosen[:, :num], [batch, num_sets, num // num_sets])
+  episode = Episode(
+      byte_rows.gather(images, support), tf.reshape(labels[:, :num], support.shape),
+      byte_rows.gather(images, chosen[:, num:]), labels[:, num:])
+  if not classes:
+    return episode
+  known = tf.gather(classes[0], chosen)
+  return EpisodeWithClasses(
+      *episode, tf.reshape(known[:, :num], support.shape), known[:, num:])
 
 
 def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, way: int = 5,

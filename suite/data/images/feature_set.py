@@ -13,11 +13,11 @@ from typing import Any, Dict, Iterator, Tuple
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import private_tensorflow
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import sampling
+from suite.data.pipelines import traced_maps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,20 +127,22 @@ class FeatureStore:
     """The memory that each row takes, int64 [N]."""
     return np.full([len(self)], self.features[0].nbytes, np.int64)
 
-  @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: transform_lib.Transform,
-              describe: image_store.Describe) -> tf.data.Dataset:
+              describe: image_store.Describe, columns: image_store.Columns) -> tf.data.Dataset:
     """Batches {"image": float32 [R, D], ...}, one gather each."""
     with tf.device("CPU:0"):
       features = tf.constant(self.features)
-    rows = tf.range(plan.rows, dtype=tf.int64)
+    return traced_maps.mapped(
+        image_store.numbers(None), _feature_batch, static=(plan.form, transform, describe),
+        tensors=(plan.numbers, features, tuple(columns)))
 
-    def make(element):
-      indices, seeds, valid = plan.at(element, rows)
-      found = tf.ensure_shape(tf.gather(features, indices), [plan.rows, features.shape[1]])
-      return {"image": transform.train(found, seeds), **describe(indices, valid)}
 
-    return tf.data.Dataset.counter().map(make, num_parallel_calls=tf.data.AUTOTUNE)
+def _feature_batch(plan: sampling.Form, transform: transform_lib.Transform,
+                   describe: image_store.Describe, element: tf.Tensor, plan_numbers: Any,
+                   features: tf.Tensor, columns: image_store.Columns) -> Dict[str, tf.Tensor]:
+  indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
+  found = tf.ensure_shape(tf.gather(features, indices), [plan.rows, features.shape[1]])
+  return {"image": transform.train(found, seeds), **describe(plan, columns, indices, valid)}
 
 
 class EvalBatches:

@@ -16,13 +16,13 @@ from typing import Any, Dict, Sequence, Tuple, Union
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import private_tensorflow
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import sampling
+from suite.data.pipelines import traced_maps
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
 
@@ -186,23 +186,16 @@ class ImageSet:
       self._resident = (key, resident)
     return self._resident[1]
 
-  @private_tensorflow.plain_data_functions()
   def place_batches(self, batch_size: int, *, seed: Tuple[int, int], first_step: int = 0
                     ) -> tf.data.Dataset:
     """As `train_batches` for one device, with "place" and "seed" in place of images and ids."""
     plan = sampling.TrainPlan(
         size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step)
-    rows = tf.range(plan.rows, dtype=tf.int64)
     with tf.device("CPU:0"):
       labels = tf.constant(self.labels)
-
-    @tf.autograph.experimental.do_not_convert
-    def make(element: tf.Tensor) -> Dict[str, tf.Tensor]:
-      places, seeds, valid = plan.at(element, rows)
-      return {"place": places, "seed": seeds, "label": tf.gather(labels, places), "mask": valid}
-
-    batches = tf.data.Dataset.counter().map(make, num_parallel_calls=tf.data.AUTOTUNE)
-    return with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    batches = traced_maps.mapped(image_store.numbers(None), _place_batch, static=(plan.form,),
+                                 tensors=(plan.numbers, labels))
+    return batches.prefetch(tf.data.AUTOTUNE)
 
   def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
                    ) -> tf.data.Dataset:
@@ -220,36 +213,29 @@ class ImageSet:
       labels = tf.constant(self.labels)
       ids = tf.constant(self.ids.astype(object), tf.string)
 
-    def describe(indices, valid) -> Dict[str, tf.Tensor]:
-      label, name = tf.gather(labels, indices), tf.gather(ids, indices)
-      if not plan.is_training:
-        keep = valid if label.shape.rank == 1 else valid[:, None]
-        label = tf.where(keep, label, tf.zeros_like(label))
-        name = tf.where(valid, name, "")
-      return {"label": tf.ensure_shape(label, [plan.rows] + labels.shape[1:]),
-              "mask": tf.ensure_shape(valid, [plan.rows]),
-              "id": tf.ensure_shape(name, [plan.rows])}
-
-    batches = self._store.batches(plan, transform, describe)
-    return with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    batches = self._store.batches(plan, transform, _described, (labels, ids))
+    return batches.prefetch(tf.data.AUTOTUNE)
 
 
-def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
-  """The data set, deterministic and not sharded by tf.distribute: plans do the sharding.
+def _described(plan: sampling.Form, columns: image_store.Columns, indices: tf.Tensor,
+               valid: tf.Tensor) -> Dict[str, tf.Tensor]:
+  """Labels, mask and ids of a batch."""
+  labels, ids = columns
+  label, name = tf.gather(labels, indices), tf.gather(ids, indices)
+  if not plan.is_training:
+    keep = valid if label.shape.rank == 1 else valid[:, None]
+    label = tf.where(keep, label, tf.zeros_like(label))
+    name = tf.where(valid, name, "")
+  return {"label": tf.ensure_shape(label, [plan.rows] + labels.shape[1:]),
+          "mask": tf.ensure_shape(valid, [plan.rows]),
+          "id": tf.ensure_shape(name, [plan.rows])}
 
-  Nothing rewrites or tunes it, so that it is quick to begin and to end.
-  """
-  options = tf.data.Options()
-  options.deterministic = True
-  # Rewriting a pipeline makes it slower to begin, and nothing is gained: batches are made by one
-  # parallel map, so there is nothing to fuse.
-  options.experimental_optimization.apply_default_optimizations = False
-  # The thread that tunes a pipeline sleeps 0.01 s, 0.02 s, 0.04 s and so on, and often misses that
-  # the pipeline ends: letting go of it then takes up to as long as it was used. What it tunes is
-  # the one parallel map, which without it uses all threads, as it should.
-  options.autotune.enabled = False
-  options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
-  return dataset.with_options(options)
+
+def _place_batch(plan: sampling.Form, element: tf.Tensor, plan_numbers: Any, labels: tf.Tensor
+                 ) -> Dict[str, tf.Tensor]:
+  """Places, seeds, labels and mask of a batch."""
+  places, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
+  return {"place": places, "seed": seeds, "label": tf.gather(labels, places), "mask": valid}
 
 
 def num_in_share(images: examples.TrainableSet, share: float) -> int:

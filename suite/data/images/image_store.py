@@ -2,13 +2,13 @@
 """Storage of the pixels of an image set: one array, or one encoded string for each image.
 
 Both stores make the same batches of a plan (`sampling.TrainPlan` or `EvalPlan`); the array needs
-no decoding and transforms a whole batch in one op. `describe(indices, valid)` adds labels, ids and
-mask.
+no decoding and transforms a whole batch in one op. `describe(form, columns, indices, valid)`, a
+function of a module, adds labels, ids and mask.
 """
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Protocol, Sequence
+from typing import Any, Callable, Dict, Protocol, Sequence
 
 from absl import logging
 import numpy as np
@@ -20,11 +20,13 @@ from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_headers
 from suite.data.images import sampling
+from suite.data.pipelines import traced_maps
 
 # AutoGraph would only slow tracing down, by half: no function here has a branch on a tensor.
 _as_it_is = tf.autograph.experimental.do_not_convert
 
-Describe = Callable[[tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
+Columns = Sequence[tf.Tensor]  # [N, ...] each.
+Describe = Callable[[sampling.Form, Columns, tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
 
 
 class Store(Protocol):
@@ -39,8 +41,8 @@ class Store(Protocol):
   def num_bytes(self) -> np.ndarray:
     """The memory that each example takes, int64 [N]."""
 
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
-              ) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+              columns: Columns) -> tf.data.Dataset:
     """Batches {"image": prepared examples, ...} as the plan says."""
 
 
@@ -78,23 +80,23 @@ class RawStore:
     """All of them, uint8 [N, H, W, C]."""
     return self._images
 
-  @private_tensorflow.plain_data_functions()
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
-              ) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+              columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
-    rows = tf.range(plan.rows, dtype=tf.int64)
+    return traced_maps.mapped(
+        numbers(plan.num_elements), _raw_batch, static=(plan.form, transform, describe),
+        tensors=(plan.numbers, self._images, tuple(columns)))
 
-    @_as_it_is
-    def make(element):
-      indices, seeds, valid = plan.at(element, rows)
-      images = tf.ensure_shape(tf.gather(self._images, indices),
-                               [plan.rows] + self._images.shape[1:])
-      images = _transformed(images, seeds, plan, transform)
-      if not plan.is_training:
-        images = tf.where(valid[:, None, None, None], images, tf.zeros_like(images))
-      return {"image": images, **describe(indices, valid)}
 
-    return _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
+def _raw_batch(plan: sampling.Form, transform: transform_lib.Transform, describe: Describe,
+               element: tf.Tensor, plan_numbers: Any, images: tf.Tensor, columns: Columns
+               ) -> Dict[str, tf.Tensor]:
+  indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
+  chosen = tf.ensure_shape(tf.gather(images, indices), [plan.rows] + images.shape[1:])
+  chosen = _transformed(chosen, seeds, plan, transform)
+  if not plan.is_training:
+    chosen = tf.where(valid[:, None, None, None], chosen, tf.zeros_like(chosen))
+  return {"image": chosen, **describe(plan, columns, indices, valid)}
 
 
 class ResidentImages:
@@ -143,22 +145,23 @@ class EncodedStore:
     return tf.strings.length(self._encoded).numpy().astype(np.int64)
 
   @private_tensorflow.plain_data_functions()
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe
-              ) -> tf.data.Dataset:
+  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+              columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
-    rows = tf.range(plan.rows, dtype=tf.int64)
-
-    @_as_it_is
-    def make(element):
-      indices, seeds, valid = plan.at(element, rows)
-      encoded = tf.where(valid, tf.gather(self._encoded, indices), decoding.blank())
-      return {"image": tf.ensure_shape(encoded, [plan.rows]), "seed": seeds,
-              **describe(indices, valid)}
-
-    encoded = _numbers(plan.num_elements).map(make, num_parallel_calls=tf.data.AUTOTUNE)
+    encoded = traced_maps.mapped(
+        numbers(plan.num_elements), _encoded_batch, static=(plan.form, describe),
+        tensors=(plan.numbers, self._encoded, tuple(columns)))
     return decoding.decoded_batches(
-        encoded, lambda images, seeds: _transformed(images, seeds, plan, transform),
+        encoded, lambda images, seeds: _transformed(images, seeds, plan.form, transform),
         shape=transform.shape, name=self._name)
+
+
+def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, plan_numbers: Any,
+                   encoded: tf.Tensor, columns: Columns) -> Dict[str, tf.Tensor]:
+  indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
+  chosen = tf.where(valid, tf.gather(encoded, indices), decoding.blank())
+  return {"image": tf.ensure_shape(chosen, [plan.rows]), "seed": seeds,
+          **describe(plan, columns, indices, valid)}
 
 
 def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):
@@ -174,11 +177,11 @@ def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_l
   return EncodedStore(encoded, name=name)
 
 
-def _numbers(num) -> tf.data.Dataset:
+def numbers(num: int | None) -> tf.data.Dataset:
   """0, 1, 2, ... below num, or without end for None."""
   return tf.data.Dataset.counter() if num is None else tf.data.Dataset.range(num)
 
 
-def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Plan,
+def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Form,
                  transform: transform_lib.Transform) -> tf.Tensor:
   return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

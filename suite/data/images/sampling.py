@@ -20,7 +20,7 @@ those of a row depend neither on the batch size nor on the number of shards.
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -78,10 +78,12 @@ def permutation(keys: tf.Tensor, size: int | tf.Tensor) -> tf.Tensor:
   return tf.cast(tf.argsort(uniform(keys, size), axis=1), tf.int64)
 
 
-def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor, *,
+             is_small: Optional[bool] = None) -> tf.Tensor:
   """Element p of the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
 
-  `size` may be an int64 scalar of a graph.
+  `size` may be an int64 scalar of a graph, which then has a branch unless it knows whether the size
+  `is_small`.
 
   A cipher computes it without the permutation. The raw op is used because the public
   `index_shuffle` of TensorFlow 2.15 pads a matrix of seeds along the wrong axis; all three words of
@@ -94,9 +96,9 @@ def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Te
   def large() -> tf.Tensor:
     return _enciphered(places, size, keys)
 
-  if isinstance(size, int):
-    return small() if size <= _SMALL else large()
-  return tf.cond(size <= _SMALL, small, large)
+  if is_small is None and not isinstance(size, int):
+    return tf.cond(size <= _SMALL, small, large)
+  return small() if is_small or (is_small is None and size <= _SMALL) else large()
 
 
 def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
@@ -107,6 +109,38 @@ def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf
       index=places, seed=tf.cast(words, tf.int64),
       max_index=tf.fill(tf.shape(places), tf.convert_to_tensor(size - 1, tf.int64)),
       rounds=_SHUFFLE_ROUNDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainForm:
+  """What the graph of a plan depends on; `numbers` are those of the plan, or tensors of them."""
+
+  batch_size: int
+  shard_index: int
+  num_shards: int
+  shards_here: int
+  is_small: bool
+
+  is_training = True
+
+  @property
+  def rows(self) -> int:
+    """Rows of one element: the slice of one replica."""
+    return self.batch_size // self.num_shards
+
+  def positions(self, first_step: Any, element: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
+    """Positions in the endless sequence of rows `row` int64 [R] of element `element` int64 []."""
+    step = first_step + element // self.shards_here
+    shard = self.shard_index + element % self.shards_here
+    return step * self.batch_size + shard * self.rows + row
+
+  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor):
+    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
+    size, first_step, shuffle, augment = numbers
+    position = self.positions(first_step, element, row)
+    indices = shuffled(position % size, size, derive(shuffle, position // size),
+                       is_small=self.is_small)
+    return indices, derive(augment, position), tf.ones_like(indices, tf.bool)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,13 +173,19 @@ class TrainPlan:
   @property
   def rows(self) -> int:
     """Rows of one element: the slice of one replica."""
-    return self.batch_size // self.num_shards
+    return self.form.rows
 
-  def positions(self, element: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
-    """Positions in the endless sequence of rows `row` int64 [R] of element `element` int64 []."""
-    step = self.first_step + element // self.shards_here
-    shard = self.shard_index + element % self.shards_here
-    return step * self.batch_size + shard * self.rows + row
+  @property
+  def form(self) -> TrainForm:
+    """What the graph depends on."""
+    return TrainForm(self.batch_size, self.shard_index, self.num_shards, self.shards_here,
+                     self.size <= _SMALL)
+
+  @property
+  def numbers(self) -> Tuple[Any, ...]:
+    """The size, the first step, and the seeds of the order and of augmentation."""
+    return (np.int64(self.size), np.int64(self.first_step),
+            *(np.uint64(_root(self.seed, purpose)) for purpose in (_SHUFFLE, _AUGMENT)))
 
   def is_here(self, position: tf.Tensor) -> tf.Tensor:
     """Whether a position of the endless sequence belongs to one of this host's shards."""
@@ -154,9 +194,7 @@ class TrainPlan:
 
   def at(self, element: tf.Tensor, row: tf.Tensor):
     """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
-    position = self.positions(element, row)
-    indices = self.indices(position)
-    return indices, row_seeds(self.seed, position), tf.ones_like(indices, tf.bool)
+    return self.form.at(self.numbers, element, row)
 
   def indices(self, positions: tf.Tensor) -> tf.Tensor:
     """The images at positions of the endless sequence: int64 [R] -> int64 [R]."""
@@ -172,7 +210,7 @@ class TrainPlans:
   """
 
   def __init__(self, plans: Sequence[TrainPlan]):
-    self._common = dataclasses.replace(plans[0], first_step=0)
+    self._common = plans[0].form
     self._sizes = np.asarray([plan.size for plan in plans], np.int64)
     self._first = np.asarray([plan.first_step * plan.batch_size for plan in plans], np.int64)
     self._shuffle, self._augment = (
@@ -186,12 +224,28 @@ class TrainPlans:
 
   def at(self, task: tf.Tensor, element: tf.Tensor, row: tf.Tensor):
     """As `TrainPlan.at` of the plan of a task, int64 []."""
-    position = self._common.positions(element, row) + tf.gather(self._first, task)
+    position = self._common.positions(0, element, row) + tf.gather(self._first, task)
     size = tf.gather(self._sizes, task)
     keys = derive(tf.gather(self._shuffle, task), position // size)
     indices = shuffled(position % size, size, keys)
     seeds = derive(tf.gather(self._augment, task), position)
     return indices, seeds, tf.ones_like(indices, tf.bool)
+
+
+@dataclasses.dataclass(frozen=True)
+class EvalForm:
+  """What the graph of a plan depends on; `numbers` are those of the plan, or tensors of them."""
+
+  rows: int
+
+  is_training = False
+
+  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor):
+    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
+    size, = numbers
+    position = element * self.rows + row
+    indices = tf.minimum(position, size - 1)
+    return indices, tf.zeros_like(indices, tf.uint64), position < size
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,17 +267,26 @@ class EvalPlan:
     return self.batch_size
 
   @property
+  def form(self) -> EvalForm:
+    """What the graph depends on."""
+    return EvalForm(self.batch_size)
+
+  @property
+  def numbers(self) -> Tuple[Any, ...]:
+    """The size."""
+    return (np.int64(self.size),)
+
+  @property
   def num_elements(self) -> int:
     """ceil(N / B)."""
     return -(-self.size // self.batch_size)
 
   def at(self, element: tf.Tensor, row: tf.Tensor):
     """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
-    position = element * self.batch_size + row
-    indices = tf.minimum(position, self.size - 1)
-    return indices, tf.zeros_like(indices, tf.uint64), position < self.size
+    return self.form.at(self.numbers, element, row)
 
 
+Form = Union[TrainForm, EvalForm]
 Plan = Union[TrainPlan, EvalPlan]
 
 

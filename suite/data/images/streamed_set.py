@@ -24,6 +24,7 @@ from suite.data.images import image_set
 from suite.data.images import resized_copy
 from suite.data.images import sampling
 from suite.data.images import tfds_source
+from suite.data.pipelines import fixed_order
 
 Source = Union[tfds_source.SplitSource, resized_copy.ResizedSource]
 
@@ -156,13 +157,13 @@ class StreamedSet:
   def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform,
                shape: Tuple[int, ...]) -> tf.data.Dataset:
     batches = decoding.decoded_batches(batches, transform, shape=shape, name=self.name)
-    return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    return fixed_order.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()
   def _stored(self) -> tf.data.Dataset:
     """Encoded rows {"image", "label", "mask", "id"} in stored order."""
     rows = self._source.examples().enumerate().map(self._row)
-    return image_set.with_fixed_order(rows)
+    return fixed_order.with_fixed_order(rows)
 
   def _epoch(self, seed: Tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
     """(stored index, serialized example) of one epoch in its own order."""

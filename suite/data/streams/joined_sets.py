@@ -29,6 +29,7 @@ from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import sampling
+from suite.data.pipelines import fixed_order
 
 _as_it_is = tf.autograph.experimental.do_not_convert
 _ENCODED = "encoded"
@@ -71,7 +72,7 @@ def batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan], order: tf.
         _as_it_is(lambda task, _: tf.gather(numbers, task) == number))
     stores = [images if found == kind else None for images, found in zip(sets, kinds)]
     made = make(stores, own, joined, transform, labels, name)
-    return image_set.with_fixed_order(made).prefetch(tf.data.AUTOTUNE)
+    return fixed_order.with_fixed_order(made).prefetch(tf.data.AUTOTUNE)
 
   parts = [part(number, kind) for number, kind in enumerate(known)]
   if len(parts) == 1:

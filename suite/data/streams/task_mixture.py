@@ -29,8 +29,8 @@ from suite.contracts import class_codes
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
-from suite.data.images import image_set
 from suite.data.images import sampling
+from suite.data.pipelines import fixed_order
 from suite.data.streams import joined_sets
 
 _TASK = 6  # A purpose of the seed, beside those of sampling.py and streamed_set.py.
@@ -132,7 +132,7 @@ class TaskMixture:
     options = tf.data.Options()
     options.autotune.enabled = True  # The budget is the tuner's.
     options.autotune.ram_budget = _BUFFER_BYTES
-    return image_set.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
+    return fixed_order.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()
   def train_batches(self, batch_size: int, **arguments: Any) -> tf.data.Dataset:
@@ -142,7 +142,7 @@ class TaskMixture:
               for key, value in batch.items()}
 
     batches = self.group_batches(batch_size, **arguments).map(flat)
-    return image_set.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    return fixed_order.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   def _counts(self, groups: int, seed: tuple[int, int]) -> np.ndarray:
     """How many of the first groups each task has, [T]."""

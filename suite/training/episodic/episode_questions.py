@@ -20,6 +20,7 @@ from suite.contracts import rehearsal
 from suite.contracts import transform as transform_lib
 from suite.contracts import user_code
 from suite.data.episodes import episodes as episodes_lib
+from suite.data.pipelines import traced_maps
 from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
@@ -145,11 +146,11 @@ class EpisodeQuestions:
 
 def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf.data.Dataset:
   """Batches of episodes with images that the transform has prepared."""
-  def prepare_both(episode: Any) -> Any:
-    return prepared_episode(episode, transform)
+  return traced_maps.mapped(batches, _prepared_episode, static=(transform,))
 
-  return batches.map(
-      user_code.mapped(prepare_both), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+
+def _prepared_episode(transform: transform_lib.Transform, episode: Any) -> Any:
+  return prepared_episode(episode, transform)
 
 
 def prepared_episode(episode: Any, transform: transform_lib.Transform) -> Any:

@@ -86,11 +86,11 @@ def test_draws_are_those_of_a_slow_sampler(convention, number):
   source, setting, first = _random_case(number)
   layout = episode_conventions.layout(convention, setting, source.counts, "It")
   numbers = np.arange(first, first + 5)
-  drawn = episode_draws.draw(episode_draws.NUMPY, source, layout, numbers)
+  drawn = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, numbers)
   assert drawn.dtype == np.int32
   expected = [_slow(source, setting, convention, bool(layout.fallback), int(n)) for n in numbers]
   assert drawn.tolist() == expected
-  graph = tf.function(lambda n: episode_draws.draw(episode_draws.GRAPH, source, layout, n))
+  graph = tf.function(lambda n: episode_draws.draw(episode_draws.GRAPH, source, layout.draws, n))
   np.testing.assert_array_equal(graph(tf.constant(numbers)), drawn)
   if convention == "spec":
     assert all(len(set(row)) == len(row) for row in drawn.tolist())
@@ -99,8 +99,9 @@ def test_draws_are_those_of_a_slow_sampler(convention, number):
 def test_a_draw_depends_on_its_own_number_only():
   source, setting, first = _random_case(3)
   layout = episode_conventions.layout("spec", setting, source.counts, "It")
-  together = episode_draws.draw(episode_draws.NUMPY, source, layout, np.arange(first, first + 9))
-  alone = episode_draws.draw(episode_draws.NUMPY, source, layout, np.array([first + 4]))
+  numbers = np.arange(first, first + 9)
+  together = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, numbers)
+  alone = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, np.array([first + 4]))
   np.testing.assert_array_equal(together[4:5], alone)
 
 
