@@ -85,6 +85,17 @@ def _operations_keep_no_stack():
 
 
 @pytest.fixture(autouse=True, scope="module")
+def _graphs_are_run_as_they_are():
+  """TensorFlow's graph optimizer takes a tenth of the time of tests, which run a graph few times.
+
+  Processes of `suite run` that tests start have it; tests/graph_optimizer_test.py compares.
+  """
+  tensorflow = sys.modules.get("tensorflow")
+  if tensorflow is not None:
+    tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _graphs_go():
   """Graphs hold one another in circles; thousands of tests leave gigabytes of them."""
   yield
