@@ -182,8 +182,8 @@ class Episodes:
     draws = self._layout.draws
     dataset = tf.data.Dataset.counter(first_index, num_batches * batch_size)
     dataset = traced_maps.mapped(
-        dataset, _drawn, static=(num_batches, batch_size, length, *draws[:4]),
-        tensors=(tuple(self._source), *draws[4:])).unbatch()
+        dataset, _drawn, static=(num_batches, batch_size, length, tuple(draws[:4])),
+        tensors=(tuple(self._source), tuple(draws[4:]))).unbatch()
     if num_shards > shards_here:
       def is_here(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
         return (number - shard_index) % num_shards < shards_here
@@ -204,12 +204,12 @@ class Episodes:
                      () if self._classes is None else (self._classes,))
 
 
-def _drawn(num_batches: int, batch_size: int, length: int, *arguments: Any) -> tf.Tensor:
-  """The images' numbers of the episodes from a number on, by batch."""
-  *sizes, first, source, row_slot, place = arguments
+def _drawn(num_batches: int, batch_size: int, length: int, sizes: Sequence[Any], first: tf.Tensor,
+           source: Sequence[Any], where: Sequence[Any]) -> tf.Tensor:
+  """The images' numbers of the episodes from number `first` on, by batch."""
   numbers = first + tf.range(num_batches * batch_size, dtype=tf.int64)
   drawn = episode_draws.draw(episode_draws.GRAPH, episode_draws.EpisodeSource(*source),
-                             episode_layout.Draws(*sizes, row_slot, place), numbers)
+                             episode_layout.Draws(*sizes, *where), numbers)
   return tf.reshape(drawn, [num_batches, batch_size, length])
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Hashable, Sequence
+from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -16,7 +16,7 @@ _KEPT = 64
 
 
 def mapped(dataset: tf.data.Dataset, function: Callable[..., Any], *,
-           static: Sequence[Hashable] = (), tensors: Sequence[Any] = ()) -> tf.data.Dataset:
+           static: Sequence[Any] = (), tensors: Sequence[Any] = ()) -> tf.data.Dataset:
   """`dataset.map(lambda element: function(*static, element, *tensors))`, in parallel.
 
   `Dataset.map` traces its function again for each data set, which takes longer than to read a small
@@ -26,7 +26,7 @@ def mapped(dataset: tf.data.Dataset, function: Callable[..., Any], *,
   Args:
     dataset: of tensors in any nest.
     function: of a module, so that it is the same object each time. It gets an element whole.
-    static: what the graph depends on.
+    static: what the graph depends on, hashable.
     tensors: what it reads; tensors and numbers of NumPy in nests of tuples.
 
   Returns:
@@ -49,7 +49,7 @@ def mapped(dataset: tf.data.Dataset, function: Callable[..., Any], *,
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _traced(function: Callable[..., Any], static: tuple[Hashable, ...], element: Any,
+def _traced(function: Callable[..., Any], static: tuple[Any, ...], element: Any,
             tensors: tuple[Any, ...]) -> tuple[Any, Any]:
   """The graph, and the form of its results."""
   with tf.init_scope(), private_tensorflow.plain_data_functions():
