@@ -63,7 +63,7 @@ def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -
   names = list(dict.fromkeys(line.name for line in lines))
   types = list(dict.fromkeys(line.task_type for line in lines))
   with style():
-    figure, left = new_axes("", width=9.6, height=3.8)
+    figure, left = new_axes("", width=9.6, height=3.8, legend=len(lines))
     left.set_subplotspec(figure.add_gridspec(1, 2)[0])
     right = figure.add_subplot(1, 2, 2)
     for axes, place, label in ((left, 1, "MACs of a task"), (right, 2, "Across-task memory (ATM)")):

@@ -29,7 +29,8 @@ def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
   """Returns bindings of CFSL's cells by ROW/COLUMN that meta-train each for the same FLOPs.
 
   An update of one task costs as many times the FLOPs of one support set, with its targets, as the
-  task has sets. Meta-training has `parts` equal parts, each with a validation; a part is an epoch
+  task has sets; less where sets share targets for want of images, as in Omniglot's A from 4 sets
+  on. Meta-training has `parts` equal parts, each with a validation; a part is an epoch
   of the schedules and has the greatest number of updates whose FLOPs are within its share, at
   least one.
 

@@ -140,3 +140,14 @@ def test_at_most_eight_colors_before_line_styles_differ():
   looks = [figures.look(i) for i in range(24)]
   assert len({look["color"] for look in looks if look["linestyle"] == "-"}) <= 8
   assert len({(look["color"], look["linestyle"]) for look in looks}) == 24
+
+
+def test_a_long_legend_leaves_room_for_the_axes():
+  lines = [figures.TaskCosts(f"row {i}", task, [(1, 1e6, 0.08), (3, 3e6, 0.08)])
+           for i in range(6) for task in "ABCD"]
+  figure = figures.costs_against_support_sets(lines)
+  figure.canvas.draw()  # Lays it out.
+  renderer = figure.canvas.get_renderer()
+  left, right = figure.axes
+  assert left.get_tightbbox(renderer).x1 < right.get_tightbbox(renderer).x0
+  assert right.get_legend().get_window_extent(renderer).y0 >= 0
