@@ -22,7 +22,7 @@ from suite.data.episodes import task_types
 
 
 class Draws(NamedTuple):
-  """What is drawn and where it goes; letters as above.
+  """The sizes of an episode's draws and the places of its images; letters as above.
 
   Attributes:
     num_pools: P.
@@ -68,7 +68,7 @@ class Layout(NamedTuple):
 
   @property
   def draws(self) -> Draws:
-    """What is drawn and where it goes."""
+    """The sizes of the draws and the places of the images."""
     return Draws(self.num_pools, self.pool_size, len(self.row_slot), self.row_size, self.row_slot,
                  self.place)
 

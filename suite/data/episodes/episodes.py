@@ -108,7 +108,7 @@ class Episodes:
       logging.info("%s: %s", source, self.fallback)
     with tf.device("CPU:0"):
       self.images = tf.convert_to_tensor(images)
-      self._classes = tf.constant(classes, tf.int64) if with_classes else None
+      self._classes = (tf.constant(classes, tf.int64),) if with_classes else ()
     # By class, then by id (a number, if there are none).
     order = np.argsort(labels, kind="stable") if ids is None else np.lexsort((self._ids, labels))
     root = seeds_lib.derive(seed, "episodes", data, split)
@@ -162,10 +162,9 @@ class Episodes:
     dataset = self.place_batches(batch_size, first_index=first_index, shard_index=shard_index,
                                  num_shards=num_shards, shards_here=shards_here)
 
-    classes = () if self._classes is None else (self._classes,)
     dataset = traced_maps.mapped(
         dataset, _gathered, static=(self.setting.num_support_sets, self.num_support),
-        tensors=(self.images, self.labels, classes))
+        tensors=(self.images, self.labels, self._classes))
     return dataset.prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()
@@ -201,7 +200,7 @@ class Episodes:
     """
     images = self.images if images is None else images
     return _gathered(self.setting.num_support_sets, self.num_support, chosen, images, self.labels,
-                     () if self._classes is None else (self._classes,))
+                     self._classes)
 
 
 def _drawn(num_batches: int, batch_size: int, length: int, sizes: Sequence[Any], first: tf.Tensor,

@@ -22,9 +22,6 @@ from suite.data.images import image_headers
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
-# AutoGraph would only slow tracing down, by half: no function here has a branch on a tensor.
-_as_it_is = tf.autograph.experimental.do_not_convert
-
 Columns = Sequence[tf.Tensor]  # [N, ...] each.
 Describe = Callable[[sampling.Form, Columns, tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
 

@@ -96,9 +96,11 @@ def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor, *,
   def large() -> tf.Tensor:
     return _enciphered(places, size, keys)
 
-  if is_small is None and not isinstance(size, int):
+  if is_small is None and isinstance(size, int):
+    is_small = size <= _SMALL
+  if is_small is None:
     return tf.cond(size <= _SMALL, small, large)
-  return small() if is_small or (is_small is None and size <= _SMALL) else large()
+  return small() if is_small else large()
 
 
 def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
@@ -113,13 +115,17 @@ def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf
 
 @dataclasses.dataclass(frozen=True)
 class TrainForm:
-  """What the graph of a plan depends on; `numbers` are those of the plan, or tensors of them."""
+  """The part of a `TrainPlan` that its graph depends on; the rest, `numbers`, may be tensors.
+
+  `is_small` says whether the size is small enough to compute permutations as a whole; None: it is
+  decided in the graph.
+  """
 
   batch_size: int
   shard_index: int
   num_shards: int
   shards_here: int
-  is_small: bool
+  is_small: Optional[bool]
 
   is_training = True
 
@@ -145,7 +151,7 @@ class TrainForm:
 
 @dataclasses.dataclass(frozen=True)
 class TrainPlan:
-  """The endless plan of training rows; `at` gives row r of element e."""
+  """The endless plan of training rows; `form.at(numbers, e, r)` gives row r of element e."""
 
   size: int
   batch_size: int
@@ -177,7 +183,7 @@ class TrainPlan:
 
   @property
   def form(self) -> TrainForm:
-    """What the graph depends on."""
+    """The part that the graph depends on."""
     return TrainForm(self.batch_size, self.shard_index, self.num_shards, self.shards_here,
                      self.size <= _SMALL)
 
@@ -191,10 +197,6 @@ class TrainPlan:
     """Whether a position of the endless sequence belongs to one of this host's shards."""
     shard = position % self.batch_size // self.rows
     return (shard >= self.shard_index) & (shard < self.shard_index + self.shards_here)
-
-  def at(self, element: tf.Tensor, row: tf.Tensor):
-    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
-    return self.form.at(self.numbers, element, row)
 
   def indices(self, positions: tf.Tensor) -> tf.Tensor:
     """The images at positions of the endless sequence: int64 [R] -> int64 [R]."""
@@ -210,31 +212,22 @@ class TrainPlans:
   """
 
   def __init__(self, plans: Sequence[TrainPlan]):
-    self._common = plans[0].form
-    self._sizes = np.asarray([plan.size for plan in plans], np.int64)
-    self._first = np.asarray([plan.first_step * plan.batch_size for plan in plans], np.int64)
-    self._shuffle, self._augment = (
-        np.asarray([_root(plan.seed, purpose) for plan in plans], np.uint64)
-        for purpose in (_SHUFFLE, _AUGMENT))
+    self._form = dataclasses.replace(plans[0].form, is_small=None)
+    self._numbers = [np.stack(every) for every in zip(*(plan.numbers for plan in plans))]
 
   @property
   def rows(self) -> int:
     """Rows of one element."""
-    return self._common.rows
+    return self._form.rows
 
   def at(self, task: tf.Tensor, element: tf.Tensor, row: tf.Tensor):
-    """As `TrainPlan.at` of the plan of a task, int64 []."""
-    position = self._common.positions(0, element, row) + tf.gather(self._first, task)
-    size = tf.gather(self._sizes, task)
-    keys = derive(tf.gather(self._shuffle, task), position // size)
-    indices = shuffled(position % size, size, keys)
-    seeds = derive(tf.gather(self._augment, task), position)
-    return indices, seeds, tf.ones_like(indices, tf.bool)
+    """As `TrainForm.at` with the numbers of the plan of a task, int64 []."""
+    return self._form.at([tf.gather(every, task) for every in self._numbers], element, row)
 
 
 @dataclasses.dataclass(frozen=True)
 class EvalForm:
-  """What the graph of a plan depends on; `numbers` are those of the plan, or tensors of them."""
+  """The part of an `EvalPlan` that its graph depends on; the rest, `numbers`, may be tensors."""
 
   rows: int
 
@@ -250,7 +243,10 @@ class EvalForm:
 
 @dataclasses.dataclass(frozen=True)
 class EvalPlan:
-  """All N images once and in order; the last batch is padded with rows that are not valid."""
+  """All N images once and in order; the last batch is padded with rows that are not valid.
+
+  `form.at(numbers, e, r)` gives row r of element e.
+  """
 
   size: int
   batch_size: int
@@ -268,7 +264,7 @@ class EvalPlan:
 
   @property
   def form(self) -> EvalForm:
-    """What the graph depends on."""
+    """The part that the graph depends on."""
     return EvalForm(self.batch_size)
 
   @property
@@ -280,10 +276,6 @@ class EvalPlan:
   def num_elements(self) -> int:
     """ceil(N / B)."""
     return -(-self.size // self.batch_size)
-
-  def at(self, element: tf.Tensor, row: tf.Tensor):
-    """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
-    return self.form.at(self.numbers, element, row)
 
 
 Form = Union[TrainForm, EvalForm]

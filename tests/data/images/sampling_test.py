@@ -12,7 +12,7 @@ from suite.data.images import sampling
 
 def _rows(plan, num_elements):
   rows = tf.range(plan.rows, dtype=tf.int64)
-  parts = [plan.at(tf.constant(e, tf.int64), rows) for e in range(num_elements)]
+  parts = [plan.form.at(plan.numbers, tf.constant(e, tf.int64), rows) for e in range(num_elements)]
   return [np.stack([part[i].numpy() for part in parts]) for i in range(3)]
 
 
