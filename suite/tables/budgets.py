@@ -25,31 +25,54 @@ def choose(*, budget: str, by_budget: Mapping[str, _T]) -> _T:
 
 
 def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
-                columns: Mapping[str, Mapping[str, Any]], parts: int) -> dict[str, dict[str, int]]:
+                columns: Mapping[str, Mapping[str, Any]], parts: int = 8,
+                flops_of_targets: Mapping[str, float] | None = None,
+                target_sets: Mapping[str, int] | None = None) -> dict[str, dict[str, int]]:
   """Returns bindings of CFSL's cells by ROW/COLUMN that meta-train each for the same FLOPs.
 
   An update of one task costs as many times the FLOPs of one support set, with its targets, as the
-  task has sets; less where sets share targets for want of images, as in Omniglot's A from 4 sets
-  on. Meta-training has `parts` equal parts, each with a validation; a part is an epoch
-  of the schedules and has the greatest number of updates whose FLOPs are within its share, at
-  least one.
+  task has sets. Where support sets share targets for want of images, as in Omniglot's A from 4
+  sets on, the FLOPs of targets are counted once for each target set only. Meta-training has
+  `parts` equal parts, each with a validation; a part is an epoch of the schedules and has the
+  greatest number of updates whose FLOPs are within its share, at least one.
 
   Args:
     flops: of the meta-training of a cell.
-    flops_per_set: row -> FLOPs of an update of one task with one support set.
+    flops_per_set: row -> FLOPs of an update of one task with one support set and its targets.
     columns: column -> its bindings, among them NUM_SUPPORT_SETS.
     parts: number of epochs, events and validations.
+    flops_of_targets: row -> the part of flops_per_set that is of the targets; every row's if
+      there are `target_sets`.
+    target_sets: column -> its number of target sets, if that is not NUM_SUPPORT_SETS.
   """
+  target_sets = target_sets or {}
+  _check_target_sets(target_sets, columns, flops_per_set, flops_of_targets or {})
   found = {}
   for row, cost in flops_per_set.items():
     for column, bindings in columns.items():
-      updates = int(flops / (parts * cost * bindings["NUM_SUPPORT_SETS"]))
+      sets = bindings["NUM_SUPPORT_SETS"]
+      update = cost * sets
+      if column in target_sets:
+        update -= (flops_of_targets or {})[row] * (sets - target_sets[column])
+      updates = int(flops / (parts * update))
       if updates < 1:
         raise gin_files.ConfigError(
             f"equal_flops.flops={flops:g} is less than the {parts} updates that {row}/{column} has "
-            f"at least, of {cost * bindings['NUM_SUPPORT_SETS']:g} FLOPs each. Choose more FLOPs "
-            "or fewer parts.")
+            f"at least, of {update:g} FLOPs each. Choose more FLOPs or fewer parts.")
       found[f"{row}/{column}"] = {
           "UPDATES": parts * updates, "UPDATES_PER_EVENT": updates,
           "meta_schedules.MetaTraining.updates_per_epoch": updates}
   return found
+
+
+def _check_target_sets(target_sets: Mapping[str, int], columns: Mapping[str, Any],
+                       rows: Mapping[str, Any], costs: Mapping[str, float]) -> None:
+  """Raises ConfigError if columns are unknown or a row's cost of targets is."""
+  if unknown := sorted(set(target_sets) - set(columns)):
+    raise gin_files.ConfigError(
+        f"equal_flops.target_sets has {', '.join(map(repr, unknown))}; allowed are "
+        f"{', '.join(map(repr, columns))}. Correct the names, or bind target_sets = {{}}.")
+  if target_sets and (missing := [row for row in rows if row not in costs]):
+    raise gin_files.ConfigError(
+        f"equal_flops.target_sets is set, but flops_of_targets has no {', '.join(missing)}. Bind "
+        "the FLOPs of each row's targets (`suite run --dry_run` counts FLOPs).")
