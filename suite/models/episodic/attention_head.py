@@ -68,6 +68,11 @@ class AttentionHead:
     """Returns the codes unchanged."""
     return tf.cast(images, self.dtype)
 
+  def observe(self, weights: Weights, images: tf.Tensor, **_: bool) -> tf.Tensor:
+    """Returns the images: passes over them share nothing."""
+    del weights
+    return images
+
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
     """Computes logits [B, K] of codes [B, P, P, C].

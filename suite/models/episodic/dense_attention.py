@@ -28,6 +28,7 @@ from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
 from suite.models.episodic import norm_of_parts
+from suite.models.episodic import patch_norm
 
 
 class Stage:
@@ -151,7 +152,11 @@ class DenseAttention:
 
   def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
     """The pass of `features`, which stops at each norm."""
-    x = kinks.rectify((yield precision.conv2d(images, weights["stem/kernel"])))
+    if patch_norm.folds(images, weights["stem/kernel"]):
+      values, offset = yield patch_norm.Convolution(images, weights["stem/kernel"])
+      x = kinks.rectify(values + offset)
+    else:
+      x = kinks.rectify((yield precision.conv2d(images, weights["stem/kernel"])))
     for transition, blocks, _ in self._plan():
       maps = Stage(x)
       for block, _ in blocks:

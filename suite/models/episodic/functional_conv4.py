@@ -5,10 +5,11 @@ A block is a 3x3 convolution, batch norm, LeakyReLU and 2x2 max pooling (MAML++,
 2019); a linear layer follows. The scales and offsets of the norms are not among the weights: an
 inner loop adapts the weights and takes another row of scales and offsets at each of its steps.
 
-Two details differ from the usual formulation, with the same result:
+Three details differ from the usual formulation, with the same result:
   * Pooling comes before the LeakyReLU, which is increasing, so both orders take the same maximum.
   * A convolution's bias is stored but not added: batch norm would subtract it again. Its gradient
     is exactly 0, as adding it would give up to rounding.
+  * The first block's norm is folded into its kernel where images have one channel (`patch_norm`).
 
 B images, S = H = W their size, C channels, F filters, K classes, N blocks.
 """
@@ -18,16 +19,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 import tensorflow as tf
 
 from suite.models import precision
 from suite.models.episodic import kinks
+from suite.models.episodic import patch_norm
 from suite.models.episodic import twice_norm
 
 Weights = dict[str, tf.Tensor]
+
+
+class Observed(NamedTuple):
+  """Images, and what passes over them share.
+
+  Attributes:
+    images: prepared, [B, H, W, C].
+    patches: the moments of their patches, where `patch_norm.folds`; None if they are not known.
+    twice: whether second derivatives of the passes will be asked for, see `kinks.max_pool`.
+  """
+
+  images: tf.Tensor
+  patches: patch_norm.Patches | None = None
+  twice: bool = True
+
+
+Images = Union[tf.Tensor, Observed]
 
 
 class Norms(NamedTuple):
@@ -76,55 +95,82 @@ def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
   return rng.uniform(-limit, limit, shape)
 
 
-def apply(weights: Weights, norms_row: Norms, images: tf.Tensor,
+def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
+            as_batch: bool = True) -> Observed:
+  """Returns prepared images as the functions below take them, for several passes over them.
+
+  Args:
+    weights: by the names of `initial`.
+    images: prepared images.
+    twice: whether second derivatives will be asked for.
+    as_batch: whether they are normalized as one batch, not by given statistics.
+  """
+  folds = as_batch and patch_norm.folds(images, weights["block1/kernel"])
+  return Observed(images, patch_norm.observe(images) if folds else None, twice)
+
+
+def apply(weights: Weights, norms_row: Norms, images: Images,
           statistics: Statistics | None = None) -> tf.Tensor:
   """Computes logits [B, K] of images [B, H, W, C], floats of the weights' type.
 
   Args:
     weights: by the names of `initial`.
     norms_row: scales and offsets, [N, F] each.
-    images: prepared images.
+    images: prepared images, or what `observe` made of them.
     statistics: moments to normalize with; None: those of the images, as one batch.
   """
   return _head(weights, features(weights, norms_row, images, statistics))
 
 
-def features(weights: Weights, norms_row: Norms, images: tf.Tensor,
+def features(weights: Weights, norms_row: Norms, images: Images,
              statistics: Statistics | None = None) -> tf.Tensor:
   """Computes what the last layer takes, [B, D]; arguments as of `apply`."""
+  def moments(measured: Callable[[], tuple[tf.Tensor, tf.Tensor]]) -> tuple[tf.Tensor, tf.Tensor]:
+    return measured() if statistics is None else (statistics.mean[0], statistics.variance[0])
+
   def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if statistics is None:
       return twice_norm.batch_norm(x, scale, offset)
     return twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
 
-  return _features(weights, images, normalize)
+  return _features(weights, norms_row, images, normalize, moments)
 
 
-def measure(weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
+def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
   """Moments with which `apply` normalizes these images [B, H, W, C] as one batch.
 
   They are computed without the fused kernel, which has no gradient for the moments it returns.
   """
-  means, variances = [], []
+  every = []
+
+  def moments(measured: Callable[[], tuple[tf.Tensor, tf.Tensor]]) -> tuple[tf.Tensor, tf.Tensor]:
+    every.append(measured())
+    return every[-1]
 
   def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
-    mean, variance = twice_norm.moments(x)
-    means.append(mean)
-    variances.append(variance)
+    mean, variance = moments(lambda: twice_norm.moments(x))
     return twice_norm.affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
 
-  _features(weights, images, normalize)
-  return Statistics(tf.stack(means), tf.stack(variances))
+  _features(weights, norms_row, images, normalize, moments)
+  return Statistics(*map(tf.stack, zip(*every)))
 
 
-def _features(weights: Weights, images: tf.Tensor,
-              normalize: Callable[[tf.Tensor, int], tf.Tensor]) -> tf.Tensor:
-  """[B, H, W, C] -> [B, D]."""
-  x, block = images, 0
+def _features(weights: Weights, norms_row: Norms, images: Images,
+              normalize: Callable[[tf.Tensor, int], tf.Tensor],
+              moments: Callable[..., tuple[tf.Tensor, tf.Tensor]]) -> tf.Tensor:
+  """[B, H, W, C] -> [B, D]; `moments` takes a function that measures those of the first block."""
+  seen = images if isinstance(images, Observed) else Observed(images)
+  kernel, x, block = weights["block1/kernel"], seen.images, 0
+  if patch_norm.folds(x, kernel):
+    values, offset = patch_norm.normalized(
+        x, kernel, *moments(lambda: patch_norm.moments(seen.patches or patch_norm.observe(x),
+                                                       kernel)),
+        norms_row.scale[0], norms_row.offset[0])
+    x, block = kinks.rectify(kinks.max_pool(values, twice=seen.twice) + offset), 1
   while f"block{block + 1}/kernel" in weights:
     x = precision.conv2d(x, weights[f"block{block + 1}/kernel"])
-    x = kinks.rectify(kinks.max_pool(normalize(x, block)))
+    x = kinks.rectify(kinks.max_pool(normalize(x, block), twice=seen.twice))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
 
@@ -170,9 +216,13 @@ class Conv4:
     """Converts pixels 0..255 of any type to the input of `apply`."""
     return scaled(images, self.pixel_range, self.dtype)
 
-  def apply(self, weights: Weights, norms_row: Norms, images: tf.Tensor,
+  def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
+              as_batch: bool = True) -> Observed:
+    return observe(weights, images, twice=twice, as_batch=as_batch)
+
+  def apply(self, weights: Weights, norms_row: Norms, images: Images,
             statistics: Statistics | None = None) -> tf.Tensor:
     return apply(weights, norms_row, images, statistics)
 
-  def measure(self, weights: Weights, norms_row: Norms, images: tf.Tensor) -> Statistics:
+  def measure(self, weights: Weights, norms_row: Norms, images: Images) -> Statistics:
     return measure(weights, norms_row, images)

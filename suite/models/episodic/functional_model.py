@@ -101,6 +101,11 @@ class FunctionalModel:
     return self._cast(
         self._made()(weights, images, lambda _, x, epsilon: normalize(x, epsilon)))
 
+  def observe(self, weights: Weights, images: tf.Tensor, **_: bool) -> tf.Tensor:
+    """Returns the images: passes over them share nothing."""
+    del weights
+    return images
+
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
     """Logits [B, K] of prepared images; arguments as of `functional_conv4.apply`, norms [1, F]."""

@@ -61,7 +61,13 @@ class GroupedConv4:
     """Returns labels [E, ...] of episodes as [..., E]."""
     return tf.transpose(labels, [*range(1, len(labels.shape)), 0])
 
-  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+  def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
+              as_batch: bool = True) -> functional_conv4.Observed:
+    """Returns images [B, H, W, E * C] for several passes over them."""
+    return functional_conv4.observe(weights, images, twice=twice, as_batch=as_batch)
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms,
+            images: functional_conv4.Images,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
     """Computes logits [B, E, K] of images [B, H, W, E * C]."""
     features = functional_conv4.features(weights, norms_row, images, statistics)
@@ -73,8 +79,8 @@ class GroupedConv4:
     logits = tf.matmul(tf.reshape(by_episode, [groups, size, kernel.shape[0]]), kernels)
     return tf.transpose(logits, [1, 0, 2]) + tf.reshape(weights["head/bias"], [groups, -1])
 
-  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
-              ) -> functional_conv4.Statistics:
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms,
+              images: functional_conv4.Images) -> functional_conv4.Statistics:
     """Computes the statistics [N, E * F] of the episodes' images, each by itself."""
     return functional_conv4.measure(weights, norms_row, images)
 

@@ -16,19 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.models import norms
+from suite.models.episodic import patch_norm
 from suite.models.episodic import twice_norm
 
 SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
 
 # A pass of a net over images: it yields what goes into each norm, is sent what comes out, and
-# returns the features.
-Pass = Generator[tf.Tensor, tf.Tensor, tf.Tensor]
+# returns the features. Where `patch_norm.folds`, it yields the convolution that goes into the norm,
+# and is sent a `patch_norm.Shifted`.
+Asked = Union[tf.Tensor, patch_norm.Convolution]
+Given = Union[tf.Tensor, patch_norm.Shifted]
+Pass = Generator[Asked, Given, tf.Tensor]
 
 
 def split(images: tf.Tensor, parts: int) -> list[tf.Tensor]:
@@ -44,14 +48,21 @@ def split(images: tf.Tensor, parts: int) -> list[tf.Tensor]:
 
 
 def finish(steps: Pass, normalize: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
-  """Returns the features of one pass, with `normalize` for its norms in turn."""
-  return finish_together([steps], lambda xs: [normalize(xs[0])])[0]
+  """Returns the features of one pass, with `normalize` of tensors for its norms in turn."""
+  def of_one(xs: list[Asked]) -> list[Given]:
+    x, = xs
+    if not isinstance(x, patch_norm.Convolution):
+      return [normalize(x)]
+    y = normalize(x.result())
+    return [patch_norm.Shifted(y, tf.zeros(y.shape[-1:], y.dtype))]
+
+  return finish_together([steps], of_one)[0]
 
 
 def finish_together(passes: Sequence[Pass],
-                    normalize: Callable[[list[tf.Tensor]], Sequence[tf.Tensor]]) -> list[tf.Tensor]:
+                    normalize: Callable[[list[Any]], Sequence[Given]]) -> list[tf.Tensor]:
   """Returns the features of P passes of one net, whose norms `normalize` computes together."""
-  given: Sequence[tf.Tensor | None] = [None] * len(passes)
+  given: Sequence[Given | None] = [None] * len(passes)
   while True:
     asked, done = [], []
     for steps, y in zip(passes, given):

@@ -20,6 +20,7 @@ from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
 from suite.models.episodic import norm_of_parts
+from suite.models.episodic import patch_norm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +58,11 @@ class ProtoConv4:
 
   def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
     """The pass of `features`, which stops at each norm."""
-    x = images
-    for block in range(1, self.blocks + 1):
+    x, first, kernel = images, 1, weights["block1/kernel"]
+    if not self.norm_last and patch_norm.folds(images, kernel):
+      values, offset = yield patch_norm.Convolution(images, kernel)
+      x, first = kinks.rectify(kinks.max_pool(values, twice=False) + offset, leak=0.0), 2
+    for block in range(first, self.blocks + 1):
       x = precision.conv2d(x, weights[f"block{block}/kernel"])
       if self.norm_last:
         x = kinks.max_pool((yield kinks.rectify(x)), twice=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -32,11 +32,22 @@ class AdaptedForm(Protocol):
   def dtype(self) -> str:
     """The type of weights and images."""
 
-  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor,
+  def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
+              as_batch: bool = True) -> Any:
+    """Returns images [B, ...] as the functions below take them, for several passes over them.
+
+    Args:
+      weights: any of the task.
+      images: see above.
+      twice: whether second derivatives of the passes will be asked for.
+      as_batch: whether they are normalized as one batch, not by given statistics.
+    """
+
+  def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
     """Returns logits [B, W] of images [B, ...], normalized as a batch or by given statistics."""
 
-  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: tf.Tensor
+  def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any
               ) -> functional_conv4.Statistics:
     """Returns the statistics [N, F] with which `apply` normalizes these images as one batch."""
 
@@ -177,13 +188,14 @@ class InnerLoop:
     rates = tf.unstack(tf.gather(parameters.rates, rows), self.steps)
     norms = self._norms(parameters, rows)
     states = []
+    seen = net.observe(weights, images, twice=second_order)
     for j in range(self.steps):
-      gradients = _gradients(net, weights, norms[j], images, labels, self._names(weights))
+      gradients = _gradients(net, weights, norms[j], seen, labels, self._names(weights))
       if not second_order:
         gradients = {name: tf.stop_gradient(g) for name, g in gradients.items()}
       weights = stepped(weights, gradients, rates[j])
       step = _plus(first, j + 1)
-      sums = self._sums(net, parameters, state.sums, weights, step, images)
+      sums = self._sums(net, parameters, state.sums, weights, step, seen)
       states.append(State(weights, step, sums))
     return states
 
@@ -213,7 +225,8 @@ class InnerLoop:
              images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of target images [B, H, W, C] as `net.prepare` returns them."""
     row = self.target_norms(parameters, state)
-    return net.apply(state.weights, row, images, self.statistics(state))
+    seen = net.observe(state.weights, images, twice=False, as_batch=self.transductive)
+    return net.apply(state.weights, row, seen, self.statistics(state))
 
   def target_norms(self, parameters: Parameters, state: State) -> functional_conv4.Norms:
     """Returns scales and offsets for targets, [N, F] each."""
@@ -244,7 +257,7 @@ class InnerLoop:
     return tf.minimum(step, self.num_norm_rows - 1)
 
   def _sums(self, net: AdaptedForm, parameters: Parameters,
-            before: tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: tf.Tensor
+            before: tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: Any
             ) -> tuple[tf.Tensor, ...]:
     """Returns `before` plus the statistics of a support set in the net that answers targets."""
     if self.transductive:
@@ -282,7 +295,7 @@ class InnerLoop:
       return tf.identity(step)
 
 
-def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: tf.Tensor,
+def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: Any,
                labels: tf.Tensor, names: Sequence[str]) -> Weights:
   """Returns the gradients of a support set's mean cross-entropy, of the weights of these names."""
   wanted = {name: weights[name] for name in names}
