@@ -152,7 +152,7 @@ class DenseAttention:
 
   def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
     """The pass of `features`, which stops at each norm."""
-    if patch_norm.folds(images, weights["stem/kernel"]):
+    if patch_norm.folds(weights["stem/kernel"]):
       values, offset = yield patch_norm.Convolution(images, weights["stem/kernel"])
       x = kinks.rectify(values + offset)
     else:

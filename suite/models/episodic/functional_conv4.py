@@ -105,7 +105,7 @@ def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
     twice: whether second derivatives will be asked for.
     as_batch: whether they are normalized as one batch, not by given statistics.
   """
-  folds = as_batch and patch_norm.folds(images, weights["block1/kernel"])
+  folds = as_batch and patch_norm.folds(weights["block1/kernel"])
   return Observed(images, patch_norm.observe(images) if folds else None, twice)
 
 
@@ -162,7 +162,7 @@ def _features(weights: Weights, norms_row: Norms, images: Images,
   """[B, H, W, C] -> [B, D]; `moments` takes a function that measures those of the first block."""
   seen = images if isinstance(images, Observed) else Observed(images)
   kernel, x, block = weights["block1/kernel"], seen.images, 0
-  if patch_norm.folds(x, kernel):
+  if patch_norm.folds(kernel):
     values, offset = patch_norm.normalized(
         x, kernel, *moments(lambda: patch_norm.moments(seen.patches or patch_norm.observe(x),
                                                        kernel)),

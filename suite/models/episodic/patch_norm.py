@@ -61,17 +61,12 @@ class Shifted(NamedTuple):
   offset: tf.Tensor
 
 
-def folds(images: tf.Tensor, kernel: tf.Tensor) -> bool:
-  """Whether the norm of a convolution is folded: one channel, and products that are not rounded.
+def folds(kernel: tf.Tensor) -> bool:
+  """Whether the norm of a convolution by a kernel [h, w, C / G, F] is folded: 3x3, of one channel.
 
   Moments of patches of more channels cost more than they save.
-
-  Args:
-    images: [B, H, W, C].
-    kernel: [h, w, C / G, F].
   """
-  exact = images.dtype == tf.float64 or precision.of_products() == precision.FLOAT32
-  return exact and tuple(kernel.shape[:3]) == (3, 3, 1)
+  return tuple(kernel.shape[:3]) == (3, 3, 1)
 
 
 def observe(images: tf.Tensor) -> Patches:

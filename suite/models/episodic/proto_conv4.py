@@ -59,7 +59,7 @@ class ProtoConv4:
   def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
     """The pass of `features`, which stops at each norm."""
     x, first, kernel = images, 1, weights["block1/kernel"]
-    if not self.norm_last and patch_norm.folds(images, kernel):
+    if not self.norm_last and patch_norm.folds(kernel):
       values, offset = yield patch_norm.Convolution(images, kernel)
       x, first = kinks.rectify(kinks.max_pool(values, twice=False) + offset, leak=0.0), 2
     for block in range(first, self.blocks + 1):

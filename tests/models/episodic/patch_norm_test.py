@@ -110,12 +110,18 @@ def test_a_plain_norm_gives_the_same_features():
   np.testing.assert_allclose(folded, net.features(weights, images, normalize), rtol=1e-9)
 
 
-def test_more_channels_other_kernels_and_rounded_products_are_not_folded():
-  image = tf.zeros([2, 8, 8, 1])
-  assert patch_norm.folds(image, tf.zeros([3, 3, 1, 4]))
-  assert patch_norm.folds(tf.zeros([2, 8, 8, 3]), tf.zeros([3, 3, 1, 12]))  # Three groups.
-  assert not patch_norm.folds(tf.zeros([2, 8, 8, 3]), tf.zeros([3, 3, 3, 4]))
-  assert not patch_norm.folds(image, tf.zeros([5, 5, 1, 4]))
+def test_more_channels_and_other_kernels_are_not_folded():
+  assert patch_norm.folds(tf.zeros([3, 3, 1, 4]))
+  assert not patch_norm.folds(tf.zeros([3, 3, 3, 4]))
+  assert not patch_norm.folds(tf.zeros([5, 5, 1, 4]))
+
+
+def test_in_bfloat16_normalized_values_are_off_by_its_rounding_only():
+  kernel, ones, zeros = _random(1, 3, 3, 1, 6), tf.ones([6]), tf.zeros([6])
+  exact = _outer(_drawing(28, tf.float64), kernel, *(
+      tf.cast(t, tf.float64) for t in (ones, zeros)), False)
   with precision.used("bfloat16"):
-    assert not patch_norm.folds(image, tf.zeros([3, 3, 1, 4]))
-    assert patch_norm.folds(tf.cast(image, tf.float64), tf.zeros([3, 3, 1, 4], tf.float64))
+    found = _outer(_drawing(28, tf.float32), tf.cast(kernel, tf.float32), ones, zeros, True)
+  assert found.dtype == tf.float32
+  difference = np.abs(found.numpy() - exact.numpy())
+  assert 1e-4 < difference.max() < 0.03 * np.abs(exact.numpy()).max()
