@@ -10,13 +10,20 @@ venv_install "[dev]"
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-2}"
 # Compiled tests are kept in __pycache__: each worker would compile 400 files in every run.
 unset PYTHONDONTWRITEBYTECODE
-# Paths among the arguments are meant from the caller's folder or from the checkout.
+# Paths among the arguments are meant from the caller's folder or from the checkout; without one, all tests run.
 arguments=()
 all=yes
 for argument in "$@"; do
   case "$argument" in
     -*) ;;
-    *) all=no; if [ ! -e "$ROOT/${argument%%::*}" ] && [ -e "$here/${argument%%::*}" ]; then argument="$here/$argument"; fi ;;
+    *)
+      if [ -e "$ROOT/${argument%%::*}" ]; then
+        all=no
+      elif [ -e "$here/${argument%%::*}" ]; then
+        all=no
+        argument="$here/$argument"
+      fi
+      ;;
   esac
   arguments+=("$argument")
 done
