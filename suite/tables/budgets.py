@@ -45,15 +45,15 @@ def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
       there are `target_sets`.
     target_sets: column -> its number of target sets, if that is not NUM_SUPPORT_SETS.
   """
-  target_sets = target_sets or {}
-  _check_target_sets(target_sets, columns, flops_per_set, flops_of_targets or {})
+  target_sets, flops_of_targets = target_sets or {}, flops_of_targets or {}
+  _check_target_sets(target_sets, columns, flops_per_set, flops_of_targets)
   found = {}
   for row, cost in flops_per_set.items():
     for column, bindings in columns.items():
       sets = bindings["NUM_SUPPORT_SETS"]
       update = cost * sets
       if column in target_sets:
-        update -= (flops_of_targets or {})[row] * (sets - target_sets[column])
+        update -= flops_of_targets[row] * (sets - target_sets[column])
       updates = int(flops / (parts * update))
       if updates < 1:
         raise gin_files.ConfigError(

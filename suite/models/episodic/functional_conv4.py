@@ -163,10 +163,10 @@ def _features(weights: Weights, norms_row: Norms, images: Images,
   seen = images if isinstance(images, Observed) else Observed(images)
   kernel, x, block = weights["block1/kernel"], seen.images, 0
   if patch_norm.folds(kernel):
+    mean, variance = moments(
+        lambda: patch_norm.moments(seen.patches or patch_norm.observe(seen.images), kernel))
     values, offset = patch_norm.normalized(
-        x, kernel, *moments(lambda: patch_norm.moments(seen.patches or patch_norm.observe(x),
-                                                       kernel)),
-        norms_row.scale[0], norms_row.offset[0])
+        x, kernel, mean, variance, norms_row.scale[0], norms_row.offset[0])
     x, block = kinks.rectify(kinks.max_pool(values, twice=seen.twice) + offset), 1
   while f"block{block + 1}/kernel" in weights:
     x = precision.conv2d(x, weights[f"block{block + 1}/kernel"])

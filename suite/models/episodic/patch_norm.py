@@ -19,7 +19,6 @@ B images, H x W positions, F filters; G groups of a grouped convolution, each of
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -47,7 +46,7 @@ class Convolution(NamedTuple):
   kernel: tf.Tensor
 
   def result(self) -> tf.Tensor:
-    """What it yields, [B, H, W, F]."""
+    """Returns the convolved images, [B, H, W, F]."""
     return precision.conv2d(self.images, self.kernel)
 
 
@@ -105,18 +104,7 @@ def with_moments(parts: Sequence[Convolution], scale: tf.Tensor, offset: tf.Tens
   """
   if scale.dtype == tf.float32:
     epsilon = max(epsilon, norms.EPSILON)  # As `twice_norm`.
-  mean, variance = moments(_together([part.images for part in parts]), parts[0].kernel)
+  patches = observe(tf.concat([part.images for part in parts], 0))  # Small beside the output.
+  mean, variance = moments(patches, parts[0].kernel)
   shifted = [normalized(*part, mean, variance, scale, offset, epsilon) for part in parts]
   return shifted, tf.stop_gradient(mean), tf.stop_gradient(variance)
-
-
-def _together(parts: Sequence[tf.Tensor]) -> Patches:
-  """The moments of the patches of all parts."""
-  counts = [math.prod(images.shape[:3]) for images in parts]
-  shares = [count / sum(counts) for count in counts]
-  seen = [observe(images) for images in parts]
-  mean = tf.add_n([share * one.mean for share, one in zip(shares, seen)])
-  apart = [one.mean - mean for one in seen]
-  return Patches(mean, tf.add_n([
-      share * (one.covariance + d[:, :, None] * d[:, None])
-      for share, one, d in zip(shares, seen, apart)]))

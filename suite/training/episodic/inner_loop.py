@@ -45,7 +45,7 @@ class AdaptedForm(Protocol):
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any,
             statistics: functional_conv4.Statistics | None = None) -> tf.Tensor:
-    """Returns logits [B, W] of images [B, ...], normalized as a batch or by given statistics."""
+    """Returns logits [B, W] of images, observed or not, as one batch or by given statistics."""
 
   def measure(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any
               ) -> functional_conv4.Statistics:
