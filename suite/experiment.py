@@ -179,6 +179,8 @@ def _check_numbers(seed: int, op_threads: Optional[int]) -> None:
 def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
   """The threads of an op: those the run began with, else those asked for."""
   number = stored.get("arithmetic", {}).get("op_threads", asked)
+  if asked is None and number == arithmetic.of_this_process().op_threads:
+    return  # Nothing was limited when it began: NumPy's threads stay as the environment has them.
   if number is not None and not arithmetic.limit_op_threads(number):
     logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
                  number)

@@ -209,11 +209,13 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
   path = pathlib.Path("w/environment.json")
   stored = json.loads(path.read_text())
   assert stored["arithmetic"] == dataclasses.asdict(arithmetic.of_this_process())
+  asked = []
+  monkeypatch.setattr(arithmetic, "limit_op_threads", asked.append)  # None: it has started.
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert not asked  # As many as TensorFlow takes by itself.
   more = stored["arithmetic"]["op_threads"] + 1
   stored["arithmetic"]["op_threads"] = more
   path.write_text(json.dumps(stored))
-  asked = []
-  monkeypatch.setattr(arithmetic, "limit_op_threads", asked.append)  # None: it has started.
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0  # It has finished, and only reports.
   assert "ada" in capsys.readouterr().out and asked == [more]
   pathlib.Path("w/bob/summary.json").unlink()
