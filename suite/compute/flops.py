@@ -21,7 +21,11 @@ with a full `tf.TensorSpec`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+import types
+
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import cost as cost_lib
@@ -35,8 +39,14 @@ ZERO = cost_lib.ZERO
 _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 
 
-def count(concrete_function) -> Cost:
-  """Cost of one call of a concrete function (`tf.function(f).get_concrete_function(...)`)."""
+def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({})) -> Cost:
+  """Cost of one call of a concrete function (`tf.function(f).get_concrete_function(...)`).
+
+  Args:
+    concrete_function: see above.
+    given: values of arguments [] that a cost depends on, by their names, such as the number of
+      trips of a loop.
+  """
   graph = getattr(concrete_function, "graph", None)
   if not isinstance(graph, tf.Graph) or not hasattr(graph, "outputs"):
     raise TypeError(
@@ -44,6 +54,8 @@ def count(concrete_function) -> Cost:
         "get_concrete_function(...) on the tf.function with the specs of its arguments."
     )
   fixed = _fixed_captures(graph)
+  fixed.update({id(t): graph_values.plain(np.asarray(given[t.op.name]))
+                for t in graph.inputs if t.op.name in given})
   arguments = [graph_frame.Argument(t.shape, fixed.get(id(t)), t) for t in graph.inputs]
   cost = graph_walk.Walk().call(graph, arguments, frozenset(range(len(graph.outputs)))).cost
   cost = Cost(cost.flops, cost.macs, _first_of_each(cost.uncounted))

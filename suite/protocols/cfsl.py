@@ -20,7 +20,7 @@ import copy
 import dataclasses
 import math
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -43,12 +43,13 @@ from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
+from suite.training.episodic import many_updates
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
 _MODEL = "meta-model"
 _NO_METRICS = own_metrics.OwnMetrics()
-_LOSSES_AT_ONCE = 20  # Updates between two readings of their losses.
+_LOSSES_AT_ONCE = 20  # Updates between two reports of the loss.
 
 
 def run(
@@ -169,18 +170,17 @@ class _Feed(NamedTuple):
   on_device: bool = False
 
   def updates(self, graphs: episode_graphs.Graphs, distribution: distribution_lib.Distribution
-              ) -> Callable[[], tf.Tensor]:
-    """Returns a function that does the next update and returns its loss."""
+              ) -> many_updates.ManyUpdates:
+    """Returns the updates by these episodes."""
     if not self.on_device:
-      batches = iter(self.batches(distribution))
-      return lambda: graphs.update(next(batches))
+      return many_updates.ManyUpdates(graphs.updates, iter(self.batches(distribution)))
     with tf.device(distribution.devices[0]):
       images = tf.identity(self.episodes.images)
-    update = graphs.update_of(lambda chosen: episode_questions.prepared_episode(
+    updates = graphs.updates_of(lambda chosen: episode_questions.prepared_episode(
         self.episodes.gather(chosen, images), self.transform))
     places = iter(distribution.dataset(lambda **shard: self.episodes.place_batches(
         self.size, first_index=self.first, **shard).prefetch(tf.data.AUTOTUNE)))
-    return lambda: update(next(places))
+    return many_updates.ManyUpdates(updates, places)
 
   def batches(self, distribution: distribution_lib.Distribution) -> Any:
     """Endless batches; each holds the episodes of an update, or a replica's share of them."""
@@ -213,7 +213,7 @@ def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
   if counter is not None:
     counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
     graphs = episode_graphs.Graphs(counter, task.num_classes, batching=graphs.batching)
-  return graphs.cost(graphs.update, feed.spec())
+  return graphs.update_cost(feed.spec())
 
 
 def meta_train(
@@ -224,12 +224,10 @@ def meta_train(
   began = time.monotonic()
 
   def make(num: int) -> float:
-    update = feed.updates(graphs, context.distribution)
+    updates = feed.updates(graphs, context.distribution)
     losses: List[float] = []
     while len(losses) < num:
-      # Reading a loss waits for its update, so on a GPU nothing else would be prepared meanwhile.
-      unread = [update() for _ in range(min(_LOSSES_AT_ONCE, num - len(losses)))]
-      for loss in map(float, unread):
+      for loss in map(float, updates.take(min(_LOSSES_AT_ONCE, num - len(losses)))):
         losses.append(loss)
         if not math.isfinite(loss):
           raise FloatingPointError(

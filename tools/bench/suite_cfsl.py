@@ -43,10 +43,12 @@ from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
 from suite.training.episodic import inner_loop
+from suite.training.episodic import many_updates
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
 
 PARTS = 2  # As the run files have it.
+_UPDATES = 8  # Of one task and set, in a step of training.
 
 
 def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:
@@ -124,11 +126,12 @@ def episodes(case: cfsl_cases.Case) -> cfsl_cases.Step:
 
 def train(case: cfsl_cases.Case) -> cfsl_cases.Step:
   graphs = episode_graphs.Graphs(begun(case, context()), case.num_labels)
-  batches = iter(source(case).batches(case.num_tasks))
+  updates = many_updates.ManyUpdates(
+      graphs.updates, iter(source(case).batches(case.num_tasks)))
+  number = max(1, _UPDATES // (case.num_tasks * case.num_sets))
 
   def step() -> int:
-    float(graphs.update(next(batches)))
-    return case.num_tasks
+    return len(updates.take(number)) * case.num_tasks
 
   return step
 

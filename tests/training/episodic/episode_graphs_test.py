@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.data.episodes import episodes
 from suite.training.episodic import episode_graphs
 
@@ -90,3 +91,37 @@ def test_answers_are_those_of_the_sets_one_by_one(sets):
 def test_the_model_is_all_but_the_optimizer():
   learner = Scale()
   assert [v.shape.rank for v in episode_graphs.Graphs(learner, 2).model] == [2, 1, 1, 0, 0]
+
+
+def _endless(size=2):
+  """Batches of `_batch`'s shapes that differ from each other."""
+  def numbered(i):
+    return episodes.Episode(*(part * tf.cast(i + 1, part.dtype) for part in _batch(size)))
+
+  return tf.data.Dataset.range(100).map(numbered)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_many_updates_in_a_call_are_the_same_as_single_ones(size):
+  found = []
+  for calls in ([], [1, 4], [5], [2, 1, 2]):
+    learner, batches = Scale(), iter(_endless(size))
+    graphs = episode_graphs.Graphs(learner, 2)
+    if calls:
+      losses = np.concatenate([graphs.updates(batches, tf.constant(n)) for n in calls])
+    else:
+      losses = np.array([graphs.update(next(batches)) for _ in range(5)])
+    found.append([losses, *(v.numpy() for v in learner.variables)])
+  assert len(set(found[0][0])) == 5
+  for others in found[1:]:
+    for a, b in zip(found[0], others):
+      np.testing.assert_array_equal(a, b)
+
+
+def test_many_updates_have_the_cost_of_their_number():
+  graphs, spec = episode_graphs.Graphs(Scale(), 2), _endless().element_spec
+  one = graphs.update_cost(spec)
+  assert one == graphs.cost(graphs.update, spec) and one.flops > 0
+  three = flops.count(graphs.updates.get_concrete_function(
+      tf.data.IteratorSpec(spec), tf.TensorSpec([], tf.int32)), {"number": 3})
+  assert three == one * 3
