@@ -142,7 +142,7 @@ class EmbeddedMaml(tf.Module):
     if self._joint_norms:
       flat = tf.reshape(support_images, [num_sets * size, *support_images.shape[2:]])
       codes, seen = self._embedding.train(tf.concat([flat, images], axis=0))
-      support, targets = codes[:num_sets * size], codes[num_sets * size:]
+      support, targets = tf.split(codes, [num_sets * size, images.shape[0]])
       return tf.reshape(support, [num_sets, size, *codes.shape[1:]]), targets, seen
     sets = [self._embedding.train(support_images[s]) for s in range(num_sets)]
     targets, seen = self._embedding.train(images)

@@ -32,6 +32,7 @@ class Maml(tf.Module):
     transform: image preparation; its `size` is H = W.
     channels: C of the prepared images.
     training: how the variables are meta-trained; None: they are not (Init + Tune).
+    parts: into how many parts the targets of a task are split in training, see `AdaptedNet`.
 
   Attributes:
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
@@ -39,10 +40,10 @@ class Maml(tf.Module):
 
   def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
                transform: transform_lib.Transform, channels: int = 3,
-               training: meta_schedules.MetaTraining | None = None):
+               training: meta_schedules.MetaTraining | None = None, parts: int = 1):
     super().__init__()
     self.transform, self._channels = transform, channels
-    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="Maml")
+    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="Maml", parts=parts)
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""

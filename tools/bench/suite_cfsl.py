@@ -62,7 +62,7 @@ def maml(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
       functional_conv4.Conv4(filters=cfsl_cases.MAML_FILTERS, pixel_range=(0.0, 1.0),
                              dtype=dtype),
       inner=inner(case), transform=image_ops.AsStored(case.size), channels=case.channels,
-      training=meta_schedules.MetaTraining())
+      training=meta_schedules.MetaTraining(), parts=PARTS)
 
 
 def proto(case: cfsl_cases.Case, dtype: str = "float32") -> Any:

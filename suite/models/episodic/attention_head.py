@@ -68,7 +68,7 @@ class AttentionHead:
     """Returns the codes unchanged."""
     return tf.cast(images, self.dtype)
 
-  def observe(self, weights: Weights, images: tf.Tensor, **_: bool) -> tf.Tensor:
+  def observe(self, weights: Weights, images: tf.Tensor, **_: int) -> tf.Tensor:
     """Returns the images: passes over them share nothing."""
     del weights
     return images

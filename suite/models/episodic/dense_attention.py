@@ -10,7 +10,8 @@ Large maps are neither multiplied by their gates nor concatenated:
   * The channels of a stage remain in the parts in which they were computed. A gated mean is the
     gate times the mean, so all gates follow from the means of the parts.
   * A 1x1 convolution of gated channels is a matrix product with each image's own gated kernel.
-  * Gates are applied after pooling, to a quarter of the pixels.
+  * Gates are applied after pooling, to a quarter of the pixels, and where S is even the means, too,
+    are those of the pooled maps.
 
 B images, S = H = W their size, C channels of the layer at hand, F filters.
 """
@@ -35,7 +36,8 @@ class Stage:
   """Feature maps of a stage: parts [B, S, S, C_p] and the gates [B, C] of all their channels."""
 
   def __init__(self, x: tf.Tensor):
-    self.parts, self.means = [x], _means(x)
+    self.parts, self._pooled = [x], [_pooled(x)]
+    self.means = _means(x, self._pooled[0])
     self.gates = tf.ones_like(self.means)
 
   def gate(self, kernel: tf.Tensor, bias: tf.Tensor) -> None:
@@ -54,15 +56,15 @@ class Stage:
 
   def add(self, x: tf.Tensor) -> None:
     """Adds channels [B, S, S, F], not gated yet."""
-    mean = _means(x)
     self.parts.append(x)
+    self._pooled.append(_pooled(x))
+    mean = _means(x, self._pooled[-1])
     self.means = tf.concat([self.means, mean], axis=1)
     self.gates = tf.concat([self.gates, tf.ones_like(mean)], axis=1)
 
   def pooled(self) -> tf.Tensor:
     """All gated channels, [B, S // 2, S // 2, C]."""
-    pooled = [tf.nn.avg_pool2d(x, 2, 2, "VALID") for x in self.parts]
-    return tf.concat(pooled, axis=-1) * self.gates[:, None, None]
+    return tf.concat(self._pooled, axis=-1) * self.gates[:, None, None]
 
 
 def gate(means: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
@@ -90,9 +92,15 @@ def _windows(length: int, size: int) -> np.ndarray:
   return windows
 
 
-def _means(x: tf.Tensor) -> tf.Tensor:
+def _pooled(x: tf.Tensor) -> tf.Tensor:
+  return tf.nn.avg_pool2d(x, 2, 2, "VALID")
+
+
+def _means(x: tf.Tensor, pooled: tf.Tensor) -> tf.Tensor:
+  """The means [B, C] of maps [B, H, W, C] with these pooled maps, which hold all of even sizes."""
+  whole = x if x.shape[1] % 2 or x.shape[2] % 2 else pooled
   # Rows first: in one go, equal numbers of flat regions are rounded the same way again and again.
-  return tf.reduce_mean(tf.reduce_mean(x, axis=2), axis=1)
+  return tf.reduce_mean(tf.reduce_mean(whole, axis=2), axis=1)
 
 
 @dataclasses.dataclass(frozen=True)

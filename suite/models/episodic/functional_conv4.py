@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import itertools
 import math
 from typing import Any, Callable, NamedTuple, Union
 
@@ -26,6 +27,7 @@ import tensorflow as tf
 
 from suite.models import precision
 from suite.models.episodic import kinks
+from suite.models.episodic import norm_of_parts
 from suite.models.episodic import patch_norm
 from suite.models.episodic import twice_norm
 
@@ -39,11 +41,14 @@ class Observed(NamedTuple):
     images: prepared, [B, H, W, C].
     patches: the moments of their patches, where `patch_norm.folds`; None if they are not known.
     twice: whether second derivatives of the passes will be asked for, see `kinks.max_pool`.
+    parts: into how many parts they are split, each computed by a core of its own, see
+      `norm_of_parts`.
   """
 
   images: tf.Tensor
   patches: patch_norm.Patches | None = None
   twice: bool = True
+  parts: int = 1
 
 
 Images = Union[tf.Tensor, Observed]
@@ -96,7 +101,7 @@ def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
-            as_batch: bool = True) -> Observed:
+            as_batch: bool = True, parts: int = 1) -> Observed:
   """Returns prepared images as the functions below take them, for several passes over them.
 
   Args:
@@ -104,9 +109,10 @@ def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
     images: prepared images.
     twice: whether second derivatives will be asked for.
     as_batch: whether they are normalized as one batch, not by given statistics.
+    parts: into how many parts they are split; they stay one batch.
   """
   folds = as_batch and patch_norm.folds(weights["block1/kernel"])
-  return Observed(images, patch_norm.observe(images) if folds else None, twice)
+  return Observed(images, patch_norm.observe(images) if folds else None, twice, parts)
 
 
 def apply(weights: Weights, norms_row: Norms, images: Images,
@@ -125,16 +131,22 @@ def apply(weights: Weights, norms_row: Norms, images: Images,
 def features(weights: Weights, norms_row: Norms, images: Images,
              statistics: Statistics | None = None) -> tf.Tensor:
   """Computes what the last layer takes, [B, D]; arguments as of `apply`."""
-  def moments(measured: Callable[[], tuple[tf.Tensor, tf.Tensor]]) -> tuple[tf.Tensor, tf.Tensor]:
-    return measured() if statistics is None else (statistics.mean[0], statistics.variance[0])
+  seen = _observed(images)
 
-  def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
+  def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
-    if statistics is None:
-      return twice_norm.batch_norm(x, scale, offset)
-    return twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale, offset)
+    if isinstance(xs[0], patch_norm.Convolution):
+      moments = (_patch_moments(seen, xs[0].kernel) if statistics is None
+                 else (statistics.mean[block], statistics.variance[block]))
+      return [patch_norm.normalized(*x, *moments, scale, offset) for x in xs]
+    if statistics is not None:
+      return [twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale,
+                                offset) for x in xs]
+    if len(xs) == 1:
+      return [twice_norm.batch_norm(xs[0], scale, offset)]
+    return norm_of_parts.with_moments(xs, scale, offset)[0]
 
-  return _features(weights, norms_row, images, normalize, moments)
+  return _features(weights, seen, normalize)
 
 
 def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
@@ -142,35 +154,50 @@ def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
 
   They are computed without the fused kernel, which has no gradient for the moments it returns.
   """
-  every = []
+  every, seen = [], _observed(images)
 
-  def moments(measured: Callable[[], tuple[tf.Tensor, tf.Tensor]]) -> tuple[tf.Tensor, tf.Tensor]:
-    every.append(measured())
-    return every[-1]
+  def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
+    x, = xs
+    folded = isinstance(x, patch_norm.Convolution)
+    moments = _patch_moments(seen, x.kernel) if folded else twice_norm.moments(x)
+    every.append(moments)
+    scale, offset = norms_row.scale[block], norms_row.offset[block]
+    if folded:
+      return [patch_norm.normalized(*x, *moments, scale, offset)]
+    return [twice_norm.affine(x, *moments, scale, offset)]
 
-  def normalize(x: tf.Tensor, block: int) -> tf.Tensor:
-    mean, variance = moments(lambda: twice_norm.moments(x))
-    return twice_norm.affine(x, mean, variance, norms_row.scale[block], norms_row.offset[block])
-
-  _features(weights, norms_row, images, normalize, moments)
+  _features(weights, seen._replace(parts=1), normalize)
   return Statistics(*map(tf.stack, zip(*every)))
 
 
-def _features(weights: Weights, norms_row: Norms, images: Images,
-              normalize: Callable[[tf.Tensor, int], tf.Tensor],
-              moments: Callable[..., tuple[tf.Tensor, tf.Tensor]]) -> tf.Tensor:
-  """[B, H, W, C] -> [B, D]; `moments` takes a function that measures those of the first block."""
-  seen = images if isinstance(images, Observed) else Observed(images)
-  kernel, x, block = weights["block1/kernel"], seen.images, 0
+def _observed(images: Images) -> Observed:
+  return images if isinstance(images, Observed) else Observed(images)
+
+
+def _patch_moments(seen: Observed, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+  """Mean and variance [F] of the first convolution."""
+  return patch_norm.moments(seen.patches or patch_norm.observe(seen.images), kernel)
+
+
+def _features(weights: Weights, seen: Observed,
+              normalize: Callable[[list[Any], int], Sequence[norm_of_parts.Given]]) -> tf.Tensor:
+  """[B, H, W, C] -> [B, D]; normalize(parts, block) is the norm of a block."""
+  blocks = itertools.count()
+  passes = [_passing(weights, images, seen.twice)
+            for images in norm_of_parts.split(seen.images, seen.parts)]
+  every = norm_of_parts.finish_together(passes, lambda xs: normalize(xs, next(blocks)))
+  return every[0] if len(every) == 1 else tf.concat(every, 0)
+
+
+def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> norm_of_parts.Pass:
+  """The pass of images [B, H, W, C] to [B, D], which stops at each norm."""
+  kernel, x, block = weights["block1/kernel"], images, 1
   if patch_norm.folds(kernel):
-    mean, variance = moments(
-        lambda: patch_norm.moments(seen.patches or patch_norm.observe(seen.images), kernel))
-    values, offset = patch_norm.normalized(
-        x, kernel, mean, variance, norms_row.scale[0], norms_row.offset[0])
-    x, block = kinks.rectify(kinks.max_pool(values, twice=seen.twice) + offset), 1
-  while f"block{block + 1}/kernel" in weights:
-    x = precision.conv2d(x, weights[f"block{block + 1}/kernel"])
-    x = kinks.rectify(kinks.max_pool(normalize(x, block), twice=seen.twice))
+    values, offset = yield patch_norm.Convolution(images, kernel)
+    x, block = kinks.rectify(kinks.max_pool(values, twice=twice) + offset), 2
+  while f"block{block}/kernel" in weights:
+    x = yield precision.conv2d(x, weights[f"block{block}/kernel"])
+    x = kinks.rectify(kinks.max_pool(x, twice=twice))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
 
@@ -217,8 +244,8 @@ class Conv4:
     return scaled(images, self.pixel_range, self.dtype)
 
   def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
-              as_batch: bool = True) -> Observed:
-    return observe(weights, images, twice=twice, as_batch=as_batch)
+              as_batch: bool = True, parts: int = 1) -> Observed:
+    return observe(weights, images, twice=twice, as_batch=as_batch, parts=parts)
 
   def apply(self, weights: Weights, norms_row: Norms, images: Images,
             statistics: Statistics | None = None) -> tf.Tensor:

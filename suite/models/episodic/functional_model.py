@@ -101,7 +101,7 @@ class FunctionalModel:
     return self._cast(
         self._made()(weights, images, lambda _, x, epsilon: normalize(x, epsilon)))
 
-  def observe(self, weights: Weights, images: tf.Tensor, **_: bool) -> tf.Tensor:
+  def observe(self, weights: Weights, images: tf.Tensor, **_: int) -> tf.Tensor:
     """Returns the images: passes over them share nothing."""
     del weights
     return images

@@ -62,9 +62,9 @@ class GroupedConv4:
     return tf.transpose(labels, [*range(1, len(labels.shape)), 0])
 
   def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
-              as_batch: bool = True) -> functional_conv4.Observed:
+              as_batch: bool = True, parts: int = 1) -> functional_conv4.Observed:
     """Returns images [B, H, W, E * C] for several passes over them."""
-    return functional_conv4.observe(weights, images, twice=twice, as_batch=as_batch)
+    return functional_conv4.observe(weights, images, twice=twice, as_batch=as_batch, parts=parts)
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms,
             images: functional_conv4.Images,

@@ -25,6 +25,9 @@ class AdaptedNet(tf.Module):
     inner: the inner loop that adapts it.
     training: how the variables are trained; None: they are not.
     owner: the learner's class, for messages.
+    parts: into how many parts the targets of a task are split while the net is trained, each
+      computed by a core of its own; they stay one batch. It pays where tasks are trained one at a
+      time: the targets' pass is the longest one in which nothing else can be computed.
 
   Attributes:
     net, inner, training: as given.
@@ -32,8 +35,12 @@ class AdaptedNet(tf.Module):
   """
 
   def __init__(self, net: inner_loop.Net, inner: inner_loop.InnerLoop,
-               training: meta_schedules.MetaTraining | None, *, owner: str = "Maml"):
+               training: meta_schedules.MetaTraining | None, *, owner: str = "Maml",
+               parts: int = 1):
     super().__init__()
+    if parts < 1:
+      raise ValueError(f"{owner}.parts is {parts}; allowed is a number from 1 on.")
+    self._parts = parts
     self.net, self.inner, self.training, self._owner = net, inner, training, owner
     self.weights: dict[str, tf.Variable] = {}
     self._channels = 0
@@ -113,9 +120,12 @@ class AdaptedNet(tf.Module):
       multi_step: whether the multi-step loss is returned.
       net: another form of the net, to which parameters, states and images belong; None: the net.
     """
+    # The passes of a multi-step loss run beside the steps that follow.
+    parts = 1 if multi_step or net is not None else self._parts
+
     def loss(state: inner_loop.State) -> tf.Tensor:
-      return inner_loop.cross_entropy(
-          labels, self.inner.logits(net or self.net, parameters, state, images))
+      return inner_loop.cross_entropy(labels, self.inner.logits(
+          net or self.net, parameters, state, images, parts=parts))
 
     if not multi_step:
       return loss(states[-1])

@@ -33,7 +33,7 @@ class AdaptedForm(Protocol):
     """The type of weights and images."""
 
   def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
-              as_batch: bool = True) -> Any:
+              as_batch: bool = True, parts: int = 1) -> Any:
     """Returns images [B, ...] as the functions below take them, for several passes over them.
 
     Args:
@@ -41,6 +41,7 @@ class AdaptedForm(Protocol):
       images: see above.
       twice: whether second derivatives of the passes will be asked for.
       as_batch: whether they are normalized as one batch, not by given statistics.
+      parts: into how many parts a net may split them, each computed by a core of its own.
     """
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any,
@@ -222,10 +223,11 @@ class InnerLoop:
     return learn(num_sets - 1, state)
 
   def logits(self, net: AdaptedForm, parameters: Parameters, state: State,
-             images: tf.Tensor) -> tf.Tensor:
+             images: tf.Tensor, *, parts: int = 1) -> tf.Tensor:
     """Returns logits [B, W] of target images [B, H, W, C] as `net.prepare` returns them."""
     row = self.target_norms(parameters, state)
-    seen = net.observe(state.weights, images, twice=False, as_batch=self.transductive)
+    seen = net.observe(
+        state.weights, images, twice=False, as_batch=self.transductive, parts=parts)
     return net.apply(state.weights, row, seen, self.statistics(state))
 
   def target_norms(self, parameters: Parameters, state: State) -> functional_conv4.Norms:
