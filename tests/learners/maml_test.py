@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Among others: the whole meta-gradient against finite differences in float64."""
 
+import sys
 import types
 
 import gin
@@ -15,19 +16,20 @@ from suite.configs import gin_parse
 from suite.contracts import tasks
 from suite.learners import maml
 from suite.models.episodic import functional_conv4
+from suite.models.episodic import norm_of_parts
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 
 WAY, SIZE, CHANNELS = 2, 4, 2
 
 
-def _learner(*, sets=2, seed=0, dtype="float64", training=None, trained=True, **inner):
+def _learner(*, sets=2, seed=0, dtype="float64", training=None, trained=True, parts=1, **inner):
   """2 blocks of 3 filters, 2 steps on each set at a rate that moves the answers."""
   learner = maml.Maml(
       functional_conv4.Conv4(filters=3, blocks=2, dtype=dtype),
       inner=inner_loop.InnerLoop(**{"steps": 2, "num_support_sets": sets, "rate": 0.3, **inner}),
       transform=types.SimpleNamespace(size=SIZE), channels=CHANNELS,
-      training=meta_schedules.MetaTraining(**(training or {})) if trained else None)
+      training=meta_schedules.MetaTraining(**(training or {})) if trained else None, parts=parts)
   context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(seed))
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, WAY * sets), context)
   rng = np.random.default_rng(seed)
@@ -95,6 +97,22 @@ def test_float32_has_the_same_meta_gradient():
   assert float(loss_32) == pytest.approx(float(loss), rel=1e-4)
   for a, b in zip(exact, fused):
     np.testing.assert_allclose(b, a, rtol=1e-2, atol=1e-4)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_targets_in_parts_have_the_same_meta_gradient(monkeypatch, channels):
+  monkeypatch.setattr(norm_of_parts, "SMALLEST", 4)
+  monkeypatch.setattr(sys.modules[__name__], "CHANNELS", channels)
+  split, parts = norm_of_parts.split, []
+  monkeypatch.setattr(norm_of_parts, "split", lambda images, number: parts.append(
+      found := split(images, number)) or found)
+  results = []
+  for number in (1, 2):
+    parts.clear()
+    results.append(_compiled(_learner(dtype="float32", parts=number))(_episode()))
+    assert max(len(part) for part in parts) == number
+  for one, two in zip(*map(tf.nest.flatten, results)):
+    np.testing.assert_allclose(one, two, rtol=2e-3, atol=2e-5)
 
 
 def test_first_order_differs_from_second_and_takes_over_by_epochs():
@@ -236,6 +254,8 @@ def test_what_does_not_fit_is_refused():
       state = learner.adapt(state, _episode()[0][0], tf.constant([0, 1]))
   with pytest.raises(ValueError, match="shows support set 3, .*extend_rows = True"):
     learner.meta_loss(_episode(sets=3))
+  with pytest.raises(ValueError, match="Maml.parts is 0; allowed is a number from 1 on"):
+    _learner(parts=0)
 
 
 @pytest.mark.parametrize("name, inner, training", [
