@@ -136,9 +136,9 @@ def features(weights: Weights, norms_row: Norms, images: Images,
   def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if isinstance(xs[0], patch_norm.Convolution):
-      moments = (_patch_moments(seen, xs[0].kernel) if statistics is None
-                 else (statistics.mean[block], statistics.variance[block]))
-      return [patch_norm.normalized(*x, *moments, scale, offset) for x in xs]
+      mean, variance = (_patch_moments(seen, xs[0].kernel) if statistics is None
+                        else (statistics.mean[block], statistics.variance[block]))
+      return [patch_norm.normalized(x.images, x.kernel, mean, variance, scale, offset) for x in xs]
     if statistics is not None:
       return [twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale,
                                 offset) for x in xs]
@@ -159,12 +159,12 @@ def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
   def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
     x, = xs
     folded = isinstance(x, patch_norm.Convolution)
-    moments = _patch_moments(seen, x.kernel) if folded else twice_norm.moments(x)
-    every.append(moments)
+    mean, variance = _patch_moments(seen, x.kernel) if folded else twice_norm.moments(x)
+    every.append((mean, variance))
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if folded:
-      return [patch_norm.normalized(*x, *moments, scale, offset)]
-    return [twice_norm.affine(x, *moments, scale, offset)]
+      return [patch_norm.normalized(x.images, x.kernel, mean, variance, scale, offset)]
+    return [twice_norm.affine(x, mean, variance, scale, offset)]
 
   _features(weights, seen._replace(parts=1), normalize)
   return Statistics(*map(tf.stack, zip(*every)))

@@ -46,8 +46,12 @@ def _max_pool(x: tf.Tensor) -> Any:
 
   def gradient(g: tf.Tensor) -> tf.Tensor:
     # The gradient of a window's sum: four times that of its mean.
-    spread = tf.raw_ops.AvgPoolGrad(orig_input_shape=x.shape, grad=4.0 * g, **_WINDOWS)
-    return winners * spread
+    return masked(tf.raw_ops.AvgPoolGrad(orig_input_shape=x.shape, grad=4.0 * g, **_WINDOWS))
+
+  @own_gradients.custom_gradient
+  def masked(spread: tf.Tensor) -> Any:
+    # A loop would keep every `spread` for a derivative by the winners, which have none.
+    return winners * spread, lambda v: winners * v
 
   return y, gradient
 

@@ -15,6 +15,7 @@ from typing import Any, Callable, Protocol
 import tensorflow as tf
 
 from suite.compute import own_gradients
+from suite.training.episodic import fused_adam
 from suite.training.gradient import optimizers
 
 # The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
@@ -52,7 +53,7 @@ class EpochCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
             "updates_per_epoch": self.updates_per_epoch}
 
 
-class CoupledAdam(tf.keras.optimizers.Adam):
+class CoupledAdam(fused_adam.FusedAdam):
   """Adam on the gradient of the loss plus decay / 2 * |w|^2."""
 
   def __init__(self, learning_rate: Any, decay: float, **settings: Any):
@@ -120,8 +121,8 @@ class MetaTraining:
     if self.weight_decay and not self.decoupled:
       return CoupledAdam(rate, self.weight_decay, **settings)
     if self.weight_decay:
-      return tf.keras.optimizers.AdamW(rate, weight_decay=self.weight_decay, **settings)
-    return tf.keras.optimizers.Adam(rate, **settings)
+      return fused_adam.FusedAdamW(rate, weight_decay=self.weight_decay, **settings)
+    return fused_adam.FusedAdam(rate, **settings)
 
   def epoch(self, updates: tf.Tensor) -> tf.Tensor:
     """Returns the epoch, int64 [], after a number of updates."""
