@@ -102,6 +102,23 @@ def whole(tmp_path_factory):
   return folder, _run(folder)
 
 
+@pytest.mark.parametrize("make", [_protonet, Constant])  # Encoded images, and plain ones.
+def test_an_unrolled_graph_answers_as_a_loop(make, tmp_path, monkeypatch):
+  updates = SETTING["updates"] if make is _protonet else 0
+  asked, few, one = [], [], episode_graphs.Graphs._answer_one
+  monkeypatch.setattr(episode_graphs.Graphs, "_answer_one", lambda self, episode, unrolled: (
+      asked.append(unrolled) or one(self, episode, unrolled)))
+  for limit in (3000, 20):  # 10 episodes of 2 sets are 20.
+    monkeypatch.setattr(episode_questions, "_SETS_TO_UNROLL", limit)
+    _run(tmp_path / str(limit), make(), updates=updates)
+    few.append(_records(tmp_path / str(limit)))
+  assert set(asked) == {False, True}
+  for a, b in zip(*few):
+    assert a.keys() == b.keys()
+    for name in a:
+      assert a[name] == (pytest.approx(b[name]) if isinstance(a[name], float) else b[name]), name
+
+
 def test_a_run_stopped_after_every_event_goes_on_the_same(tmp_path, whole):
   folder, summary = whole
   for stop in range(1, 4):

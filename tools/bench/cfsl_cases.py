@@ -81,7 +81,7 @@ CASES: dict[str, Case] = {
     "maml_train_nss10": Case(f"{_MAML}, training, NSS 10", "maml_train", num_sets=10),
     "maml_test": _test(f"{_MAML}, evaluation", "maml_test", num_tasks=600),
     "maml_test_nss10": _test(f"{_MAML}, evaluation, NSS 10", "maml_test", num_sets=10,
-                             num_tasks=120),
+                             num_tasks=300),
     "high_train": Case(f"{_HIGH}, training, 1 task an update", "high_train"),
     "high_train_nss10": Case(f"{_HIGH}, training, NSS 10", "high_train", num_sets=10),
     "high_test": _test(f"{_HIGH}, evaluation", "high_test", num_tasks=200),

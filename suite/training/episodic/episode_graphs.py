@@ -198,25 +198,33 @@ class Graphs:
     assert self.can.encode is not None
     return self.can.encode(self._learner.transform.evaluate(images))
 
-  def _answer(self, batch: Tuple[tf.Tensor, ...]) -> tf.Tensor:
-    """Logits [B, T, W] for the targets' codes; the labels of targets are no argument."""
-    return tf.map_fn(self._answer_one, batch, fn_output_signature=tf.float32,
-                     parallel_iterations=batch[0].shape[0])
+  def _answer(self, batch: Tuple[tf.Tensor, ...], unrolled: bool = False) -> tf.Tensor:
+    """Logits [B, T, W] for the targets' codes; the labels of targets are no argument.
 
-  def _answer_encoded(self, codes: tf.Tensor, rows: tf.Tensor, support_labels: tf.Tensor
-                      ) -> tf.Tensor:
+    Args:
+      batch: the episodes without their targets' labels.
+      unrolled: whether the graph holds each support set's steps. It is larger, but a loop of sets
+        within one of episodes keeps the cores waiting for each other.
+    """
+    return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
+                     fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])
+
+  def _answer_encoded(self, codes: tf.Tensor, rows: tf.Tensor, support_labels: tf.Tensor,
+                      unrolled: bool = False) -> tf.Tensor:
     """The same from codes [U, ...] of many images.
 
     Args:
+      codes: see above.
       rows: int [B, S * N + T], indices of codes, support sets first.
       support_labels: [B, S, N].
+      unrolled: see `_answer`.
     """
     num = int(np.prod(support_labels.shape[1:]))
     support = tf.reshape(rows[:, :num], support_labels.shape)
     return self._answer((tf.gather(codes, support), support_labels,
-                         tf.gather(codes, rows[:, num:])))
+                         tf.gather(codes, rows[:, num:])), unrolled)
 
-  def _answer_one(self, episode: Tuple[tf.Tensor, ...]) -> tf.Tensor:
+  def _answer_one(self, episode: Tuple[tf.Tensor, ...], unrolled: bool) -> tf.Tensor:
     """Adapts to the support sets one after the other, then answers."""
     support_codes, support_labels, codes = episode
     num_sets = support_codes.shape[0]
@@ -224,11 +232,11 @@ class Graphs:
     def adapt(s, state):
       return s + 1, self._learner.adapt(state, support_codes[s], support_labels[s])
 
-    # A loop in the graph, so that a graph for many sets is no larger than one for two.
     state = self._learner.initial_state(self._num_classes)
-    if num_sets == 1:
-      _, state = adapt(0, state)
-    else:
+    if unrolled or num_sets == 1:
+      for s in range(num_sets):
+        _, state = adapt(s, state)
+    else:  # A graph for many sets is no larger than one for two.
       _, state = tf.while_loop(lambda s, _: s < num_sets, adapt, (tf.constant(0), state),
                                parallel_iterations=1, maximum_iterations=num_sets)
     return tf.cast(self._learner.logits(state, codes), tf.float32)

@@ -27,6 +27,9 @@ from suite.training.episodic import episode_graphs
 _BATCH = 8  # Episodes of one call, which run at once.
 _ENCODED_BATCH = 50  # The same where images are encoded before: codes are small.
 _IMAGES = 256  # Images encoded by one call.
+# Graphs of at most 10 sets are unrolled, a second of tracing for each set, where this many sets of
+# all episodes are learned.
+_UNROLLED_SETS, _SETS_TO_UNROLL = 10, 3000
 
 
 class EpisodeQuestions:
@@ -50,6 +53,8 @@ class EpisodeQuestions:
     self._support_labels = tf.constant(labels[:, :episodes.num_support].reshape(
         [self._size, setting.num_support_sets, -1]))
     self._labels = np.tile(episodes.labels[episodes.num_support:], [num_episodes, 1])
+    self._unrolled = (setting.num_support_sets <= _UNROLLED_SETS
+                      and num_episodes * setting.num_support_sets >= _SETS_TO_UNROLL)
     if self._encodes:
       drawn = episodes.indices(0, self._num_batches * self._size)
       self._used, places = np.unique(drawn, return_inverse=True)
@@ -95,7 +100,7 @@ class EpisodeQuestions:
   def _plain(self, num_batches: int) -> Iterator[tf.Tensor]:
     """Logits [B, T, W] of the first batches, one by one, from images."""
     for batch in self._batches().take(num_batches):
-      yield self._graphs.answer(batch)
+      yield self._graphs.answer(batch, self._unrolled)
 
   def _batches(self) -> tf.data.Dataset:
     """Batches of episodes without the labels of their targets."""
@@ -113,7 +118,8 @@ class EpisodeQuestions:
     codes += codes[:1] * (len(rows_of) - len(codes))
     together = tf.concat(codes, 0)[:len(self._used)]
     for rows in self._rows[:num_batches]:
-      yield self._graphs.answer_encoded(together, tf.constant(rows), self._support_labels)
+      yield self._graphs.answer_encoded(
+          together, tf.constant(rows), self._support_labels, self._unrolled)
 
   def _encoding_rows(self) -> np.ndarray:
     """Indices of the images that occur, in batches; the last one is filled up."""
@@ -124,12 +130,12 @@ class EpisodeQuestions:
     if not self._encodes:
       if self._spec is None:  # Making a dataset takes longer than a small event.
         self._spec = self._batches().element_spec
-      return self._graphs.cost(self._graphs.answer, self._spec)
+      return self._graphs.cost(self._graphs.answer, self._spec, self._unrolled)
     shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
     return self._graphs.cost(
         self._graphs.answer_encoded, tf.TensorSpec([len(self._used), *shape[1:]]),
         tf.TensorSpec(self._rows.shape[1:], tf.int32),
-        tf.TensorSpec(self._support_labels.shape, tf.int64))
+        tf.TensorSpec(self._support_labels.shape, tf.int64), self._unrolled)
 
   def _encoding_cost(self) -> flops.Cost:
     if not self._encodes:

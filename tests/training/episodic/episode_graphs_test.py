@@ -77,15 +77,21 @@ def test_an_update_is_a_step_down_the_mean_loss(size):
   assert float(learner.unused) == 7.0 and int(learner.optimizer.iterations) == 1
 
 
-@pytest.mark.parametrize("sets", [1, 3])
-def test_answers_are_those_of_the_sets_one_by_one(sets):
+@pytest.mark.parametrize("sets, unrolled", [(1, False), (3, False), (3, True)])
+def test_answers_are_those_of_the_sets_one_by_one(sets, unrolled):
   learner, batch = Scale(), _batch(4, sets)
-  got = episode_graphs.Graphs(learner, 2).answer(batch[:3])
+  got = episode_graphs.Graphs(learner, 2).answer(batch[:3], unrolled)
   for i in range(4):
     state = learner.initial_state(2)
     for s in range(sets):
       state = learner.adapt(state, batch.support_images[i, s], batch.support_labels[i, s])
     np.testing.assert_allclose(got[i], learner.logits(state, batch.target_images[i]), rtol=1e-5)
+
+
+def test_an_unrolled_graph_has_the_same_cost():
+  graphs, batch = episode_graphs.Graphs(Scale(), 2), _batch(4)[:3]
+  spec = tuple(tf.TensorSpec(part.shape, part.dtype) for part in batch)
+  assert graphs.cost(graphs.answer, spec, True) == graphs.cost(graphs.answer, spec, False)
 
 
 def test_the_model_is_all_but_the_optimizer():
