@@ -115,6 +115,14 @@ def test_targets_in_parts_have_the_same_meta_gradient(monkeypatch, channels):
     np.testing.assert_allclose(one, two, rtol=2e-3, atol=2e-5)
 
 
+@pytest.mark.parametrize("inner", [{}, dict(transductive=True), dict(last_set_only=True)])
+def test_an_unrolled_graph_has_the_same_meta_gradient(inner):
+  loop, unrolled = (_compiled(_learner(sets=3, unrolled=unrolled, **inner))(_episode(sets=3))
+                    for unrolled in (False, True))
+  for one, other in zip(*map(tf.nest.flatten, (loop, unrolled))):
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
+
+
 def test_first_order_differs_from_second_and_takes_over_by_epochs():
   def gradients(updates=(0,), **training):
     learner = _learner(sets=1, training=dict(updates_per_epoch=10, **training))

@@ -38,6 +38,7 @@ class Case:
     size, channels: shape of the images.
     classes, per_class: number of classes, and of images of each.
     as_seconds: number of tasks whose seconds the table gives; 0: tasks per second.
+    unrolled: whether the suite's graph holds the steps of each support set.
   """
 
   title: str
@@ -49,6 +50,7 @@ class Case:
   classes: int = TRAIN_CLASSES
   per_class: int = PER_CLASS
   as_seconds: int = 0
+  unrolled: bool = False
 
   @property
   def num_labels(self) -> int:
@@ -79,6 +81,8 @@ CASES: dict[str, Case] = {
     "maml_train": Case(f"{_MAML}, training, 1 task an update", "maml_train"),
     "maml_train_8": Case(f"{_MAML}, training, 8 tasks an update", "maml_train", num_tasks=8),
     "maml_train_nss10": Case(f"{_MAML}, training, NSS 10", "maml_train", num_sets=10),
+    "maml_train_nss10_unrolled": Case(
+        f"{_MAML}, training, NSS 10, unrolled", "maml_train", num_sets=10, unrolled=True),
     "maml_test": _test(f"{_MAML}, evaluation", "maml_test", num_tasks=600),
     "maml_test_nss10": _test(f"{_MAML}, evaluation, NSS 10", "maml_test", num_sets=10,
                              num_tasks=300),

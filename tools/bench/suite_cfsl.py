@@ -54,7 +54,8 @@ _UPDATES = 8  # Of one task and set, in a step of training.
 def inner(case: cfsl_cases.Case) -> inner_loop.InnerLoop:
   """Inner loop as in CFSL's code: rates and norms by step, statistics of the batch."""
   return inner_loop.InnerLoop(
-      steps=cfsl_cases.STEPS, num_support_sets=case.num_sets, transductive=True)
+      steps=cfsl_cases.STEPS, num_support_sets=case.num_sets, transductive=True,
+      unrolled=case.unrolled)
 
 
 def maml(case: cfsl_cases.Case, dtype: str = "float32") -> Any:

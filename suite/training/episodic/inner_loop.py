@@ -117,6 +117,8 @@ class InnerLoop:
       all weights in each case.
     last_set_only: whether every support set starts from the initial weights, so that only the last
       set counts. This is the defect behind CFSL's table; the step number still increases.
+    unrolled: whether a graph of meta-training holds the steps of each support set. It is larger: at
+      10 sets MAML++ low-end starts after 44 s in place of 15, and trains 1.1 times as fast.
   """
 
   steps: int = 5
@@ -129,6 +131,7 @@ class InnerLoop:
   transductive: bool = False
   adapted: str = "all"
   last_set_only: bool = False
+  unrolled: bool = False
 
   def __post_init__(self):
     if self.target_row not in TARGET_ROWS:
@@ -205,7 +208,7 @@ class InnerLoop:
     """Returns the last set's states of S support sets, images [S, B, H, W, C], labels [S, B].
 
     All sets but the last are a loop in the graph, so that a graph for many sets is no larger than
-    a graph for two.
+    a graph for two, unless it is `unrolled`.
     """
     num_sets = images.shape[0]
     self.check(num_sets)
@@ -213,9 +216,11 @@ class InnerLoop:
     def learn(s, state):
       return self._learn(net, parameters, state, images[s], labels[s], second_order)
 
-    state = self.begin(net, parameters)
-    if num_sets > 1:
-      limit = num_sets - 1
+    state, limit = self.begin(net, parameters), num_sets - 1
+    if self.unrolled:
+      for s in range(limit):
+        state = learn(s, state)[-1]
+    elif limit:
       _, state = tf.while_loop(
           lambda s, _: s < limit, lambda s, state: (s + 1, learn(s, state)[-1]),
           (tf.constant(0), state), parallel_iterations=1, maximum_iterations=limit)
