@@ -41,8 +41,7 @@ class Observed(NamedTuple):
     images: prepared, [B, H, W, C].
     patches: the moments of their patches, where `patch_norm.folds`; None if they are not known.
     twice: whether second derivatives of the passes will be asked for, see `kinks.max_pool`.
-    parts: into how many parts they are split, each computed by a core of its own, see
-      `norm_of_parts`.
+    parts: into how many parts they are split, so that each core computes one (`norm_of_parts`).
   """
 
   images: tf.Tensor

@@ -25,9 +25,9 @@ class AdaptedNet(tf.Module):
     inner: the inner loop that adapts it.
     training: how the variables are trained; None: they are not.
     owner: the learner's class, for messages.
-    parts: into how many parts the targets of a task are split while the net is trained, each
-      computed by a core of its own; they stay one batch. It pays where tasks are trained one at a
-      time: the targets' pass is the longest one in which nothing else can be computed.
+    parts: into how many parts the targets of a task are split in meta-training, so that each core
+      computes one. Norms still take the moments of all targets. Use it where tasks are trained one
+      at a time: one core would wait while the targets are computed.
 
   Attributes:
     net, inner, training: as given.

@@ -18,6 +18,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
 from suite.models import precision
+from suite.training.episodic import set_loop
 
 LOOP, GROUPED = "loop", "grouped"
 BATCHINGS = (LOOP, GROUPED)
@@ -71,7 +72,7 @@ class Graphs:
   def updates_of(self, complete: Callable[[Any], Any]) -> Any:
     """Returns a compiled function that does many updates in one call.
 
-    Between two calls the cores wait for Python, in training of a small net a tenth of the time.
+    Between two calls the cores wait for Python, which is long beside an update of a small net.
 
     Args:
       complete: makes a batch of what the iterator yields, in the graph.
@@ -203,8 +204,7 @@ class Graphs:
 
     Args:
       batch: the episodes without their targets' labels.
-      unrolled: whether the graph holds each support set's steps. It is larger, but a loop of sets
-        within one of episodes keeps the cores waiting for each other.
+      unrolled: whether the loop over support sets is, see `set_loop`.
     """
     return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
                      fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])
@@ -227,16 +227,8 @@ class Graphs:
   def _answer_one(self, episode: Tuple[tf.Tensor, ...], unrolled: bool) -> tf.Tensor:
     """Adapts to the support sets one after the other, then answers."""
     support_codes, support_labels, codes = episode
-    num_sets = support_codes.shape[0]
-
-    def adapt(s, state):
-      return s + 1, self._learner.adapt(state, support_codes[s], support_labels[s])
-
-    state = self._learner.initial_state(self._num_classes)
-    if unrolled or num_sets == 1:
-      for s in range(num_sets):
-        _, state = adapt(s, state)
-    else:  # A graph for many sets is no larger than one for two.
-      _, state = tf.while_loop(lambda s, _: s < num_sets, adapt, (tf.constant(0), state),
-                               parallel_iterations=1, maximum_iterations=num_sets)
+    number = support_codes.shape[0]
+    state = set_loop.over_sets(
+        lambda s, state: self._learner.adapt(state, support_codes[s], support_labels[s]),
+        self._learner.initial_state(self._num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self._learner.logits(state, codes), tf.float32)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Keras's Adam and AdamW with one operation a variable.
 
-Keras composes a step of some fifteen operations for each variable, most of which pass over memory:
-in meta-training of a small net, 2 to 4% of the time of an update. TensorFlow has a kernel for it.
+Keras composes a step of some fifteen operations for each variable, most of which pass over memory.
+TensorFlow has a kernel for it, which Keras's legacy optimizers call; these have no `build`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tensorflow as tf
 
 
 class _OneOperation:
-  """What both optimizers override; amsgrad and sparse gradients remain Keras's."""
+  """The step of both optimizers. For amsgrad and sparse gradients it is that of Keras."""
 
   def update_step(self: Any, gradient: Any, variable: tf.Variable) -> None:
     """Updates a variable by its gradient, as `tf.keras.optimizers.Adam.update_step`."""

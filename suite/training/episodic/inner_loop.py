@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import functional_conv4
+from suite.training.episodic import set_loop
 from suite.training.objectives import losses as losses_lib
 
 TARGET_ROWS = ("next", "last")
@@ -41,7 +42,7 @@ class AdaptedForm(Protocol):
       images: see above.
       twice: whether second derivatives of the passes will be asked for.
       as_batch: whether they are normalized as one batch, not by given statistics.
-      parts: into how many parts a net may split them, each computed by a core of its own.
+      parts: into how many parts a net may split them, so that each core computes one.
     """
 
   def apply(self, weights: Weights, norms_row: functional_conv4.Norms, images: Any,
@@ -207,8 +208,7 @@ class InnerLoop:
                 labels: tf.Tensor, *, second_order: bool = True) -> list[State]:
     """Returns the last set's states of S support sets, images [S, B, H, W, C], labels [S, B].
 
-    All sets but the last are a loop in the graph, so that a graph for many sets is no larger than
-    a graph for two, unless it is `unrolled`.
+    All sets but the last are a loop in the graph, unless it is `unrolled`.
     """
     num_sets = images.shape[0]
     self.check(num_sets)
@@ -217,14 +217,9 @@ class InnerLoop:
       return self._learn(net, parameters, state, images[s], labels[s], second_order)
 
     state, limit = self.begin(net, parameters), num_sets - 1
-    if self.unrolled:
-      for s in range(limit):
-        state = learn(s, state)[-1]
-    elif limit:
-      _, state = tf.while_loop(
-          lambda s, _: s < limit, lambda s, state: (s + 1, learn(s, state)[-1]),
-          (tf.constant(0), state), parallel_iterations=1, maximum_iterations=limit)
-      state = state._replace(step=tf.constant(limit * self.steps))  # A constant again.
+    state = set_loop.over_sets(
+        lambda s, state: learn(s, state)[-1], state, limit, unrolled=self.unrolled)
+    state = state._replace(step=tf.constant(limit * self.steps))  # A constant again after a loop.
     return learn(num_sets - 1, state)
 
   def logits(self, net: AdaptedForm, parameters: Parameters, state: State,
