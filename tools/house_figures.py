@@ -2,6 +2,7 @@
 """Counts folders, import arrows, circles and module names of a checkout, for docs/architecture.md.
 
     python tools/house_figures.py            # this checkout
+    python tools/house_figures.py --frames   # the way from `suite run` to the gradient, a minute
     git worktree add /tmp/before 975aa29 && python tools/house_figures.py /tmp/before
 
 A room is a folder with at least one module; __init__.py does not count as one, and
@@ -15,8 +16,13 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import contextlib
+import io
 import pathlib
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Set, Tuple
+import sys
+import tempfile
+import traceback
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 PACKAGES = ("suite", "tfds_builders")
 # Low to high. The last floor is the modules directly in suite/: the command line.
@@ -24,6 +30,11 @@ FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "su
           "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
           "suite/lifelong", "suite/curation", "suite/protocols", "suite/reporting", "suite/configs",
           "suite/experiment.py", "suite/tables", "suite/running", "suite/commands", "suite")
+
+# Runs whose gradients are looked at, with bindings that make them short.
+SHORT_RUNS: Mapping[str, Sequence[str]] = {
+    "digits/clear": ("STEPS=2", "VALIDATE_EVERY=2", "experiment.run.only='ft_prev'"),
+    "digits/clear_table": ("EPOCHS=1", "NUM_BUCKETS=2", "experiment.run.only='er'")}
 
 Graph = Dict[str, Set[str]]
 
@@ -144,11 +155,54 @@ def figures(root: pathlib.Path) -> Dict[str, object]:
   }
 
 
+def frames(root: pathlib.Path, run: str, params: Sequence[str] = ()) -> List[List[str]]:
+  """The ways of a run from the command to `GradientTape.gradient`: "file:line function" by frame.
+
+  TensorFlow takes a gradient where it makes a graph: once to count its operations, and once to
+  execute it, or once for both. Frames are counted in files of the checkout's package `suite`.
+  """
+  sys.path.insert(0, str(root))
+  from suite import cli
+  from suite.running import logs
+  logs.import_tensorflow()
+  import tensorflow as tf
+  package, found = root / "suite", {}
+  original = tf.GradientTape.gradient
+
+  def gradient(self: Any, *args: Any, **kwargs: Any) -> Any:
+    stack = [frame for frame in traceback.extract_stack()
+             if package in pathlib.Path(frame.filename).parents]
+    found.setdefault(tuple((frame.filename, frame.name) for frame in stack), [
+        f"{pathlib.Path(frame.filename).relative_to(root)}:{frame.lineno} {frame.name}"
+        for frame in stack])
+    return original(self, *args, **kwargs)
+
+  bindings = [word for param in params for word in ("--gin_param", param)]
+  with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+    tf.GradientTape.gradient = gradient
+    try:
+      code = cli.main(["run", run, "--workdir", str(pathlib.Path(folder) / "run"), *bindings])
+    finally:
+      tf.GradientTape.gradient = original
+  if code:
+    raise RuntimeError(f"suite run {run} ended with {code}.")
+  return list(found.values())
+
+
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path("."),
                       help="of a checkout (.)")
-  for name, figure in figures(parser.parse_args().root.resolve()).items():
+  parser.add_argument("--frames", action="store_true",
+                      help="list the own frames from `suite run` to the gradient instead")
+  args = parser.parse_args()
+  if args.frames:
+    for run, params in SHORT_RUNS.items():
+      for way in frames(args.root.resolve(), run, params):
+        num_files = len({frame.split(":")[0] for frame in way})
+        print(f"{run}: {len(way)} frames in {num_files} files", *way, sep="\n    ")
+    return
+  for name, figure in figures(args.root.resolve()).items():
     print(f"{name:32} {figure}")
 
 
