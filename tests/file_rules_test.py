@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Rules for single files: size, licence, names, gin files, imports that must stay quick."""
+"""Rules for single files: licence, names, gin files, imports that must stay quick."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
            "Licensed under the Apache License, Version 2.0.")
 ALL = [*(path.relative_to(ROOT) for folder in ("suite", "tfds_builders", "tests", "tools")
          for path in sorted((ROOT / folder).rglob("*.py"))), pathlib.Path("setup.py")]
-GIN = sorted((ROOT / "gin").rglob("*.gin"))
 
 
-@pytest.mark.parametrize("path", ALL, ids=str)
-def test_every_file_is_small_and_has_its_licence(path):
-  lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
-  assert lines[:1] == [LICENCE], f"{path} must begin with this line:\n{LICENCE}"
-  assert len(lines) <= 400, f"{path} has {len(lines)} lines: split it, one concept a file"
-  assert path.stem not in ("utils", "util", "common", "helpers", "misc"), (
-      f"{path}: name the file after what it holds")
+def test_every_file_has_its_licence():
+  without = [str(path) for path in ALL
+             if (ROOT / path).read_text(encoding="utf-8").split("\n", 1)[0] != LICENCE]
+  assert not without, f"{without} must begin with this line:\n{LICENCE}"
+
+
+def test_every_file_is_named_after_what_it_holds():
+  vague = [str(path) for path in ALL
+           if path.stem in ("utils", "util", "common", "helpers", "misc")]
+  assert not vague, f"{vague}: name the file after what it holds"
 
 
 def test_tests_have_no_packages_and_gin_no_python():
@@ -46,11 +48,6 @@ def test_importing_what_people_start_with_leaves_tensorflow_alone(module):
   done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ},
                         capture_output=True, text=True, check=False)
   assert done.returncode == 0, done.stderr or f"import {module} imports tensorflow"
-
-
-@pytest.mark.parametrize("path", GIN, ids=lambda p: str(p.relative_to(ROOT)))
-def test_gin_files_are_short(path):
-  assert len(path.read_text(encoding="utf-8").splitlines()) <= 30, "compose it by include"
 
 
 @pytest.mark.parametrize("name", gin_files.run_files())
