@@ -18,6 +18,8 @@ checkpoint.
 Methods and attributes that are called optional below are there from construction on; a protocol
 asks for them once (`capabilities`, `refusals`). Any learner may have these:
 
+    form(delivery)  the learner with the same settings that serves a delivery (see `deliveries`);
+                    called before `begin`; missing: the learner itself
     deliveries      the deliveries that it can serve; missing: all that its methods allow
     kinds           the kinds of tasks that it can learn; missing: all of `tasks.KINDS`
     predict_stays   True if `predict` stays the same function after `learn`, so that its compiled

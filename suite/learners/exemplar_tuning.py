@@ -26,6 +26,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
+from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
@@ -88,6 +89,10 @@ class ExemplarTuning(tf.Module):
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.see
+
+  def form(self, delivery: str) -> tf.Module:
+    """Returns a learner for each task where tasks are separate; else this one."""
+    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if self._waits and context.delivery != deliveries.SEQUENCE:

@@ -7,7 +7,9 @@ are one learner a task. A task that occurs again is a further bucket of the same
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import pathlib
 from typing import Any, Callable
 
@@ -57,6 +59,11 @@ class LearnerEachTask(tf.Module):
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns the logits [B, C] of the learner of the task that began last."""
     return self.learners[self._name].predict(images)
+
+
+def of(learner: Any) -> LearnerEachTask:
+  """A `LearnerEachTask` of copies of a learner that has not begun."""
+  return LearnerEachTask(functools.partial(copy.deepcopy, learner))
 
 
 def _first(task: tasks.Task) -> tasks.Task:

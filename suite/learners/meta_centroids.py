@@ -22,6 +22,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -83,6 +84,10 @@ class MetaCentroids(tf.Module):
         task_statistics.TaskStatistics(
             lambda num_classes, num_features: running_centroids.RunningCentroids(
                 num_classes, num_features, net.similarity)))
+
+  def form(self, delivery: str) -> Any:
+    """Returns the net for episodes, which the protocol meta-trains; else this learner."""
+    return self.net if delivery == deliveries.EPISODES else self
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the net for the first task; selects the means of the task."""

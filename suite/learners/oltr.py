@@ -21,6 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
 from suite.contracts import refusals
 from suite.contracts import stored_samples
@@ -28,6 +29,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
+from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
@@ -87,6 +89,10 @@ class Oltr(tf.Module):
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.see
+
+  def form(self, delivery: str) -> tf.Module:
+    """Returns a learner for each task where tasks are separate; else this one."""
+    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)

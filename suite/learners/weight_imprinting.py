@@ -20,6 +20,7 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
+from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import sgd
@@ -64,6 +65,10 @@ class WeightImprinting(tf.Module):
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.frozen_features
+
+  def form(self, delivery: str) -> tf.Module:
+    """Returns a learner for each task where tasks are separate; else this one."""
+    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)

@@ -93,6 +93,7 @@ def run(
     device_bytes: training images that take no more live in the memory of the GPU, if there is one,
       and episodes are formed there; others come from the host's input pipeline.
   """
+  learner = deliveries.form(learner, deliveries.EPISODES)
   refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
   _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event,
          test_episodes)

@@ -75,6 +75,7 @@ def run(
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
   """
+  learner = deliveries.form(learner, deliveries.BUCKETS)
   refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
   refusals.check_task(buckets.task)

@@ -95,6 +95,7 @@ def run(
   refusals.check_one_process(
       state.distribution, "fluid", "each sample follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)
+  learner = deliveries.form(learner, deliveries.SEQUENCE)
   refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
   if base is not None and base_is_known:

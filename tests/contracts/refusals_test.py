@@ -142,7 +142,8 @@ RUNS = {
     "nevis": ("nearest_mean", "gradient_per_task", "streaming_lda", "meta_centroids"),
     "clear": ("nearest_mean", "gradient", "streaming_lda", "meta_centroids"),
     "fluid": ("nearest_mean", "gradient", "streaming_lda", "meta_centroids", "minimum_distance"),
-    "cfsl": ("meta_baseline", "protonet", "maml", "embedded_maml", "pretrain_tune"),
+    "cfsl": ("meta_centroids", "meta_baseline", "protonet", "maml", "embedded_maml",
+             "pretrain_tune"),
     "pretrain": ("pretrainer",),
     "lifelong": ("order_search",),
 }
@@ -187,7 +188,6 @@ REFUSED = {
         "gradient": f"{NO_EPISODES}.* GradientLearner runs under nevis and clear and fluid",
         "gradient_per_task": NO_EPISODES,
         "streaming_lda": f"{NO_EPISODES}.* StreamingLda runs under nevis and clear and fluid",
-        "meta_centroids": f"{NO_EPISODES}.* MetaCentroids runs under nevis and clear and fluid",
         "minimum_distance": NO_EPISODES,
         "pretrainer": NO_EPISODES,
         "order_search": "has no transform, begin, initial_state",

@@ -79,3 +79,12 @@ def test_no_learner_is_made_twice_for_the_first_task(tmp_path):
   learner = learner_each_task.LearnerEachTask(make)
   learned(learner, task("a"), here(tmp_path))
   assert len(made) == 1 and learner.learners["a"] is made[0]
+
+
+def test_each_task_has_a_copy_of_one_learner(tmp_path):
+  given = Counter()
+  learner, now = learner_each_task.of(given), here(tmp_path)
+  learned(learner, task("a"), now)
+  learned(learner, task("b"), now)
+  assert [each.num for each in learner.learners.values()] == [1, 1]
+  assert not given.told

@@ -31,6 +31,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -123,6 +124,10 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
     self.net, self._episodes = net, episodes
     self._base = lambda: base  # Not an attribute itself: checkpoints hold variables alone.
     self.is_trained: tf.Variable | None = None
+
+  def form(self, delivery: str) -> Any:
+    """Returns the net for episodes, which the protocol meta-trains; else this learner."""
+    return self.net if delivery == deliveries.EPISODES else self
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the net for the first task; selects the statistics of the task."""
