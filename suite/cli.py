@@ -101,10 +101,10 @@ def _add_run(commands, parents: list[argparse.ArgumentParser]) -> None:
   completion.by(run.add_argument(
       "run", metavar="RUN", help="a name from `suite list`, or a gin file"), completion.runs)
   run.add_argument("--gin_file", action="append", default=[], metavar="FILE",
-                   help="gin file to read after RUN (gin/debug.gin makes any run small)")
+                   help="gin file that goes before RUN (gin/debug.gin makes any run small)")
   completion.by(run.add_argument(
       "--gin_param", action="append", default=[], metavar="X=Y",
-      help="gin binding, read last; may be repeated"), completion.bindings)
+      help="gin binding that goes before all files; may be repeated"), completion.bindings)
   run.add_argument("--trusted_modules", type=_names, default=[], metavar="A,B",
                    help="for gin files of somebody else: refuse them if they import, or name parts "
                    "of, other modules than these; suite,tensorflow suffices for shipped runs (any)")

@@ -91,7 +91,7 @@ them.
 
 - **References.** `JOINT` is trained from new weights on all buckets so far, `CUMULATIVE` goes
 on from the last weights, and `EACH_BUCKET` is trained from new weights on each bucket alone.
-- **Online mode.** `gin/learners/online.gin`, included after `on_clear.gin`, makes one pass over
+- **Online mode.** `--gin_file gin/budgets/online.gin` makes one pass over
 each bucket in batches of 10 at one rate; `digits/clear_online` is a run of it. Memories take a
 bucket in at its end in this mode, too.
 - **LwF.** On CLEAR `LWF` has the paper's strengths, from 0 to 2 over `NUM_BUCKETS`.

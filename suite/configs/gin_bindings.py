@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 
 ROOTS = ("suite.experiment.run", "suite.tables.table.run")
 MACRO = "gin.macro"
-LEARNERS = "learners"  # The argument of the root that holds what `only` chooses from.
+ONLY, LEARNERS = "only", "learners"  # Arguments of the first: what is chosen, and of what.
 
 Key = Tuple[str, str, str]
 

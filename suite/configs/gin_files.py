@@ -4,6 +4,17 @@
 Gin itself finds an unset macro only after it has imported TensorFlow, and never finds a misspelled
 one (`EPOCHSS=3` binds a macro that nothing reads). So `scan` reads the files first, without
 importing what they name, and refuses what cannot work; `gin_parse.parse` lets gin do the rest.
+
+Precedence decides which of several settings counts, not the order in which files are read:
+
+1. the bindings of the command line (--gin_param), the last one of a name;
+2. the files of --gin_file, the last one first;
+3. the run file;
+4. shelves, the files in gin/learners and gin/data, whoever includes them.
+
+A file goes before what it includes, and of two included files the later one counts; what is no
+shelf has the rank of the file that includes it. `%gin.REQUIRED` in an included file only says that
+a value is needed: it replaces no value of its rank. A file is read once, whatever includes it.
 """
 
 from __future__ import annotations
@@ -15,13 +26,15 @@ import os
 import pathlib
 import re
 import tokenize
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 from gin import config_parser
 
 from suite.configs import gin_bindings
 
 REQUIRED = object()
+_SHELVES = ("gin/learners", "gin/data")
+_SHELF, _RUN, _USER = range(3)  # Ranks of files.
 
 
 class ConfigError(ValueError):
@@ -99,21 +112,46 @@ class _Names(config_parser.ParserDelegate):
     return gin_bindings.GinReference.to_macro(macro_name)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Source:
+  """A gin file, as it was read."""
+
+  path: str
+  text: str
+  statements: Sequence[Any]
+  names: _Names
+
+  def includes(self) -> Iterator[Tuple[str, int]]:
+    """The included files, as they are named, with their lines."""
+    for statement in self.statements:
+      if isinstance(statement, config_parser.IncludeStatement):
+        yield statement.filename, statement.location.line_num
+
+  def without(self, lines: Set[int]) -> str:
+    """The text without the statements that begin in these lines; all others keep their lines."""
+    text = self.text.splitlines()
+    starts = [*(s.location.line_num for s in self.statements), len(text) + 1]
+    for start, end in zip(starts, starts[1:]):
+      if start in lines:
+        text[start - 1:end - 1] = [""] * (end - start)
+    return "\n".join(text) + "\n"
+
+
 @dataclasses.dataclass
 class Scan:
   """What a run's files say, before anything they name is imported."""
 
-  files: List[str] = dataclasses.field(default_factory=list)
-  # The last setting of each, by its name as it is written.
+  files: List[str] = dataclasses.field(default_factory=list)  # In the order of reading.
+  # The setting of each that counts, by its name as it is written.
   macros: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
   parameters: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
   history: gin_bindings.History = dataclasses.field(default_factory=dict)
-  users: Set[str] = dataclasses.field(default_factory=set)  # files that no other file includes
   used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
   imports: Dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
   every_import: List[Tuple[config_parser.ImportStatement, str]] = dataclasses.field(
       default_factory=list)  # With where it stands, those of all files.
   functions: Dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
+  texts: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (file, text) for gin.
 
   def header(self) -> List[str]:
     """The import lines under which a binding of the command line is parsed."""
@@ -122,16 +160,89 @@ class Scan:
 
 
 def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
-  """Reads files (includes too) and bindings `X=Y` without importing what they name."""
-  found = Scan(users={str(path) for path in paths})
-  for path in paths:
-    _scan_file(path, found, ())
+  """Reads files (includes too) and bindings `X=Y` without importing what they name.
+
+  Args:
+    paths: the run file, then further files of the user. bindings: of the command line.
+  """
+  found, reading = Scan(), _Reading({os.path.realpath(path) for path in paths})
+  for number, path in enumerate(paths):
+    reading.read(pathlib.Path(path), _USER if number else _RUN, found)
+  reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
   _check_macros(found)
+  _check_chosen(found)
   check_readers(found, [unread for unread in gin_bindings.unread(found.history)
                         if unread.setting.text in set(found.macros) - set(found.used)])
   return found
+
+
+class _Reading:
+  """Reads files, each once, and puts them into the order of their precedence."""
+
+  def __init__(self, given: Set[str]):
+    self._given = given  # The files that the user named.
+    self._sources: Dict[str, _Source] = {}
+    self._ranks: Dict[str, int] = {}  # In the order in which the files count, within a rank.
+
+  def read(self, path: pathlib.Path, rank: int, found: Scan,
+           including: Tuple[str, ...] = ()) -> None:
+    """Reads a file and what it includes, unless it has been read with this rank or a higher one."""
+    key = os.path.realpath(path)
+    if _is_shelf(key):
+      rank = _SHELF
+    if self._ranks.get(key, -1) >= rank:
+      return
+    if key not in self._sources:
+      text = _text(path)
+      self._sources[key] = _Source(str(path), text, *_statements(text, str(path), found))
+      self._note_names(self._sources[key], found)
+    source, chain = self._sources[key], (*including, key)
+    for name, line in source.includes():
+      where = f"{source.path}, line {line}"
+      included = find_file(name, where)
+      if os.path.realpath(included) in chain:
+        loop = chain[chain.index(os.path.realpath(included)):]
+        raise ConfigError(f"{where} includes {name!r}, which includes itself, by way of "
+                          f"{' -> '.join(self._sources[file].path for file in loop)}. Leave one of "
+                          "these includes out.")
+      self.read(included, rank, found, chain)
+    self._ranks.pop(key, None)  # What counts more is read again with that rank.
+    self._ranks[key] = rank
+
+  def note(self, found: Scan) -> None:
+    """Notes the settings of all files, what counts more after what counts less."""
+    bindings = []
+    in_order = sorted(self._ranks, key=self._ranks.__getitem__)
+    for key in in_order:
+      source, is_users = self._sources[key], key in self._given and not _is_shelf(key)
+      for statement in source.statements:
+        if isinstance(statement, config_parser.BindingStatement):
+          is_value = statement.value is not REQUIRED or is_users
+          bindings.append((self._ranks[key], is_value, source, statement, is_users))
+    for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
+      _note(statement, source.path, is_users, found, source.names)
+    replaced = {(setting.file, setting.line) for settings in found.history.values()
+                for setting in settings[:-1] if setting.value is REQUIRED}
+    for key in in_order:
+      source = self._sources[key]
+      lines = {line for _, line in source.includes()}
+      lines |= {line for file, line in replaced if file == source.path}
+      found.texts.append((source.path, source.without(lines)))
+
+  @staticmethod
+  def _note_names(source: _Source, found: Scan) -> None:
+    found.files.append(source.path)
+    for macro in source.names.macros:
+      found.used.setdefault(macro, source.path)
+    for function in source.names.functions:
+      found.functions.setdefault(function, source.path)
+
+
+def _is_shelf(path: str) -> bool:
+  return any(pathlib.Path(path).is_relative_to(os.path.realpath(root() / shelf))
+             for shelf in _SHELVES)
 
 
 def scan_text(text: str) -> Scan:
@@ -140,7 +251,7 @@ def scan_text(text: str) -> Scan:
   statements, names = _statements(text, "the operative config", found)
   for statement in statements:
     if isinstance(statement, config_parser.BindingStatement):
-      _note(statement, "", found, names)
+      _note(statement, "", True, found, names)
   return found
 
 
@@ -187,24 +298,6 @@ def _stands_for(statement: config_parser.ImportStatement) -> str:
   return statement.module if is_whole else statement.bound_name()
 
 
-def _scan_file(path: pathlib.Path, found: Scan, including: Tuple[str, ...]) -> None:
-  if str(path) in including:
-    raise ConfigError(f"{path} includes itself, by way of {' -> '.join(including)}.")
-  statements, names = _statements(_text(path), str(path), found)
-  if str(path) not in found.files:
-    found.files.append(str(path))
-  for macro in names.macros:
-    found.used.setdefault(macro, str(path))
-  for function in names.functions:
-    found.functions.setdefault(function, str(path))
-  for statement in statements:
-    if isinstance(statement, config_parser.IncludeStatement):
-      included = find_file(statement.filename, f"{path}, line {statement.location.line_num}")
-      _scan_file(included, found, (*including, str(path)))
-    elif isinstance(statement, config_parser.BindingStatement):
-      _note(statement, str(path), found, names)
-
-
 def find_file(name: str, where: str) -> pathlib.Path:
   """Gin's own search: from the current folder, then under `root()`; `where` asks for it."""
   for candidate in (pathlib.Path(name), root() / name):
@@ -216,8 +309,8 @@ def find_file(name: str, where: str) -> pathlib.Path:
       f"{nearest(name, shipped)}")
 
 
-def _note(statement: config_parser.BindingStatement, file: str, found: Scan, names: _Names
-          ) -> None:
+def _note(statement: config_parser.BindingStatement, file: str, is_users: bool, found: Scan,
+          names: _Names) -> None:
   written = "/".join(filter(None, (statement.scope, statement.selector)))
   if statement.arg_name:
     key = (statement.scope or "", gin_bindings.function_of(statement.selector, names.modules),
@@ -227,7 +320,7 @@ def _note(statement: config_parser.BindingStatement, file: str, found: Scan, nam
   else:
     key = (written, gin_bindings.MACRO, "value")
   setting = gin_bindings.Binding(statement.value, file, statement.location.line_num, written,
-                                 not file or file in found.users)
+                                 is_users)
   (found.parameters if statement.arg_name else found.macros)[written] = setting
   found.history.setdefault(key, []).append(setting)
 
@@ -253,7 +346,7 @@ def _scan_binding(binding: str, found: Scan) -> None:
     found.used.setdefault(used, f"--gin_param {binding!r}")
   for function in names.functions:
     found.functions.setdefault(function, f"--gin_param {binding!r}")
-  _note(statements[0], "", found, names)
+  _note(statements[0], "", True, found, names)
 
 
 def _check_macros(found: Scan) -> None:
@@ -270,6 +363,29 @@ def _check_macros(found: Scan) -> None:
     lines = "".join(f"\n  {key}  (required by {s.where})" for key, s in required.items())
     raise ConfigError(f"Required and not set:{lines}\n"
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
+
+
+def _check_chosen(found: Scan) -> None:
+  """Refuses a chosen learner that the run file does not have."""
+  values = {argument: _plain(found, ("", gin_bindings.ROOTS[0], argument))
+            for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS)}
+  only, learners = values[gin_bindings.ONLY], values[gin_bindings.LEARNERS]
+  if not isinstance(learners, dict):
+    return
+  for name in [only] if isinstance(only, str) else only or ():
+    if name not in learners:
+      where = found.history["", gin_bindings.ROOTS[0], gin_bindings.ONLY][-1].where
+      raise ConfigError(f"experiment.run.only ({where}) has {name!r}; the learners of this run are "
+                        f"{', '.join(learners)}. {nearest(name, learners)}")
+
+
+def _plain(found: Scan, key: gin_bindings.Key) -> Any:
+  """A value that is written down or is a macro's; None if it is another function's, or not set."""
+  value = found.history[key][-1].value if key in found.history else None
+  while isinstance(value, gin_bindings.GinReference):
+    key = (value.scope, gin_bindings.MACRO, "value")
+    value = found.history[key][-1].value if value.name == key[1] and key in found.history else None
+  return value
 
 
 def check_readers(found: Scan, unread: Optional[Sequence[gin_bindings.Unread]] = None) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import importlib.util  # gin's resource reader uses it without importing it.
+import importlib.util
 import inspect
-import logging as python_logging
+import io
 import pathlib
 import pkgutil
 import re
@@ -37,16 +37,14 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   if trusted:
     trust.check_imports(found, list(trusted))
   gin.clear_config()
-  _search_root(str(gin_files.root()))
-  with _quiet_search():
-    for path in paths:
-      with _explained(found):
-        gin.parse_config_file(str(path))
-    for binding in bindings:
-      with _explained(found, f"--gin_param {binding!r}"):
-        gin.parse_config([*found.header(), binding])
+  for file, text in found.texts:
     with _explained(found):
-      gin.finalize()
+      gin.parse_config(_NamedText(file, text))
+  for binding in bindings:
+    with _explained(found, f"--gin_param {binding!r}"):
+      gin.parse_config([*found.header(), binding])
+  with _explained(found):
+    gin.finalize()
   if trusted:
     trust.check_functions(found, list(trusted))
   gin_files.check_readers(found)
@@ -121,25 +119,12 @@ def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] =
           for setting in gin_bindings.unread_at_the_end(found.history, used, only)]
 
 
-@functools.cache
-def _search_root(root: str) -> None:
-  """Each root once: gin keeps all that it is given."""
-  gin.add_config_file_search_path(root)
+class _NamedText(io.StringIO):
+  """The text of a file, which gin's messages name."""
 
-
-@contextlib.contextmanager
-def _quiet_search():
-  """Gin logs an ERROR for each place where an include is not; `scan` has found the right one."""
-
-  def keep(record):
-    return record.module != "resource_reader"
-
-  logger = python_logging.getLogger()
-  logger.addFilter(keep)
-  try:
-    yield
-  finally:
-    logger.removeFilter(keep)
+  def __init__(self, name: str, text: str):
+    super().__init__(text)
+    self.name = name
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
 
 def test_every_gin_file_that_makes_a_learner_is_in_the_table():
   used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
-  shared = {"budget_cheap", "budget_paper", "budget_smoke", "ensemble", "transfer",
+  shared = {"ensemble", "transfer",
             "gradient", "gradient_defaults", "leaderboard_cpu", "leaderboard_smoke", "ten",
             "ten_episodes", "cfsl_decay", "clear_linear", "clear_more_rows", "clear_rows",
             "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows", "cfsl_slimagenet64",
@@ -101,8 +101,8 @@ def test_every_gin_file_that_makes_a_learner_is_in_the_table():
             "continued_encoder", "pseudo_labels",  # Of buckets with unlabelled images.
             "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot", "fluid_paper_methods",
             "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
-            "on_clear", "on_fluid", "on_nevis", "online",
-            "search_bhpo", "search_cheap", "search_fixed", "search_paper", "protonet_paper"}
+            "on_clear", "on_fluid", "on_nevis",
+            "search_bhpo", "search_fixed", "protonet_paper"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
   assert found == used | shared
 
