@@ -21,6 +21,7 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import provenance
 from suite.configs import unchanged
+from suite.contracts import descriptions
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
 from suite.protocols import run_state
@@ -125,7 +126,8 @@ def run(
     board = board_directory.BoardDirectory(
         folder, config_text, _stored_environment(folder) if distribution.is_chief else {})
     for number, (name, make_learner) in enumerate(learners.items(), 1):
-      progress = functools.partial(progress_lib.of_process, name, number, len(learners))
+      progress = functools.partial(
+          progress_lib.of_process, name, number, len(learners), descriptions.of(protocol))
       trials: Any = (trial_queue.TrialQueue(trial_helper.queue_folder(folder / name)) if share
                      else trial_queue.InTurn())
       _run_one(name, make_learner, protocol, folder, seed, distribution, profile, board, further,
@@ -215,6 +217,9 @@ def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[...,
              metrics: own_metrics.OwnMetrics, trials: Any,
              progress: Callable[[], progress_lib.Progress]) -> None:
   folder, summary_path = workdir / name, _summary(workdir, name)
+  description = descriptions.of(protocol)
+  if distribution.is_chief and description is not None:
+    snapshots.save_text(folder / descriptions.FILE, runs_lib.sealed(description.values()))
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
     return

@@ -12,13 +12,18 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 
 from suite.configs import gin_files
+from suite.contracts import deliveries
+from suite.contracts import descriptions
 
-BENCHMARKS = ("nevis", "clear", "cfsl", "fluid", "lifelong", "leaderboard")
+BENCHMARKS = (*(name for name, one in descriptions.SHIPPED.items()
+                if one.delivery != deliveries.PORTIONS), "leaderboard")
 HARDWARE = ("cpu", "gpu")
 OTHERS = "others"
 _START = "# Cost:"
+_PROTOCOL = re.compile(r"^experiment\.run\.protocol\s*=\s*@(\w+)\.run\b", re.MULTILINE)
 _FIELDS = ("cost", "hardware", "data", "gave")
 
 
@@ -48,7 +53,7 @@ def read(name: str, path: pathlib.Path) -> Header:
   """
   line = next((line for line in path.read_text(encoding="utf-8").splitlines()
                if line.startswith(_START)), "")
-  what, benchmark = gin_files.description(path), _benchmark(name)
+  what, benchmark = gin_files.description(path), _benchmark(name, path)
   if not line:
     return Header(name, what, benchmark)
   parts = [part.partition(":") for part in line.lstrip("# ").split(" | ")]
@@ -66,9 +71,11 @@ def shipped() -> list[Header]:
   return sorted(found, key=lambda header: order.index(header.benchmark))
 
 
-def _benchmark(name: str) -> str:
+def _benchmark(name: str, path: pathlib.Path) -> str:
+  """By the folder; of the digits' runs by the name, and without a folder by the protocol."""
   folder, _, stem = name.rpartition("/")
-  if name == "quickstart":
-    return "nevis"
   first = stem.split("_")[0] if folder == "digits" else folder
+  if not folder:
+    found = _PROTOCOL.search(path.read_text(encoding="utf-8"))
+    first = found[1] if found else ""
   return first if first in BENCHMARKS else OTHERS

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
@@ -31,14 +32,12 @@ class Requirement:
 
   Attributes:
     contract: the class of `suite/contracts/learner.py` that documents them.
-    protocols: that deliver in this way.
     shown: what is delivered, for messages.
     names: of the methods and attributes.
     example: a learner that has them.
   """
 
   contract: str
-  protocols: str
   shown: str
   names: tuple[str, ...]
   example: str
@@ -47,17 +46,17 @@ class Requirement:
 _WHOLE = ("transform", "begin", "learn", "predict")
 META = ("meta_loss", "zero_statistics", "update_statistics")
 REQUIREMENTS = {
-    deliveries.TASKS: Requirement("Learner", "nevis", "separate tasks", _WHOLE, "NearestMean"),
+    deliveries.TASKS: Requirement("Learner", "separate tasks", _WHOLE, "NearestMean"),
     deliveries.BUCKETS: Requirement(
-        "Learner", "clear", "the buckets of one task", _WHOLE, "NearestMean"),
+        "Learner", "the buckets of one task", _WHOLE, "NearestMean"),
     deliveries.SEQUENCE: Requirement(
-        "SequenceLearner", "fluid", "single samples", ("transform", "begin", "encode", "answer"),
+        "SequenceLearner", "single samples", ("transform", "begin", "encode", "answer"),
         "NearestMean"),
     deliveries.EPISODES: Requirement(
-        "EpisodicLearner", "cfsl", "few-shot episodes",
+        "EpisodicLearner", "few-shot episodes",
         ("transform", "begin", "initial_state", "adapt", "logits", "transductive"), "ProtoNet"),
     deliveries.PORTIONS: Requirement(
-        "PretrainingLearner", "pretrain", "portions of a pretraining",
+        "PretrainingLearner", "portions of a pretraining",
         ("begin", "learn", "encoder", "name_of_pretext"), "Pretrainer"),
 }
 
@@ -71,19 +70,20 @@ def check_learner(learner: object, delivery: str, *, also: Sequence[str] = ()) -
     also: names that are optional in general, but needed by this run.
   """
   need, name = REQUIREMENTS[delivery], type(learner).__name__
+  shown = f"{need.shown} ({descriptions.delivering(delivery)})"
   missing = [one for one in (*need.names, *also) if not _has(learner, one)]
   if missing:
-    others = [r.protocols for r in _fitting(learner)]
+    others = [descriptions.delivering(one) for one in _fitting(learner)]
     instead = f"{name} runs under {' and '.join(others)}. " if others else ""
     raise RefusedError(
-        f"{name} cannot be given {need.shown} ({need.protocols}): it has no {', '.join(missing)}. "
+        f"{name} cannot be given {shown}: it has no {', '.join(missing)}. "
         f"Needed are {', '.join((*need.names, *also))}. {instead}Take a learner that has them, for "
         f"example {need.example}, or add them (see {need.contract} in suite/contracts/learner.py).")
   accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
   if delivery not in accepted:
-    allowed = [f"{REQUIREMENTS[one].shown} ({REQUIREMENTS[one].protocols})" for one in accepted]
+    allowed = [f"{REQUIREMENTS[one].shown} ({descriptions.delivering(one)})" for one in accepted]
     raise RefusedError(
-        f"{name} cannot be given {need.shown} ({need.protocols}); it accepts "
+        f"{name} cannot be given {shown}; it accepts "
         f"{' and '.join(allowed)}. Run it there, or take another learner, for example "
         f"{need.example}.")
 
@@ -210,8 +210,8 @@ def _has(learner: object, name: str) -> bool:
   return hasattr(type(learner), name) or hasattr(learner, name)
 
 
-def _fitting(learner: object) -> list[Requirement]:
-  """The requirements that the learner meets and accepts."""
+def _fitting(learner: object) -> list[str]:
+  """The deliveries whose requirements the learner meets, and which it accepts."""
   accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
-  return [need for delivery, need in REQUIREMENTS.items()
+  return [delivery for delivery, need in REQUIREMENTS.items()
           if delivery in accepted and all(_has(learner, name) for name in need.names)]

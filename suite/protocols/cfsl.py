@@ -30,6 +30,7 @@ from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.contracts import capabilities
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
@@ -50,8 +51,14 @@ from suite.training.scoring import scoring
 _MODEL = "meta-model"
 _NO_METRICS = own_metrics.OwnMetrics()
 _LOSSES_AT_ONCE = 20  # Updates between two reports of the loss.
+DESCRIPTION = descriptions.ProtocolDescription(
+    "cfsl", measures=(descriptions.Measure("accuracy", "accuracy"),),
+    curve=descriptions.RecordCurve(
+        "Updates", "Validation accuracy", "updates", "validation_accuracy"),
+    panels=(descriptions.VALIDATIONS,))
 
 
+@descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.EpisodicLearner,
     *,
@@ -142,7 +149,7 @@ def run(
           else (_untested(questions), None))
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
-    state.commit({"protocol": "cfsl", **episodes_test.describe(), **record}, predictions)
+    state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record}, predictions)
   return summarize(state.records)
 
 
@@ -152,7 +159,7 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
            "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
   validated = [r["validation_accuracy"] for r in records if "validation_accuracy" in r]
-  return {"protocol": "cfsl", "meta_loss": losses[-1] if losses else None,
+  return {"protocol": DESCRIPTION.name, "meta_loss": losses[-1] if losses else None,
           "best_validation_accuracy": max(validated, default=None),
           **{name: last[name] for name in names},
           **ledger_lib.costs(last)}

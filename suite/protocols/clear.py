@@ -31,6 +31,7 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import capabilities
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import event_kinds
 from suite.contracts import experience
 from suite.contracts import learner as learner_lib
@@ -48,6 +49,20 @@ from suite.training.scoring import scoring
 MODES = ("iid", "streaming", "challenge")
 _STREAMING = "streaming"
 _IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
+DESCRIPTION = descriptions.ProtocolDescription(
+    "clear",
+    measures=(
+        descriptions.Measure("accuracy", "accuracy"),
+        descriptions.Measure("in_domain", "in-domain"),
+        descriptions.Measure("next_domain", "next-domain"),
+        descriptions.Measure("backward_transfer", "backward transfer"),
+        descriptions.Measure("forward_transfer", "forward transfer"),
+        descriptions.Measure("chaudhry_forgetting", "forgetting", descriptions.LOWER)),
+    curve=descriptions.RecordCurve(
+        "Bucket", "Accuracy on the bucket just trained on", "bucket", "accuracy", first=1,
+        kind=event_kinds.PREDICT, equal=("bucket", "trained_bucket")),
+    # A learner may add further names of the default to records, such as "way".
+    panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
 
 
 class BucketEvent(NamedTuple):
@@ -57,6 +72,7 @@ class BucketEvent(NamedTuple):
   tested: Optional[int] = None
 
 
+@descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.Learner,
     *,
@@ -165,7 +181,7 @@ def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[
   if event.tested is not None:
     kind, bucket = event_kinds.PREDICT, event.tested
   return {
-      "protocol": "clear", "mode": mode, "kind": kind,
+      "protocol": DESCRIPTION.name, "mode": mode, "kind": kind,
       "task": buckets.task.name, "task_key": buckets.task.key,
       "num_classes": buckets.task.num_classes, "trained_bucket": event.trained, "bucket": bucket,
       "bucket_name": buckets[bucket].name}
@@ -214,7 +230,8 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
     scores.update({f"{name}_known": score for name, score in of_known.items()})
   last = records[-1] if records else {}
   return {
-      "protocol": "clear", "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
+      "protocol": DESCRIPTION.name,
+      "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
       "mode": mode, "num_events": len(records),
       **{name: None if np.isnan(score) else score for name, score in scores.items()},
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),

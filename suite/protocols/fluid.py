@@ -28,6 +28,7 @@ import tensorflow as tf
 from suite.compute import ledger as ledger_lib
 from suite.contracts import capabilities
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import experience
@@ -45,8 +46,23 @@ from suite.training.sequence import step_records
 from suite.training.sequence import update_strategies
 
 _NEVER = update_strategies.Never()
+DESCRIPTION = descriptions.ProtocolDescription(
+    "fluid",
+    measures=(
+        descriptions.Measure("overall", "overall"),
+        descriptions.Measure("mean_per_class", "mean per class"),
+        descriptions.Measure("novel_head", "novel, head"),
+        descriptions.Measure("pretrain_head", "pretrain, head"),
+        descriptions.Measure("novel_tail", "novel, tail"),
+        descriptions.Measure("pretrain_tail", "pretrain, tail"),
+        descriptions.Measure("new_class_auroc", "new-class AUROC")),
+    curve=descriptions.RecordCurve(
+        "Samples", "Accuracy so far", "seen_so_far", "correct_so_far", per="seen_so_far"),
+    panels=(descriptions.STEPS,),
+    identity=("task", "num_classes", "train_size", "validation_size"))
 
 
+@descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.SequenceLearner,
     *,
@@ -91,9 +107,9 @@ def run(
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
     window, matched_window: steps; see `sequence_log.summary`.
   """
-  state.metrics.refuse_logits("fluid")
+  state.metrics.refuse_logits(DESCRIPTION.name)
   refusals.check_one_process(
-      state.distribution, "fluid", "each sample follows from the one before")
+      state.distribution, DESCRIPTION.name, "each sample follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)
   learner = deliveries.form(learner, deliveries.SEQUENCE)
   refusals.check_learner(
@@ -195,7 +211,7 @@ def _task(sequence: sequences.Sequence) -> tasks.Task:
 
 
 def _about(task: tasks.Task) -> Dict[str, Any]:
-  return {"protocol": "fluid", "task": task.name, "task_key": task.key,
+  return {"protocol": DESCRIPTION.name, "task": task.name, "task_key": task.key,
           "num_classes": task.num_classes}
 
 
@@ -316,7 +332,8 @@ def summarize(records: step_records.Records, sequence: sequences.Sequence, known
   log = sequence_log.from_records(step_records.of_steps(records))
   phases = step_records.of_phases(records)
   summary = {
-      "protocol": "fluid", "stream": f"{len(sequence)} samples", "num_events": len(records),
+      "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
+      "num_events": len(records),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],

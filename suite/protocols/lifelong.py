@@ -24,12 +24,22 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import estimator as estimator_lib
 from suite.protocols import run_state
 from suite.state import predictions as predictions_lib
+
+DESCRIPTION = descriptions.ProtocolDescription(
+    "lifelong",
+    measures=(
+        descriptions.Measure("mean_per_sample_error", "per-sample error", descriptions.LOWER),
+        descriptions.Measure("mean_accuracy_error", "error of the accuracy", descriptions.LOWER),
+        descriptions.Measure("mean_constant_error", "constant answer", descriptions.LOWER)),
+    curve=descriptions.RecordCurve(
+        "Held-out model", "Per-sample error", "event", "per_sample_error", first=1))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,6 +56,7 @@ class AnswerTable:
     return f"{first} ({len(self.models)} models, {len(self.ids)} samples)"
 
 
+@descriptions.describes(DESCRIPTION)
 def run(
     method: estimator_lib.Estimator,
     *,
@@ -67,7 +78,7 @@ def run(
     last_of_run: of the models of one run and learner that answered the same samples, as after
       each bucket of CLEAR, take the last only; the others are near twins.
   """
-  refusals.check_one_device(state.distribution, "lifelong", "no network is run")
+  refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = load(predictions, min_models, last_of_run)
   fingerprint = _check_unchanged(tables, state)
@@ -80,7 +91,8 @@ def run(
     estimate = method.estimate(known, asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
-        "protocol": "lifelong", "kind": "predict", "table": table.name, "model": table.models[m],
+        "protocol": DESCRIPTION.name, "kind": "predict", "table": table.name,
+        "model": table.models[m],
         "known_models": len(known), "num_asked": asked.count, **score(table.answers[m], estimate),
         "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
         "cache": fingerprint, "left_out": left_out})
@@ -123,7 +135,7 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
            for name in ("per_sample_error", "constant_error", "accuracy_error")}
   return {
-      "protocol": "lifelong",
+      "protocol": DESCRIPTION.name,
       "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
       "num_models": len(records), **means,
       "num_asked": sum(r["num_asked"] for r in records),

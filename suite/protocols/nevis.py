@@ -21,6 +21,7 @@ import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import event_kinds
 from suite.contracts import learner as learner_lib
 from suite.contracts import planning
@@ -31,7 +32,17 @@ from suite.metrics import task_stream as metrics
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
 
+DESCRIPTION = descriptions.ProtocolDescription(
+    "nevis",
+    measures=(
+        descriptions.Measure("mean_error", "mean error", descriptions.LOWER),
+        descriptions.Measure("forward_transfer", "forward transfer")),
+    curve=descriptions.RecordCurve(
+        "Task", "Error", "task_key", "error", kind=event_kinds.PREDICT),
+    panels=(descriptions.TASKS,), identity=(), identity_of_tests=("split", "task_key"))
 
+
+@descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.Learner,
     *,
@@ -126,9 +137,9 @@ def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]
   """The part of a record that does not depend on the learner."""
   entry = stream.entries[event.entry_index]
   return {
-      "protocol": "nevis", "kind": event.kind, "task": entry.task.name, "task_key": entry.task.key,
-      "occurrence": entry.task.occurrence, "year": entry.year, "role": entry.role,
-      "task_kind": entry.task.kind, "num_classes": entry.task.num_classes,
+      "protocol": DESCRIPTION.name, "kind": event.kind, "task": entry.task.name,
+      "task_key": entry.task.key, "occurrence": entry.task.occurrence, "year": entry.year,
+      "role": entry.role, "task_kind": entry.task.kind, "num_classes": entry.task.num_classes,
       "dataset": entry.dataset, "dataset_version": entry.version(),
       "left_out": list(stream.left_out)}
 
@@ -145,7 +156,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   transfer = metrics.forward_transfer_by_task(records)
   last = records[-1] if records else {}
   return {
-      "protocol": "nevis", "stream": stream.name, "num_events": len(records),
+      "protocol": DESCRIPTION.name, "stream": stream.name, "num_events": len(records),
       "headline": f"no headline score, {problem}" if problem else "ok",
       "mean_error": None if problem else metrics.mean_error(errors, roles),
       "mean_error_all": float(np.mean(errors)) if errors else None,

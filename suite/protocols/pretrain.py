@@ -17,6 +17,7 @@ from typing import Any, Dict, Mapping, Sequence
 
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
@@ -30,7 +31,10 @@ from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
 
+DESCRIPTION = descriptions.ProtocolDescription("pretrain")
 
+
+@descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.PretrainingLearner,
     *,
@@ -88,7 +92,8 @@ def run(
       rehearsal.save(
           learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({
-        "protocol": "pretrain", "kind": event_kinds.TRAIN, "task": task.name, "task_key": task.key,
+        "protocol": DESCRIPTION.name, "kind": event_kinds.TRAIN, "task": task.name,
+        "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarize(state.records, updates)
@@ -104,7 +109,7 @@ def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, A
   """The result of the run, from its records."""
   last = records[-1] if records else {}
   return {
-      "protocol": "pretrain", "stream": last.get("task", ""), "num_events": len(records),
+      "protocol": DESCRIPTION.name, "stream": last.get("task", ""), "num_events": len(records),
       "updates": updates, "first_loss": records[0]["train_loss"] if records else None,
       "last_loss": last.get("train_loss"),
       **({"knn_accuracy": last["knn_accuracy"]} if "knn_accuracy" in last else {}),

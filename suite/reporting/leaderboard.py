@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 from typing import Any
 
+from suite.contracts import descriptions
 from suite.metrics import rankings
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
@@ -30,29 +31,33 @@ class Ranked:
 
   Attributes:
     name: of the column.
-    measure: the score, a value of the summaries.
+    measure: the score, as the protocol describes it.
     cells: the runs by row; a row without one is refused or has not begun.
     streams: titles of the streams of the finished runs; several are not ranked.
   """
 
   name: str
-  measure: str
+  measure: descriptions.Measure
   cells: Cells
   streams: Sequence[str]
 
   @property
   def lower_is_better(self) -> bool:
-    return "error" in self.measure
+    return self.measure.better == descriptions.LOWER
 
   @property
   def heading(self) -> str:
-    return f"{self.name} {self.measure.replace('_', ' ')}"
+    return f"{self.name} {self.measure_text}"
+
+  @property
+  def measure_text(self) -> str:
+    return self.measure.key.replace("_", " ")
 
   def spread(self, row: str) -> stream_groups.Spread:
     """Mean and deviation over the finished seeds; none if the runs are of several streams."""
     if row not in self.cells or len(self.streams) > 1:
       return stream_groups.spread([])
-    return self.cells[row].score(self.measure)
+    return self.cells[row].score(self.measure.key)
 
   def score(self, row: str) -> float | None:
     """The mean score, to nine decimals: equal means tie whatever the order of their sums."""
@@ -83,7 +88,7 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
   return [_column(table, name, measure, by_cell) for name, measure in table.scores.items()]
 
 
-def _column(table: table_dir.TableDir, name: str, measure: str,
+def _column(table: table_dir.TableDir, name: str, key: str,
             by_cell: Mapping[Any, list[runs_lib.Run]]) -> Ranked:
   cells = {}
   for row in table.rows:
@@ -97,7 +102,11 @@ def _column(table: table_dir.TableDir, name: str, measure: str,
     if runs:
       cells[row] = run_streams.LearnerRuns(row, runs)
   finished = [run for cell in cells.values() for run in cell.finished]
-  return Ranked(name, measure, cells, [stream.title for stream in run_streams.build(finished)])
+  streams = run_streams.build(finished)
+  about = next((run.description for cell in cells.values() for run in cell.runs),
+               descriptions.ProtocolDescription(name))
+  measure = about.measure(key) if key or about.headline is None else about.headline
+  return Ranked(name, measure, cells, [stream.title for stream in streams])
 
 
 def build(table: table_dir.TableDir) -> list[panel_lib.Panel]:
@@ -192,7 +201,7 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
   points = column.points()
   rows = [[p.name, p.score, panel_lib.plain(column.spread(p.name).deviation), p.cost,
            "yes" if p in best else ""] for p in points]
-  heading = column.measure.replace("_", " ")
+  heading = column.measure_text
   line = charts.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
                        shape=charts.STEP, is_front=True)
   series = [charts.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),

@@ -81,7 +81,7 @@ def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
     for learner in table.learners(row):
       cells = [table.summaries(row, column, learner) for column in table.columns]
       known = [s for by_seed in cells for s in by_seed.values()
-               if s.get("protocol") == "fluid" and s.get("overall") is not None]
+               if s.get("overall") is not None]
       if known:
         # A cost that was never charged is missing; an unknown one is None.
         macs = [s.get("macs_train", 0) for s in known if s.get("macs_train", 0) is not None]

@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Progress of a run: a bar on a terminal and in a notebook, plain log lines elsewhere.
 
-All of them show which learner it is, which event, what that is in words, and the time left, which
-takes events that are still to come to be as long as those before on average.
+Each display shows the learner, the number and a description of the current event, and an estimate
+of the remaining time (ETA): the mean duration of the finished events, times the number of events to
+come.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TextIO
 
 from absl import logging
 
+from suite.contracts import descriptions
 from suite.reporting import quantities
 
 _LOG_SECONDS = 10  # Between two lines of a log about one event.
@@ -26,9 +28,12 @@ class Progress:
   Args:
     name: of the learner, the prefix of each line.
     number, of: it is learner `number` of `of`.
+    description: of the protocol, whose curve is shown, too.
   """
 
-  def __init__(self, name: str, number: int = 1, of: int = 1):
+  def __init__(self, name: str, number: int = 1, of: int = 1,
+               description: descriptions.ProtocolDescription | None = None):
+    self._curve = description.curve if description else None
     self._name = name if of == 1 else f"{name} (learner {number} of {of})"
     self._place = ""
     self._first: int | None = None
@@ -60,8 +65,12 @@ class Progress:
 
   def event(self, record: Mapping[str, Any]) -> None:
     """Shows a finished event."""
+    shown = [f"{key} {_short(record[key])}" for key in _SHOWN if key in record]
+    if self._curve is not None and self._curve.y not in _SHOWN and (
+        value := self._curve.value(record)) is not None:
+      shown.insert(0, f"{self._curve.y_text.lower()} {_short(value)}")
     logging.info("%s: event %s, %s %s: %s", self._name, record.get("event"), record.get("kind"),
-                 record.get("task_key", ""), _record(record))
+                 record.get("task_key", ""), ", ".join(shown))
 
   def close(self) -> None:
     """Ends the display."""
@@ -87,12 +96,14 @@ class Bar(Progress):
   """A bar of events on a terminal, behind it the step and the last values.
 
   Args:
-    name, number, of: as of `Progress`.
+    name, number, of, description: as of `Progress`.
     stream: the terminal.
   """
 
-  def __init__(self, name: str, number: int = 1, of: int = 1, stream: TextIO | None = None):
-    super().__init__(name, number, of)
+  def __init__(self, name: str, number: int = 1, of: int = 1,
+               description: descriptions.ProtocolDescription | None = None, *,
+               stream: TextIO | None = None):
+    super().__init__(name, number, of, description)
     from tqdm import std
     self._bar = std.tqdm(total=0, desc=self._name, leave=False, file=stream or sys.stderr,
                          dynamic_ncols=True, disable=False)
@@ -122,8 +133,9 @@ class Bar(Progress):
 class NotebookProgress(Progress):
   """A bar for the steps of an event, and below it the last finished event."""
 
-  def __init__(self, name: str, number: int = 1, of: int = 1):
-    super().__init__(name, number, of)
+  def __init__(self, name: str, number: int = 1, of: int = 1,
+               description: descriptions.ProtocolDescription | None = None):
+    super().__init__(name, number, of, description)
     from tqdm import auto
     self._bar = auto.tqdm(total=0, desc=self._name, leave=False)
 
@@ -149,12 +161,13 @@ class NotebookProgress(Progress):
     self._bar.close()
 
 
-def of_process(name: str, number: int = 1, of: int = 1) -> Progress:
+def of_process(name: str, number: int = 1, of: int = 1,
+               description: descriptions.ProtocolDescription | None = None) -> Progress:
   """A bar in a notebook or on a terminal, else log lines; arguments as of `Progress`."""
   shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
   if type(shell).__name__ == "ZMQInteractiveShell":
-    return NotebookProgress(name, number, of)
-  return (Bar if sys.stderr.isatty() else Progress)(name, number, of)
+    return NotebookProgress(name, number, of, description)
+  return (Bar if sys.stderr.isatty() else Progress)(name, number, of, description)
 
 
 def _point(values: Mapping[str, Any]) -> str:
@@ -166,10 +179,6 @@ def _point(values: Mapping[str, Any]) -> str:
   return " ".join([where.strip(), *(
       f"{key} {_short(value)}" for key, value in values.items()
       if value is not None and key not in ("step", "steps", "key"))]).strip()
-
-
-def _record(record: Mapping[str, Any]) -> str:
-  return ", ".join(f"{key} {_short(record[key])}" for key in _SHOWN if key in record)
 
 
 def _short(value: Any) -> str:

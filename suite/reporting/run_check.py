@@ -12,6 +12,7 @@ import functools
 import pathlib
 from typing import Any, Callable, NamedTuple
 
+from suite.contracts import descriptions
 from suite.reporting import records as records_lib
 from suite.reporting import runs as runs_lib
 from suite.state import encoder_file
@@ -112,6 +113,12 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   yield from _check_predictions(folder, records)
   if finished.text:
     yield finished
+  try:
+    if runs_lib.description(folder) is not None:
+      yield Finding(folder / descriptions.FILE, WHOLE, "the description of the protocol")
+  except ValueError as error:
+    yield Finding(folder / descriptions.FILE, AGAIN, f"{snapshots.reason(error)}; the same command "
+                  "writes it again", (folder / descriptions.FILE,))
   if (folder / encoder_file.ABOUT).exists():
     yield _verified(folder / encoder_file.WEIGHTS, "an encoder",
                     functools.partial(encoder_file.load, folder))

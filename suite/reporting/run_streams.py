@@ -9,6 +9,8 @@ import dataclasses
 import json
 from typing import Any
 
+from suite.contracts import descriptions
+from suite.contracts import event_kinds
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panel as panel_lib
@@ -17,14 +19,6 @@ from suite.reporting import seed_groups
 from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
-# What tells streams apart in the first record of a run, where a summary does not name the stream.
-# A learner may add such names to the records of CLEAR and FLUID, as the way of its meta-training.
-_OWN_IDENTITY = {"clear": ("task", "mode", "num_classes"),
-                 "fluid": ("task", "num_classes", "train_size", "validation_size")}
-_IDENTITY = ("task", "mode", "num_classes", "base_classes", "data", "split", "task_type", "way",
-             "shot", "targets", "num_support_sets", "class_change_interval", "overwrite",
-             "convention")
-_SHOWN = ("data", "split", "task_type", "way", "shot", "num_support_sets")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,15 +63,19 @@ class LearnerRuns:
     return _mean(values)
 
   def learning_flops(self) -> float | None:
-    """The mean of cumulative FLOPs without answers over the finished seeds."""
-    return _mean([task_stream.cumulative_cost(run.summary) for run in self.finished])
+    """The mean of cumulative FLOPs without answers over the finished seeds.
+
+    A summary without costs leaves them to the last record.
+    """
+    return _mean([task_stream.cumulative_cost({**(run.records or [{}])[-1], **run.summary})
+                  for run in self.finished])
 
 
 @dataclasses.dataclass(frozen=True)
 class Stream:
   """All learners on one stream."""
 
-  protocol: str
+  description: descriptions.ProtocolDescription
   title: str
   learners: Sequence[LearnerRuns]
 
@@ -136,7 +134,7 @@ def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run
             if any(other.folder.parent == run.folder.parent for other in group)
             and (not run.records or key[0] == run.protocol)]
   alike = [key for key in groups if run.records and key[0] == run.protocol
-           and _begins(key[2], identity, run.protocol)]
+           and _begins(key[2], identity, run.description)]
   for found in (beside, alike):
     if len(found) == 1:
       return found[0]
@@ -144,18 +142,17 @@ def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run
 
 
 def _identity(run: runs_lib.Run) -> str:
+  """JSON of what tells streams apart where a summary does not name the stream."""
+  if names := run.description.identity_of_tests:
+    return json.dumps([[record.get(name) for name in names] for record in run.records
+                       if record.get("kind") == event_kinds.PREDICT])
   first = run.records[0] if run.records else {}
-  if run.protocol == "nevis":
-    tested = [r for r in run.records if r.get("kind") == "predict"]
-    return json.dumps([*dict.fromkeys(r.get("split", "") for r in tested),
-                       *(r.get("task_key") for r in tested)])
-  names = _OWN_IDENTITY.get(run.protocol, _IDENTITY)
-  return json.dumps({name: first[name] for name in names if name in first})
+  return json.dumps({name: first[name] for name in run.description.identity if name in first})
 
 
-def _begins(known: str, other: str, protocol: str) -> bool:
+def _begins(known: str, other: str, description: descriptions.ProtocolDescription) -> bool:
   """Whether a run that is not finished may be of the stream of a finished one."""
-  if protocol != "nevis":
+  if not description.identity_of_tests:
     return known == other
   first = json.loads(other)
   return json.loads(known)[:len(first)] == first
@@ -165,12 +162,14 @@ def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
   protocol, name, identity = key
   groups = seed_groups.of(runs)
   known = json.loads(identity)
-  facts = {k: known[k] for k in _SHOWN if k in known} if isinstance(known, dict) else {}
+  description = runs[0].description
+  facts = ({k: known[k] for k in description.facts if k in known}
+           if isinstance(known, dict) else {})
   if not name or name == NOT_FINISHED:
     described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
     name = ", ".join(filter(None, (name, described)))
   learners = [LearnerRuns(label, group) for label, group in zip(seed_groups.labels(groups), groups)]
-  return Stream(protocol, f"{protocol} ({name})" if name else protocol, learners)
+  return Stream(description, f"{protocol} ({name})" if name else protocol, learners)
 
 
 def _mean(values: Sequence[Any]) -> float | None:

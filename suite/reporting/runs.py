@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import re
 from typing import Any
 
 import suite
+from suite.contracts import descriptions
 from suite.reporting import record_chain
 from suite.reporting import records as records_lib
 
@@ -54,6 +56,11 @@ class Run:
     configured = "" if self.records or self.summary else _configured_protocol(self.folder)
     return str(self.summary.get("protocol") or first.get("protocol") or configured or UNKNOWN)
 
+  @functools.cached_property
+  def description(self) -> descriptions.ProtocolDescription:
+    """Of the protocol, from the run's file; of a run without one, by the protocol's name."""
+    return description(self.folder) or descriptions.named(self.protocol)
+
   @property
   def totals(self) -> Mapping[str, Any]:
     """The summary, or the last record of an unfinished run."""
@@ -81,6 +88,20 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
           summary=read_json(folder / SUMMARY),
           environment=_environment(folder))
       for folder, label in zip(folders, labels(folders))]
+
+
+def description(folder: pathlib.Path) -> descriptions.ProtocolDescription | None:
+  """Reads the description of the protocol; None if the run has none.
+
+  Raises:
+    ValueError: the file is damaged.
+  """
+  values = read_json(folder / descriptions.FILE)
+  try:
+    return descriptions.from_values(values) if values else None
+  except (KeyError, TypeError) as error:
+    raise ValueError(f"{folder / descriptions.FILE} is no description of a protocol ({error}). "
+                     "Run the same command again, which writes it again.") from error
 
 
 def _configured_protocol(folder: pathlib.Path) -> str:

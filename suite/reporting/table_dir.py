@@ -68,7 +68,8 @@ class TableDir:
     matrices: (column, line of the main table, file of `paper_values`) of accuracy matrices.
     notes: lines below the main table.
     missing: ROW/COLUMN -> why there is no such cell.
-    scores: of a leaderboard: column -> the value of its summaries that its rows are ranked by.
+    scores: of a leaderboard: column -> the value of its summaries that its rows are ranked by; "":
+      the headline of its protocol.
     last: folder of the run that is made when all cells are finished; "": none.
   """
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 from typing import Any
 
+from suite.contracts import descriptions
 from suite.metrics import task_stream
 from suite.reporting import paper_table
 from suite.reporting import quantities
@@ -37,8 +38,13 @@ def build(runs: Sequence[runs_lib.Run]) -> list[text_table.TextTable]:
   groups: dict[tuple[str, str], list[runs_lib.Run]] = {}
   for run in runs:
     groups.setdefault((run.protocol, str(run.summary.get("stream", ""))), []).append(run)
-  return [nevis(group) if protocol == "nevis" else generic(group)
-          for (protocol, _), group in groups.items()]
+  return [of_stream(group) for group in groups.values()]
+
+
+def of_stream(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+  """Builds the table of the runs of one stream: errors by task, or all values of the summaries."""
+  by_task = descriptions.TASKS in runs[0].description.panels
+  return nevis(runs) if by_task else generic(runs)
 
 
 def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:

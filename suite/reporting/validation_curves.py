@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from suite.contracts import descriptions
 from suite.reporting import charts
 from suite.reporting import quantities
 from suite.reporting import records as records_lib
@@ -59,9 +60,12 @@ def read(table: table_dir.TableDir) -> list[Curve]:
 
 
 def _points(folder: pathlib.Path) -> list[tuple[float, float]]:
-  """(FLOPs, accuracy) of the validations of a finished run of CFSL; [] of another one."""
+  """(FLOPs, accuracy) of the validations of a finished run; [] if its protocol has none."""
   summary, path = runs_lib.read_json(folder / runs_lib.SUMMARY), folder / runs_lib.RECORDS
-  if summary.get("protocol") != "cfsl" or not path.exists():
+  if not summary or not path.exists():
+    return []
+  about = runs_lib.description(folder) or descriptions.named(str(summary.get("protocol")))
+  if descriptions.VALIDATIONS not in about.panels:
     return []
   return [(r["flops_meta_train"], r["validation_accuracy"]) for r in records_lib.read(path)
           if r.get("flops_meta_train") and r.get("validation_accuracy") is not None]

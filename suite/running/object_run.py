@@ -15,22 +15,12 @@ from suite import experiment
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.contracts import deliveries
-from suite.protocols import cfsl
-from suite.protocols import clear
-from suite.protocols import fluid
-from suite.protocols import lifelong
-from suite.protocols import nevis
-from suite.protocols import pretrain
+from suite.contracts import descriptions
 from suite.running import launch
 from suite.running import object_text
 from suite.running import own_learner
 from suite.running import results
 
-PROTOCOLS: dict[str, Callable[..., Any]] = {
-    "nevis": nevis.run, "clear": clear.run, "cfsl": cfsl.run, "fluid": fluid.run,
-    "lifelong": lifelong.run, "pretrain": pretrain.run}
-_DELIVERIES = {nevis.run: deliveries.TASKS, clear.run: deliveries.BUCKETS,
-               cfsl.run: deliveries.EPISODES, fluid.run: deliveries.SEQUENCE}
 # Arguments of `experiment.run` that `suite.run` sets itself.
 _OURS = ("protocol", "learners", "only", "workdir", "metrics", "config_text", "command",
          "find_unused")
@@ -44,7 +34,8 @@ def run(protocol: Any, learners: Any, *, workdir: str | os.PathLike | None,
   given = {key: value for key, value in settings.items() if key in known}
   own = {key: value for key, value in settings.items() if key not in known}
   _check_arguments(name, fn, own, known)
-  makers = _makers(learners, _DELIVERIES.get(_innermost(fn), deliveries.BUCKETS))
+  shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
+  makers = _makers(learners, (shipped.delivery if shipped else "") or deliveries.BUCKETS)
   folder = str(workdir or os.path.join("runs", name))
   launch.set_data_dirs(given.get("data_dir"), given.get("mirror"))
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
@@ -60,21 +51,19 @@ def run(protocol: Any, learners: Any, *, workdir: str | os.PathLike | None,
 
 def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
   if isinstance(protocol, str):
-    if protocol not in PROTOCOLS:
-      raise ValueError(f"Unknown protocol {protocol!r}. {gin_files.nearest(protocol, PROTOCOLS)}")
-    return protocol, PROTOCOLS[protocol]
+    if protocol not in descriptions.SHIPPED:
+      raise ValueError(f"Unknown protocol {protocol!r}. "
+                       f"{gin_files.nearest(protocol, descriptions.SHIPPED)}")
+    return protocol, descriptions.load(protocol).run
   if not callable(protocol):
-    raise ValueError(f"protocol is {protocol!r}; give one of {', '.join(PROTOCOLS)}, or a function "
-                     "protocol(learner, *, state, ...).")
-  inner = _innermost(protocol)
-  shipped = {fn: name for name, fn in PROTOCOLS.items()}
-  return shipped.get(inner, getattr(inner, "__name__", "own_protocol")), protocol
-
-
-def _innermost(fn: Any) -> Any:
-  while isinstance(fn, functools.partial):
-    fn = fn.func
-  return fn
+    raise ValueError(f"protocol is {protocol!r}; give one of {', '.join(descriptions.SHIPPED)}, or "
+                     "a function protocol(learner, *, state, ...).")
+  if about := descriptions.of(protocol):
+    return about.name, protocol
+  inner = protocol
+  while isinstance(inner, functools.partial):
+    inner = inner.func
+  return getattr(inner, "__name__", "own_protocol"), protocol
 
 
 def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any],

@@ -36,7 +36,7 @@ def test_a_log_says_where_the_run_is_and_the_time_left(monkeypatch):
 
 def test_a_terminal_has_a_bar():
   stream = io.StringIO()
-  bar = progress.Bar("er", 2, 5, stream)
+  bar = progress.Bar("er", 2, 5, stream=stream)
   bar.begins(4, 12, "event", "train on bucket_05")
   bar.point({"key": "trial0", "step": 5, "steps": 10, "loss": 0.25})
   bar.event(RECORD)

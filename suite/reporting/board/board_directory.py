@@ -14,7 +14,8 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from suite.reporting import records as records_lib
+from suite.contracts import descriptions
+from suite.contracts import event_kinds
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting.board import board_images
@@ -69,7 +70,8 @@ class BoardDirectory:
   def _view(self, name: str) -> tensorboard.TensorBoardView:
     return tensorboard.TensorBoardView(
         self.log_dir(name), config_text=self._config_text, environment=self._environment,
-        run=self._workdir.as_posix(), reference=lambda: self._reference_errors(name))
+        run=self._workdir.as_posix(), reference=lambda: self._reference_errors(name),
+        description=runs_lib.description(self._workdir / name))
 
   def _make_again(self, name: str) -> None:
     run, = runs_lib.load([self._workdir / name])
@@ -82,7 +84,7 @@ class BoardDirectory:
     for path in self.log_dir().glob(_EVENT_FILES):
       path.unlink()
     runs = [run for run in runs_lib.load([self._workdir])
-            if run.is_finished and run.protocol == "nevis"]
+            if run.is_finished and descriptions.TASKS in run.description.panels]
     if not runs:
       return
     drawn = run_figures.draw(runs, stem="pareto")
@@ -102,9 +104,11 @@ class BoardDirectory:
     """Errors of the Independent run beside a learner, by task; {} if it has not finished."""
     if name == tables.INDEPENDENT or not self._has_reference():
       return {}
-    records = records_lib.read(self._workdir / tables.INDEPENDENT / runs_lib.RECORDS)
-    return {r["task_key"]: r.get("error") for r in records
-            if r.get("protocol") == "nevis" and r.get("kind") == "predict"}
+    run, = runs_lib.load([self._workdir / tables.INDEPENDENT])
+    if descriptions.TASKS not in run.description.panels:
+      return {}
+    return {r["task_key"]: r.get("error") for r in run.records
+            if r.get("kind") == event_kinds.PREDICT}
 
   def _show(self, do: Any) -> None:
     """Does something with event files; a run is not given up for a view that cannot be written."""

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from suite.compute import ledger
+from suite.contracts import descriptions
+from suite.contracts import event_kinds
 from suite.metrics import task_stream
 
 _LEARNING = tuple(p for p in ledger.PHASES if p not in ("select", "validate", "predict"))
 _AVERAGED = ("error", "accuracy", "validation_error", "train_loss", "loss", "seconds_event")
-# Their predict events are parts of a score that has its own rule, below.
-_PARTS_OF_A_SCORE = ("clear", "fluid")
+# The predict events of these kinds are parts of a score that has its own rule, below.
+_PARTS_OF_A_SCORE = {descriptions.BUCKETS, descriptions.STEPS}
 # The numbers of a summary that are its headline, and the names under which they are shown.
 _FINAL = {"mean_error": "mean_error", "mean_error_all": "mean_error_all_tasks",
           "forward_transfer": "forward_transfer", "in_domain": "in_domain",
@@ -32,9 +34,12 @@ class RunningScores:
 
   Args:
     reference: errors of Independent by task key, against which regret is measured; {}: no regret.
+    description: of the protocol; None: found by its name in the records.
   """
 
-  def __init__(self, reference: Mapping[str, float | None] | None = None):
+  def __init__(self, reference: Mapping[str, float | None] | None = None,
+               description: descriptions.ProtocolDescription | None = None):
+    self._description = description
     self._reference = dict(reference or {})
     self._regret: float | None = 0.0 if reference else None
     self._tested: list[tuple[float, str]] = []  # (error, role) of tasks.
@@ -45,18 +50,18 @@ class RunningScores:
 
   def update(self, record: Mapping[str, Any]) -> dict[str, float]:
     """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
-    kind, protocol = record.get("kind", "event"), record.get("protocol")
+    kind, about = record.get("kind", "event"), self._about(record)
     found: dict[str, Any] = {}
-    if kind != "predict" or protocol not in _PARTS_OF_A_SCORE:
+    if kind != event_kinds.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
       found.update(self._means(kind, record))
-    if protocol == "nevis":
+    if descriptions.TASKS in about.panels:
       found.update(self._tasks(kind, record))
-    elif protocol == "clear" and kind == "predict":
-      found.update(self._buckets(record))
-    elif protocol == "fluid" and record.get("seen_so_far"):
-      found["headline/accuracy"] = record["correct_so_far"] / record["seen_so_far"]
-    elif protocol == "cfsl" and kind == "predict":
-      found["headline/accuracy"] = record.get("accuracy")
+    elif descriptions.BUCKETS in about.panels:
+      found.update(self._buckets(record) if kind == event_kinds.PREDICT else {})
+    elif descriptions.STEPS in about.panels:
+      found["headline/accuracy"] = about.curve.value(record) if about.curve else None
+    elif kind == event_kinds.PREDICT and about.headline is not None:
+      found[f"headline/{about.headline.key}"] = record.get(about.headline.key)
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(record)
     found.update(self._per_step(record))
     return {tag: value for tag, value in found.items() if is_number(value)}
@@ -65,10 +70,16 @@ class RunningScores:
     """The headline of a finished run; a score that the summary does not have is left out."""
     found: dict[str, Any] = {
         f"headline/{shown}": summary[name] for name, shown in _FINAL.items() if name in summary}
+    about = self._about(summary)
+    if about.headline is not None and about.headline.key not in _FINAL:
+      found[f"headline/{about.headline.key}"] = summary.get(about.headline.key)
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
-    if summary.get("protocol") == "nevis":
+    if descriptions.TASKS in about.panels:
       found["headline/regret"] = self._regret
     return {tag: value for tag, value in found.items() if is_number(value)}
+
+  def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
+    return self._description or descriptions.named(str(record.get("protocol")))
 
   def _means(self, kind: str, record: Mapping[str, Any]) -> dict[str, float]:
     found = {}

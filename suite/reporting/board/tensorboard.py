@@ -28,6 +28,7 @@ from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.contracts import descriptions
 from suite.metrics import task_stream
 from suite.reporting.board import board_images
 from suite.reporting.board import board_text
@@ -59,15 +60,18 @@ class TensorBoardView:
     environment: of environment.json, shown as text.
     run: name of the run that the learner belongs to; the name of the directory's parent if empty.
     reference: reads the errors of Independent by task key, at each `rebuild`.
+    description: of the protocol; None: found by its name in the records.
   """
 
   def __init__(self, log_dir: str | pathlib.Path, *, config_text: str = "",
                environment: Mapping[str, Any] | None = None, run: str = "",
-               reference: Callable[[], Mapping[str, float | None]] = dict):
+               reference: Callable[[], Mapping[str, float | None]] = dict,
+               description: descriptions.ProtocolDescription | None = None):
     self.log_dir = pathlib.Path(log_dir)
     self._config_text, self._environment = config_text, dict(environment or {})
     self._run, self._reference = run or self.log_dir.resolve().parent.name, reference
-    self._scores = running_scores.RunningScores()
+    self._description = description
+    self._scores = running_scores.RunningScores(description=description)
     self._drawn_at = 0.0  # Seconds of the run at the last image.
     self._writer: tf.summary.SummaryWriter | None = None  # Of LOG_DIR.
     self._trial_writer: tf.summary.SummaryWriter | None = None  # Only one, of the last trial.
@@ -80,7 +84,8 @@ class TensorBoardView:
     self.close()
     self._live_steps.clear()
     self._next_event = 0
-    self._scores, self._drawn_at = running_scores.RunningScores(self._reference()), 0.0
+    self._scores = running_scores.RunningScores(self._reference(), self._description)
+    self._drawn_at = 0.0
     _delete_event_files(self.log_dir)
     texts = {"config": board_text.code(self._config_text),
              "environment": board_text.environment(self._environment) if self._environment else ""}

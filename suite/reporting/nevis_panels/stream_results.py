@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suite.contracts import descriptions
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import runs as runs_lib
@@ -108,7 +109,7 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
 def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
   """Groups runs by stream; other protocols, and streams of which no task was tested, are left out.
   """
-  runs = [run for run in runs if run.protocol == "nevis"]
+  runs = [run for run in runs if descriptions.TASKS in run.description.panels]
   groups: dict[tuple[str, tuple[str, ...]], list[runs_lib.Run]] = {}
   for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
     groups.setdefault(_stream_of(run, groups), []).append(run)
@@ -124,12 +125,12 @@ def _stream_of(run: runs_lib.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
   keys, split = _keys(run), _split(run)
   ending = f", {split} split" if split not in ("", "test") else ""
   if run.is_finished:
-    return f"nevis ({run.summary.get('stream', 'unnamed')}{ending})", keys
+    return f"{run.protocol} ({run.summary.get('stream', 'unnamed')}{ending})", keys
   for title, others in groups:
     if others[:len(keys)] == keys and (title.endswith(f"{ending})") if ending
                                        else "split)" not in title):
       return title, others
-  return f"nevis (not finished{ending})", keys
+  return f"{run.protocol} (not finished{ending})", keys
 
 
 def _keys(run: runs_lib.Run) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import dataclasses
 import os
 
+from suite.contracts import descriptions
 from suite.reporting import panel as panel_lib
 from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
@@ -27,7 +28,7 @@ NAMES = {
 def build(stream: run_streams.Stream, names: Sequence[str] = tuple(NAMES)
           ) -> list[panel_lib.Panel]:
   """Builds the panels of a stream with these names; those without data are left out."""
-  if stream.protocol != "clear":
+  if descriptions.BUCKETS not in stream.description.panels:
     return []
   needs = {"classes", "confusion"} & set(names)
   results = class_views.read(stream) if needs else []
@@ -48,6 +49,6 @@ def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
   Names are numbered if there are several streams.
   """
   found = [build(stream, names) for stream in run_streams.build(runs_lib.load(dirs))
-           if stream.protocol == "clear"]
+           if descriptions.BUCKETS in stream.description.panels]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
           for i, panels in enumerate(found, 1) for panel in panels]

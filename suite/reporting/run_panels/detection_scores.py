@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suite.contracts import descriptions
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.reporting import panel as panel_lib
@@ -32,7 +33,7 @@ _MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC", True),
 
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   """Builds the panel; [] unless finished runs of FLUID have new classes."""
-  if stream.protocol != "fluid":
+  if descriptions.STEPS not in stream.description.panels:
     return []
   columns = [panel_lib.Column("learner"), panel_lib.Column("score"),
              panel_lib.Column("seeds", panel_lib.COUNT)]

@@ -56,6 +56,5 @@ def _draw_axes(axes: Any, column: leaderboard.Ranked, rows: Sequence[str]) -> No
     axes.set_xscale("log")
     figures.flops_ticks(axes)
   axes.set_xlabel("FLOPs of the run, answers included")
-  measure = column.measure.replace("_", " ")
-  axes.set_ylabel(f"{measure.capitalize()}, %")
+  axes.set_ylabel(f"{column.measure_text.capitalize()}, %")
   axes.grid(True, which="major")

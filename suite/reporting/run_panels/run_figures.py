@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from suite.contracts import descriptions
 from suite.reporting import figures
 from suite.reporting import leaderboard
 from suite.reporting import paper_table
@@ -45,7 +46,7 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
     for figure in _of_table(directory):
       add(figure)
   for run in runs:
-    if run.protocol == "clear" and "matrix" in run.summary:
+    if descriptions.BUCKETS in run.description.panels and "matrix" in run.summary:
       acc = np.array(run.summary["matrix"], dtype=float)  # None becomes NaN.
       name = f"{stem}_{run.label.replace('/', '_')}_matrix"
       drawn[name] = figures.accuracy_matrix(

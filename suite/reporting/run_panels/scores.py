@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from suite.contracts import descriptions
 from suite.metrics import task_stream
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
@@ -13,36 +14,24 @@ from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 
-# Protocol -> value of its summaries -> heading. The first is that of the Pareto front.
-MEASURES: Mapping[str, Mapping[str, str]] = {
-    "nevis": {"mean_error": "mean error", "forward_transfer": "forward transfer"},
-    "clear": {"accuracy": "accuracy", "in_domain": "in-domain", "next_domain": "next-domain",
-              "backward_transfer": "backward transfer", "forward_transfer": "forward transfer",
-              "chaudhry_forgetting": "forgetting"},
-    "fluid": {"overall": "overall", "mean_per_class": "mean per class",
-              "novel_head": "novel, head", "pretrain_head": "pretrain, head",
-              "novel_tail": "novel, tail", "pretrain_tail": "pretrain, tail",
-              "new_class_auroc": "new-class AUROC"},
-    "cfsl": {"accuracy": "accuracy"},
-    "lifelong": {"mean_per_sample_error": "per-sample error",
-                 "mean_accuracy_error": "error of the accuracy",
-                 "mean_constant_error": "constant answer"},
-}
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
 
 
-def measures(stream: run_streams.Stream) -> dict[str, str]:
-  """Headings of the values that the stream's summaries have; a user's metrics come last."""
+def measures(stream: run_streams.Stream) -> list[descriptions.Measure]:
+  """The measures that the stream's summaries have a value of; a user's metrics come last."""
   summaries = [run.summary for run in stream.runs]
-  known = MEASURES.get(stream.protocol)
-  if known is None:
-    flat = [tables.flatten(summary) for summary in summaries]
-    known = {name: name for values in flat for name, value in values.items()
-             if isinstance(value, float) and name.split("_")[0] not in _COSTS}
+  known = list(stream.description.measures)
+  if not known:
+    names = dict.fromkeys(
+        name for summary in summaries for name, value in tables.flatten(summary).items()
+        if isinstance(value, float) and name.split("_")[0] not in _COSTS)
+    known = [descriptions.Measure(name, name, unit=descriptions.NUMBER) for name in names]
   own = {f"{runs_lib.OWN_METRICS}.{name}": name for summary in summaries
          for name in summary.get(runs_lib.OWN_METRICS) or {}}
-  return {name: heading for name, heading in {**known, **own}.items()
-          if any(learner.score(name).num for learner in stream.learners)}
+  known = [measure for measure in known if measure.key not in own]
+  known += [descriptions.Measure(key, name, unit=descriptions.NUMBER) for key, name in own.items()]
+  return [measure for measure in known
+          if any(learner.score(measure.key).num for learner in stream.learners)]
 
 
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
@@ -51,15 +40,14 @@ def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   several = any(len(learner.runs) > 1 for learner in stream.learners)
   columns = [panel_lib.Column("learner"), panel_lib.Column("state"),
              panel_lib.Column("seeds", panel_lib.COUNT)]
-  for name, heading in shown.items():
-    kind = panel_lib.PERCENT if stream.protocol in MEASURES and "." not in name else (
-        panel_lib.NUMBER)
-    columns += [panel_lib.Column(heading, kind)] + (
-        [panel_lib.Column(f"± {heading}", kind)] if several else [])
+  for measure in shown:
+    kind = panel_lib.PERCENT if measure.unit == descriptions.SHARE else panel_lib.NUMBER
+    columns += [panel_lib.Column(measure.text, kind)] + (
+        [panel_lib.Column(f"± {measure.text}", kind)] if several else [])
   columns += [panel_lib.Column("FLOPs without answers", panel_lib.FLOPS),
               panel_lib.Column("time", panel_lib.SECONDS)]
   rows = [[learner.label, learner.state, len(learner.finished),
-           *(cell for name in shown for cell in _cells(learner, name, several)),
+           *(cell for measure in shown for cell in _cells(learner, measure.key, several)),
            learner.learning_flops(), _seconds(learner)] for learner in stream.learners]
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
   return [panel_lib.Panel("scores", f"{stream.title}: scores", columns, rows,
@@ -81,16 +69,19 @@ def _seconds(learner: run_streams.LearnerRuns) -> float | None:
   return sum(values) / len(values) if len(values) == len(runs) else None
 
 
-def _front(stream: run_streams.Stream, shown: Mapping[str, str]) -> list[panel_lib.Panel]:
-  """The panel of the first measure against FLOPs; NEVIS'22 has its own (`nevis_panels/pareto.py`).
+def _front(stream: run_streams.Stream, shown: Sequence[descriptions.Measure]
+           ) -> list[panel_lib.Panel]:
+  """The panel of the first measure against FLOPs; streams of tasks have another
+  (`nevis_panels/pareto.py`).
   """
-  if stream.protocol not in MEASURES or stream.protocol == "nevis" or not shown:
+  description = stream.description
+  if not description.measures or descriptions.TASKS in description.panels or not shown:
     return []
-  name, heading = next(iter(shown.items()))
-  points = [(learner, learner.score(name), learner.learning_flops())
+  measure, heading = shown[0], shown[0].text
+  points = [(learner, learner.score(measure.key), learner.learning_flops())
             for learner in stream.learners]
   points = [point for point in points if point[1].num]
-  sign = 1 if "error" in name else -1
+  sign = 1 if measure.better == descriptions.LOWER else -1
   front = task_stream.pareto_front([(flops or None, sign * score.mean)
                                     for _, score, flops in points]).indices
   if not front:

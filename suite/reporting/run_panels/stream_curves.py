@@ -3,84 +3,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
+from suite.contracts import descriptions
 from suite.metrics import stream_groups
 from suite.reporting import charts
 from suite.reporting import panel as panel_lib
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 
 _MOST_POINTS = 300
 
 
-class Curve(NamedTuple):
-  """What is drawn of a protocol: labels, and the points (x, share) of one run."""
-
-  x_label: str
-  y_label: str
-  points: Callable[[runs_lib.Run], list[tuple[Any, float]]]
-
-
-def _clear(run: runs_lib.Run) -> list[tuple[Any, float]]:
-  return [(r["bucket"] + 1, r["accuracy"]) for r in run.records
-          if r.get("kind") == "predict" and r.get("bucket") == r.get("trained_bucket")
-          and r.get("accuracy") is not None]
-
-
-def _fluid(run: runs_lib.Run) -> list[tuple[Any, float]]:
-  return [(r["seen_so_far"], r["correct_so_far"] / r["seen_so_far"]) for r in run.records
-          if r.get("seen_so_far")]
-
-
-def _cfsl(run: runs_lib.Run) -> list[tuple[Any, float]]:
-  return [(r["updates"], r["validation_accuracy"]) for r in run.records
-          if r.get("validation_accuracy") is not None and "updates" in r]
-
-
-def _lifelong(run: runs_lib.Run) -> list[tuple[Any, float]]:
-  return [(r["event"] + 1, r["per_sample_error"]) for r in run.records
-          if r.get("per_sample_error") is not None]
-
-
-def _nevis(run: runs_lib.Run) -> list[tuple[Any, float]]:
-  return [(r["task_key"], r["error"]) for r in run.records
-          if r.get("kind") == "predict" and r.get("error") is not None]
-
-
-CURVES = {
-    "nevis": Curve("Task", "Error", _nevis),
-    "clear": Curve("Bucket", "Accuracy on the bucket just trained on", _clear),
-    "fluid": Curve("Samples", "Accuracy so far", _fluid),
-    "cfsl": Curve("Updates", "Validation accuracy", _cfsl),
-    "lifelong": Curve("Held-out model", "Per-sample error", _lifelong),
-}
-
-
 def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   """Builds the panel; [] if no run has two points."""
-  curve = CURVES.get(stream.protocol)
+  curve = stream.description.curve
   if curve is None:
     return []
   drawn = [line for learner in stream.learners for line in _lines(learner, curve)]
   if all(len(line.x) < 2 for line in drawn):
     return []
   rows = [[line.name, len(line.x), str(line.x[-1]), line.y[0], line.y[-1]] for line in drawn]
-  name = curve.y_label.lower()
+  name = curve.y_text.lower()
   columns = [panel_lib.Column("learner"), panel_lib.Column("points", panel_lib.COUNT),
-             panel_lib.Column(f"last {curve.x_label.lower()}"),
+             panel_lib.Column(f"last {curve.x_text.lower()}"),
              panel_lib.Column(f"first {name}", panel_lib.PERCENT),
              panel_lib.Column(f"last {name}", panel_lib.PERCENT)]
   shown = [_percent(line) for line in drawn]
   return [panel_lib.Panel(
       "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
-      chart=charts.Plot(curve.x_label, curve.y_label, shown, y_unit="%"))]
+      chart=charts.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
 
 
-def _lines(learner: run_streams.LearnerRuns, curve: Curve) -> list[charts.Series]:
+def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
+           ) -> list[charts.Series]:
   """The mean of seeds that were measured at the same places, else a line a seed."""
-  points = [(run, curve.points(run)) for run in learner.runs]
+  points = [(run, curve.points(run.records)) for run in learner.runs]
   points = [(run, found) for run, found in points if found]
   places = {tuple(x for x, _ in found) for _, found in points}
   if len(places) == 1 and len(points) > 1:

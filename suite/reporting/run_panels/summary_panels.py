@@ -30,7 +30,7 @@ def summaries(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
 
 def of_stream(stream: run_streams.Stream) -> panel_lib.Panel:
   """Every value of the summaries of a stream."""
-  made = tables.nevis(stream.runs) if stream.protocol == "nevis" else tables.generic(stream.runs)
+  made = tables.of_stream(stream.runs)
   title = made.title.replace(tables.title(stream.runs[0]), stream.title, 1)
   return of_text("summary", dataclasses.replace(made, title=title))
 
