@@ -25,6 +25,7 @@ import functools
 import os
 import pathlib
 import re
+import shlex
 import tokenize
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
@@ -54,15 +55,21 @@ def run_files() -> Dict[str, pathlib.Path]:
 
 
 def description(path: pathlib.Path) -> str:
-  """The first comment line that speaks to people: not the licence, not the command."""
-  comments = []
-  for line in path.read_text(encoding="utf-8").splitlines():
-    if not line.startswith("#"):
-      break
-    comments.append(line.lstrip("#").strip())
+  """The first comment that speaks to people: not the licence, not the command.
+
+  It goes on in the next line until one ends with a period or is no comment for people.
+  """
   others = r"(Copyright|suite run|suite data|python|Cost:) "
-  spoken = [c for c in comments if c and not re.match(others, c)]
-  return spoken[0] if spoken else ""
+  spoken = ""
+  for line in path.read_text(encoding="utf-8").splitlines():
+    comment = line.lstrip("#").strip()
+    if not line.startswith("#") or spoken and (not comment or re.match(others, comment)):
+      break
+    if comment and not re.match(others, comment):
+      spoken = f"{spoken} {comment}".strip()
+      if spoken.endswith("."):
+        break
+  return spoken
 
 
 def find(run: str) -> Tuple[str, pathlib.Path]:
@@ -76,9 +83,20 @@ def find(run: str) -> Tuple[str, pathlib.Path]:
     path = path.resolve()
     names = {p.resolve(): n for n, p in shipped.items()}
     return names.get(path, path.stem), path
+  if name in old_runs():
+    raise ConfigError(f"The run {name} is now {shlex.split(old_runs()[name])[0]}: "
+                      f"suite run {old_runs()[name]}")
   raise ConfigError(
       f"Unknown run {run!r}: no file has this path, no shipped run file has this name. "
       f"{nearest(name, shipped)} See them all with: suite list")
+
+
+@functools.cache
+def old_runs() -> Dict[str, str]:
+  """Names that runs had -> the arguments of `suite run` that they are now."""
+  lines = pathlib.Path(__file__).with_name("old_runs.txt").read_text(encoding="utf-8").splitlines()
+  pairs = (line.partition(" -> ") for line in lines if line and not line.startswith("#"))
+  return {name: arguments for name, _, arguments in pairs}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

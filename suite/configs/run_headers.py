@@ -4,13 +4,15 @@
     # CLEAR on three buckets of scikit-learn's digits.
     # Cost: 25 s on 2 CPU cores | Hardware: cpu | Data: digits | Gave: in-domain 0.94
 
-"Cost" is what somebody has measured, and where; "not run" if nobody has. "Hardware" is what it is
-meant for, "Data" what must be there before, "Gave" a score or the page that has it.
+A line that is too long goes on in the comment lines after it. "Cost" is what somebody has measured,
+and where; "not run" if nobody has. "Hardware" is what it is meant for, "Data" what must be there
+before, "Gave" a score or the page that has it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 import re
 
@@ -51,12 +53,13 @@ def read(name: str, path: pathlib.Path) -> Header:
   Raises:
     ConfigError: its line "# Cost:" has other fields.
   """
-  line = next((line for line in path.read_text(encoding="utf-8").splitlines()
-               if line.startswith(_START)), "")
+  lines = itertools.takewhile(lambda line: line.startswith("#"), itertools.dropwhile(
+      lambda line: not line.startswith(_START), path.read_text(encoding="utf-8").splitlines()))
+  line = " ".join(line.lstrip("# ") for line in lines)
   what, benchmark = gin_files.description(path), _benchmark(name, path)
   if not line:
     return Header(name, what, benchmark)
-  parts = [part.partition(":") for part in line.lstrip("# ").split(" | ")]
+  parts = [part.partition(":") for part in line.split(" | ")]
   if tuple(key.strip().lower() for key, _, _ in parts) != _FIELDS:
     raise gin_files.ConfigError(
         f"{path}: {line!r} is not '# Cost: TEXT | Hardware: cpu or gpu | Data: NAMES | Gave: "

@@ -23,9 +23,10 @@ def job(table: table_dir.TableDir, last: table_cells.Part, flags: Sequence[str],
         extra_files: Sequence[str]) -> processes.Job:
   """The process that runs it; `flags` are further ones of `suite run`."""
   folder = table.folder / table.last
-  run, bindings = table_cells.divided(last)
+  run, files, bindings = table_cells.divided(last)
   params = tuple(f"{key}={_placed(value, table.folder)!r}" for key, value in bindings.items())
-  cell = table_cells.Cell("last", "", 0, _named(run), params, 0, (), tuple(extra_files), folder)
+  cell = table_cells.Cell("last", "", 0, _named(run), params, 0, (),
+                          (*files, *extra_files), folder)
   return cell.job(flags)._replace(name="last", log=folder.with_suffix(".log"))
 
 

@@ -87,7 +87,8 @@ def run(
 
   Args:
     runs: row label -> a run file, bindings of the row, or (run file, bindings). Keys of bindings
-      are macros or parameters of the run files, values are plain.
+      are macros or parameters of the run files, values are plain, or references as text ("%NAME",
+      "@module.function"). Further names after the run file are gin files, as of --gin_file.
     columns: column label -> the same. Each cell has one run file: its row's, or its column's.
     exceptions: ROW/COLUMN -> the same, for single cells; their run file goes before.
     protocols: column label -> protocol, where the rows are methods of docs/methods.md: a method
@@ -104,7 +105,7 @@ def run(
     jobs: number of cells that run at the same time.
     only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
     params: bindings X=Y for every cell.
-    extra_files: gin files that every cell reads after its run file.
+    extra_files: gin files of every cell, as of --gin_file.
     flags: further flags of `suite run`, for every cell.
     command: the command line that the user entered.
     instead: instead(chosen cells, those of them that are to run) is called once all is checked, and

@@ -25,7 +25,7 @@ COMMAND = (sys.executable, "-m", "suite", "run")
 SETTINGS = "settings.txt"
 
 Bindings = Mapping[str, Any]
-# What a row or column adds to its cells: a run file, bindings, or a file and several bindings.
+# What a row or column adds to its cells: a run file, bindings, or (run file, gin files, bindings).
 Part = Union[str, Bindings, tuple[Any, ...]]
 Runs = Mapping[str, Part]
 
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
     run: name of the run file, as in the table.
     own: bindings X=Y by the table, the row's first; the last `num_seed` of them are the seed's.
     given: bindings by the user.
-    extra_files: gin files by the user.
+    extra_files: gin files by the table, then by the user.
     folder: its --workdir.
   """
 
@@ -97,35 +97,47 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Runs,
   for seed in table.seeds:
     seed_bindings = dict.fromkeys(seed_parameters, seed)
     for row, column in table.pairs():
-      run, bindings = _joined(row, column, runs[row], columns[column],
-                              (exceptions or {}).get(f"{row}/{column}", {}))
-      own = tuple(f"{key}={value!r}" for part in (*bindings, seed_bindings)
+      run, files, bindings = _joined(row, column, runs[row], columns[column],
+                                     (exceptions or {}).get(f"{row}/{column}", {}))
+      own = tuple(f"{key}={_written(value)}" for part in (*bindings, seed_bindings)
                   for key, value in part.items())
       cells.append(Cell(row, column, seed, run, own, len(seed_bindings), tuple(given),
-                        tuple(extra_files), table.cell(row, column, seed)))
+                        (*files, *extra_files), table.cell(row, column, seed)))
   return cells
 
 
-def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[Bindings]]:
-  """Returns (run file, bindings of each part) of a cell; the parts are its row's, column's, own."""
-  pairs = [divided(part) for part in parts]
-  of_row, of_column, own = [file for file, _ in pairs]
+def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[str], list[Bindings]]:
+  """Returns (run file, gin files, bindings of each part) of a cell: of its row, column, own."""
+  divisions = [divided(part) for part in parts]
+  of_row, of_column, own = [run for run, _, _ in divisions]
   if own is None and (of_row is None) == (of_column is None):
     raise gin_files.ConfigError(
         f"Row {row!r} has the run file {of_row} and column {column!r} the run file {of_column}. "
         "A cell has one: give it to the rows in table.run.runs or to the columns in "
         "table.run.columns.")
-  return str(own or of_row or of_column), [bindings for _, bindings in pairs]
+  return (str(own or of_row or of_column), [file for _, files, _ in divisions for file in files],
+          [bindings for _, _, bindings in divisions])
 
 
-def divided(part: Part) -> tuple[str | None, Bindings]:
-  """Returns (run file or None, bindings) of a part; of two bindings of a name the later one."""
-  if isinstance(part, str):
-    return part, {}
-  if isinstance(part, Mapping):
-    return None, part
-  file, *bindings = part
-  return file, {key: value for one in bindings for key, value in one.items()}
+def divided(part: Part) -> tuple[str | None, list[str], Bindings]:
+  """Returns (run file or None, gin files, bindings) of a part; the later of two bindings counts."""
+  named: list[str] = []
+  bindings: dict[str, Any] = {}
+  for one in part if isinstance(part, tuple) else (part,):
+    if isinstance(one, str):
+      named.append(one)
+    elif isinstance(one, Mapping):
+      bindings.update(one)
+    else:  # A part within the part, such as a macro for a run file with its gin files.
+      run, files, further = divided(one)
+      named += [name for name in (run, *files) if name is not None]
+      bindings.update(further)
+  return (named[0] if named else None), named[1:], bindings
+
+
+def _written(value: Any) -> str:
+  """A value as gin reads it; texts such as "%NAME" and "@module.function" are references."""
+  return value if isinstance(value, str) and value[:1] in ("@", "%") else repr(value)
 
 
 def choose(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:

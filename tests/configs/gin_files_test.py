@@ -153,3 +153,10 @@ def test_an_extra_file_is_found_from_the_current_folder_or_the_root(shelf, tmp_p
   assert gin_files.find_file("gin/debug.gin", "--gin_file") == debug
   with pytest.raises(gin_files.ConfigError, match=r"--gin_file: there is no file 'gin/debg\.gin'"):
     gin_files.find_file("gin/debg.gin", "--gin_file")
+
+
+def test_a_description_goes_on_to_its_period(shelf):
+  path = shelf("runs/a.gin", "# Fine-tuning of all\n# layers.\n# More.\n# suite run a\nX = 1\n")
+  assert gin_files.description(path) == "Fine-tuning of all layers."
+  path.write_text("# Fine-tuning of all\n# suite run a\n# layers.\n")
+  assert gin_files.description(path) == "Fine-tuning of all"

@@ -348,7 +348,7 @@ def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates
                   ["WEIGHT_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
   found = gin_parse.gin.get_bindings(table.run)
   assert len(found["seeds"]) == num_seeds and len(found["columns"]) == 12
-  rows = {row: table_cells.divided(part)[1] for row, part in found["runs"].items()}
+  rows = {row: table_cells.divided(part)[2] for row, part in found["runs"].items()}
   assert {row.split("_", 1)[0] for row in rows} == {"omniglot", "slimagenet"}
   for row, bindings in rows.items():
     assert bindings.get("UPDATES", updates) == updates
@@ -372,3 +372,14 @@ def test_the_cells_are_runs(folder):
   assert "11.00 (1/2)" in done.stdout
   assert table_dir.is_finished(folder / "v" / "high" / "A_1" / "0")
   assert (folder / "v" / "high" / "A_1" / "0" / "config.gin").exists()
+
+
+def test_a_part_may_have_gin_files_and_texts_that_are_references():
+  base = ("run", "a.gin", {"N": 1})
+  assert table_cells.divided((base, {"N": 2}, "b.gin")) == ("run", ["a.gin", "b.gin"], {"N": 2})
+  assert table_cells.divided({"N": 2}) == (None, [], {"N": 2})
+  made = table_dir.TableDir(pathlib.Path("w"), "t", "", ["r"], ["c"], [0], {}, [], None, [], [])
+  cell, = table_cells.plan(made, {"r": base}, {"c": {"M": "%N", "F": "@toy.run", "T": "a"}}, [], [],
+                           ["mine.gin"])
+  assert cell.extra_files == ("a.gin", "mine.gin")
+  assert cell.own == ("N=1", "M=%N", "F=@toy.run", "T='a'")
