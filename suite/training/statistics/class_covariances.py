@@ -1,0 +1,224 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Class means and a covariance for each class: the head of Simple CNAPS.
+
+Bateni et al. (2020) classify by the squared Mahalanobis distance to the means of the classes,
+
+    Q_k = l_k S_k + (1 - l_k) S + b I      l_k = n_k / (n_k + 1)      P_k = Q_k^-1
+    logit of class k for features z        -(z - m_k)^T P_k (z - m_k) / 2
+
+where S_k is the covariance of the n_k samples of class k, S that of all n samples about their own
+mean (both unbiased; 0 of a single sample) and b is 1. (Their code leaves out the half.) A class
+without samples takes part like one of a single sample, so that its P_k is there when that comes.
+
+The state has the scatter of each class about its mean; S follows from scatters and means. A set is
+merged in closed form. In a sequence a sample z of class y adds
+
+    n_y / (n_y + 1) d d^T to the scatter of class y      d = z - m_y
+
+at once, and `update` takes samples in a loop, so that a block changes what the samples one by one
+change, to the bit. The P_k change only when they are solved: C inversions. Under fixed P_k an
+answer after some samples is a function of products z_j^T P_k z_t, with which a block needs no loop
+over answers (compare `shared_covariance`, which has one P for all classes).
+
+Letters: B samples, C classes, D features, U classes in the block. State and solution have a matrix
+[C, D, D] each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from suite.training.statistics import statistic
+
+_MOST_BYTES = 8 * 2**30
+
+
+class Scatters(NamedTuple):
+  """sums [C, D], counts [C] and scatter [C, D, D] of the samples of each class."""
+
+  sums: tf.Tensor
+  counts: tf.Tensor
+  scatter: tf.Tensor
+
+
+class Inverses(NamedTuple):
+  """precision P_k [C, D, D]; solved [C, D], P_k times the sum of class k; squares [C], the product
+  of both."""
+
+  precision: tf.Tensor
+  solved: tf.Tensor
+  squares: tf.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassCovariances(statistic.Statistic):
+  """Mahalanobis distances; an answer costs C D^2 multiply-adds.
+
+  Attributes:
+    ridge: b, the multiple of the identity in every covariance; the paper's 1.
+  """
+
+  ridge: float = 1.0
+
+  has_turns = True
+
+  def __post_init__(self):
+    if not self.ridge > 0.0:
+      raise ValueError(f"ridge is {self.ridge}; it must be above 0: without it the covariance of "
+                       "few samples has no inverse.")
+
+  def zero(self, num_classes: int, num_features: int) -> Scatters:
+    needed = 8 * num_classes * num_features ** 2
+    if needed > _MOST_BYTES:
+      raise ValueError(
+          f"{num_classes} classes of {num_features} features need {needed / 2**30:.1f} GiB for a "
+          f"covariance and its inverse each; {_MOST_BYTES // 2**30} GiB are allowed. Take a "
+          "backbone with fewer features, or SharedCovariance, which has one covariance.")
+    return Scatters(tf.zeros([num_classes, num_features]), tf.zeros([num_classes]),
+                    tf.zeros([num_classes, num_features, num_features]))
+
+  def add(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
+    is_class = tf.one_hot(labels, state.counts.shape[0], axis=0)  # [C, B]
+    sums, counts = tf.matmul(is_class, codes), tf.reduce_sum(is_class, axis=1)
+    means = sums / tf.maximum(counts, 1.0)[:, None]
+    away = (codes - means[:, None]) * is_class[:, :, None]  # [C, B, D]
+    scatter = tf.matmul(away, away, transpose_a=True)
+    return _merged(state, Scatters(sums, counts, scatter), means)
+
+  def merge(self, a: Scatters, b: Scatters) -> Scatters:
+    return _merged(a, b, _means(b))
+
+  def answers(self, state: Scatters, codes: tf.Tensor, solution: Inverses | None = None
+              ) -> tf.Tensor:
+    if solution is not None:
+      products = tf.matmul(solution.solved, codes, transpose_b=True)
+      return tf.transpose(_logits(_squares_of(solution, codes), products, state.counts[:, None],
+                                  solution.squares[:, None]))
+    sums, counts, scatter = (tf.cast(part, tf.float64) for part in state)
+    whole = _covariance_of_all(counts, sums, tf.reduce_sum(scatter, axis=0))
+    factors = tf.linalg.cholesky(self._covariances(scatter, counts, whole))  # L L^T = Q_k.
+    away = tf.cast(codes, tf.float64) - _means(Scatters(sums, counts, scatter))[:, None]
+    # (z - m)^T Q^-1 (z - m) = |L^-1 (z - m)|^2: B solutions cost less than D of an inverse.
+    whitened = tf.linalg.triangular_solve(factors, tf.linalg.matrix_transpose(away))  # [C, D, B]
+    distances = tf.reduce_sum(tf.square(whitened), axis=1)
+    found = tf.cast(-0.5 * tf.transpose(distances), tf.float32)
+    return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
+
+  def solve(self, state: Scatters) -> Inverses:
+    counts, sums = tf.cast(state.counts, tf.float64), tf.cast(state.sums, tf.float64)
+    whole = _covariance_of_all(
+        counts, sums, tf.cast(tf.reduce_sum(state.scatter, axis=0), tf.float64))
+
+    def precision_of(given: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:  # One class at a time.
+      mixed = self._covariances(tf.cast(given[0], tf.float64), given[1], whole)
+      eye = tf.eye(mixed.shape[-1], dtype=tf.float64)
+      found = tf.linalg.cholesky_solve(tf.linalg.cholesky(mixed), eye + tf.zeros_like(mixed))
+      return tf.cast(found, tf.float32)
+
+    precision = tf.map_fn(precision_of, (tf.convert_to_tensor(state.scatter), counts),
+                          fn_output_signature=tf.TensorSpec(state.scatter.shape[1:]))
+    solved = tf.matmul(precision, tf.convert_to_tensor(state.sums)[:, :, None])[:, :, 0]
+    return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1))
+
+  def unsolved(self, num_classes: int, num_features: int) -> Inverses:
+    return Inverses(tf.eye(num_features, batch_shape=[num_classes]) / self.ridge,
+                    tf.zeros([num_classes, num_features]), tf.zeros([num_classes]))
+
+  def update(self, state: Scatters, solution: Inverses, codes: tf.Tensor, labels: tf.Tensor
+             ) -> None:
+    num = tf.size(labels)
+
+    def body(i: tf.Tensor) -> list[tf.Tensor]:
+      label, z = labels[i], codes[i][None]
+      count = tf.gather(state.counts, label)
+      delta = z - tf.gather(state.sums, label) / tf.maximum(count, 1.0)
+      spread = tf.matmul(delta * (count / (count + 1.0)), delta, transpose_a=True)
+      place = label[None]
+      state.scatter.scatter_add(tf.IndexedSlices(spread[None], place))
+      state.sums.scatter_add(tf.IndexedSlices(z, place))
+      state.counts.scatter_add(tf.IndexedSlices(tf.ones([1]), place))
+      solution.solved.scatter_add(tf.IndexedSlices(
+          tf.matmul(z, tf.gather(solution.precision, label)), place))
+      square = tf.reduce_sum(tf.gather(state.sums, label) * tf.gather(solution.solved, label))
+      solution.squares.scatter_update(tf.IndexedSlices(square[None], place))
+      return [i + 1]
+
+    tf.while_loop(lambda i: i < num, body, [0])
+
+  def answers_in_turn(self, state: Scatters, solution: Inverses, codes: tf.Tensor,
+                      labels: tf.Tensor) -> tf.Tensor:
+    own_squares = _squares_of(solution, codes)  # [C, B]
+    products = tf.matmul(solution.solved, codes, transpose_b=True)
+    counts, squares = state.counts[:, None], solution.squares[:, None]
+    found = _logits(own_squares, products, counts, squares)
+    # Again for the classes of the block, with the samples that it has added by each step.
+    block = statistic.Block(labels)
+    keys = tf.map_fn(
+        lambda i: tf.linalg.matvec(tf.gather(solution.precision, labels[i]), codes[i]),
+        tf.range(tf.size(labels)), fn_output_signature=tf.TensorSpec(codes.shape[1:]))
+    gram = tf.matmul(keys, codes, transpose_b=True)  # z_j^T P z_t, P being that of y_j.
+    products = block.moved(products, gram)
+    # (S + z)^T P (S + z) = S^T P S + 2 z^T P S + z^T P z.
+    own = 2.0 * block.own(products) + tf.linalg.diag_part(gram)
+    within = _logits(tf.gather(own_squares, block.classes), products, block.moved(counts),
+                     block.moved(squares, own[:, None]))
+    return block.put(found, within)
+
+  def answer_macs(self, num_classes: int, num_features: int) -> int:
+    """Returns D^2 + D multiply-adds a class."""
+    return num_classes * num_features * (num_features + 1)
+
+  def _covariances(self, scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor) -> tf.Tensor:
+    """Returns Q_k [..., D, D] of classes with scatter [..., D, D] and n_k [...].
+
+    Args:
+      scatter: of the classes.
+      counts: n_k.
+      whole: S [D, D].
+    """
+    counts = tf.maximum(counts, 1.0)[..., None, None]
+    own = scatter / tf.maximum(counts - 1.0, 1.0)
+    eye = tf.eye(whole.shape[0], dtype=whole.dtype)
+    mixed = (counts * own + whole) / (counts + 1.0) + self.ridge * eye
+    return (mixed + tf.linalg.matrix_transpose(mixed)) / 2.0
+
+
+def _means(state: Scatters) -> tf.Tensor:
+  """Returns class means [C, D]; zeros for classes without a sample."""
+  return state.sums / tf.maximum(state.counts, 1.0)[:, None]
+
+
+def _merged(a: Scatters, b: Scatters, means: tf.Tensor) -> Scatters:
+  """Returns the state of both; `means` are those of b, [C, D]."""
+  # Two groups have the sum of their scatters and that of their means, n n' / (n + n') d d^T.
+  apart = means - _means(a)
+  weights = a.counts * b.counts / tf.maximum(a.counts + b.counts, 1.0)
+  between = weights[:, None, None] * apart[:, :, None] * apart[:, None]
+  return Scatters(a.sums + b.sums, a.counts + b.counts, a.scatter + b.scatter + between)
+
+
+def _covariance_of_all(counts: tf.Tensor, sums: tf.Tensor, within: tf.Tensor) -> tf.Tensor:
+  """Returns S [D, D] of n_k [C], sums [C, D] and the sum of the classes' scatters [D, D]."""
+  total = tf.maximum(tf.reduce_sum(counts), 1.0)
+  means = sums / tf.maximum(counts, 1.0)[:, None]
+  away = means - tf.reduce_sum(sums, axis=0) / total
+  between = tf.matmul(away * counts[:, None], away, transpose_a=True)
+  return (within + between) / tf.maximum(total - 1.0, 1.0)
+
+
+def _squares_of(solution: Inverses, codes: tf.Tensor) -> tf.Tensor:
+  """Returns z^T P_k z of samples [B, D], [C, B]; class by class, since [C, B, D] is too large."""
+  return tf.map_fn(lambda p: tf.reduce_sum(tf.matmul(codes, p) * codes, axis=1),
+                   tf.convert_to_tensor(solution.precision),
+                   fn_output_signature=tf.TensorSpec([codes.shape[0]]))
+
+
+def _logits(own_squares: tf.Tensor, products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor
+            ) -> tf.Tensor:
+  """Returns [C, B] of z^T P z and z^T P S, [C, B], n and S^T P S, [C, B] or [C, 1]."""
+  some = tf.maximum(counts, 1.0)
+  distances = own_squares - 2.0 * products / some + squares / tf.square(some)
+  return tf.where(counts > 0.0, -0.5 * distances, -float("inf"))

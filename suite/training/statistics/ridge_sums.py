@@ -1,0 +1,217 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Ridge regression of one-hot labels in closed form (Bertinetto et al., 2019).
+
+    min over V of |X V - Y|^2 + l |V|^2        V: [D, C]
+
+has two exact solutions, equal by Woodbury's identity:
+
+    primal   V = (X^T X + l I)^-1 X^T Y        a system of D equations
+    dual     V = X^T (X X^T + l I)^-1 Y        a system of N equations
+
+X^T X and X^T Y are sums over samples: they are the state of the primal form, and no sample has to
+be kept. The dual form, for few-shot episodes, keeps the rows of X. Each of its parts (products,
+factorization, solutions) costs less than the primal's if N < D, and the rows take less memory, too.
+
+In a sequence V is exact after every label: with P = (X^T X + l I)^-1, a sample z with one-hot label
+y changes (recursive least squares, Sherman and Morrison)
+
+    g = P z / (1 + z^T P z)        V <- V + g (y - z^T V)        P <- P - g (P z)^T
+
+in 2 D^2 + 2 D C multiply-adds; `solve` computes P and V again, without what rounding has added up.
+For a block with features Z the errors of the answers in turn, y_t - z_t^T V_t, are those of the
+factorization I + Z P Z^T = L E L^T with a unit lower triangular L:
+
+    errors = L^-1 (Y - Z V)        answers in turn = Z V + (L - I) errors
+
+Letters: N samples so far, B samples of a set, C classes, D features.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple, Union
+
+import tensorflow as tf
+
+from suite.training.statistics import statistic
+
+PRIMAL, DUAL, CHEAPER = "primal", "dual", "cheaper"
+FORMS = (PRIMAL, DUAL, CHEAPER)
+_EMPTY = -1  # Label of a row that no sample has filled; its one-hot row is 0.
+
+
+class Sums(NamedTuple):
+  """The state of the primal form.
+
+  Attributes:
+    gram: float32 [D, D], X^T X.
+    cross: float32 [D, C], X^T Y.
+    counts: float32 [C], samples of each class.
+  """
+
+  gram: tf.Tensor
+  cross: tf.Tensor
+  counts: tf.Tensor
+
+
+class Rows(NamedTuple):
+  """The state of the dual form; the rows of later sets stand below.
+
+  Attributes:
+    features: float32 [N, D], X; 0 in rows that are not filled yet.
+    labels: int32 [N]; -1 in such rows.
+    counts: float32 [C], samples of each class.
+  """
+
+  features: tf.Tensor
+  labels: tf.Tensor
+  counts: tf.Tensor
+
+
+class Regression(NamedTuple):
+  """precision P [D, D] and weights V [D, C]."""
+
+  precision: tf.Tensor
+  weights: tf.Tensor
+
+
+State = Union[Sums, Rows]
+
+
+@dataclasses.dataclass(frozen=True)
+class RidgeSums(statistic.Statistic):
+  """Ridge regression; about 1 for the class of a sample.
+
+  Attributes:
+    strength: l, the weight of the squared coefficients, above 0.
+    form: of the state of an episode: "primal", sums of D (D + C) numbers; "dual", the features of
+      all support images; or "cheaper", the one of both that takes less memory and arithmetic.
+    way, shot, num_support_sets: of the episodes; the dual form needs them. 0: "cheaper" is primal.
+  """
+
+  strength: float = 1.0
+  form: str = CHEAPER
+  way: int = 0
+  shot: int = 0
+  num_support_sets: int = 0
+
+  has_turns = True
+
+  def __post_init__(self):
+    if not self.strength > 0:
+      raise ValueError(f"strength is {self.strength}; it must be above 0: without it the "
+                       "coefficients of few samples are not determined.")
+    if self.form not in FORMS:
+      raise ValueError(f"form is {self.form!r}; allowed are {', '.join(FORMS)}.")
+    if self.form == DUAL and not self._num_images:
+      raise ValueError("form is 'dual', which keeps the features of an episode's support images. "
+                       "Set way, shot and num_support_sets to those of the tasks.")
+
+  @property
+  def _num_images(self) -> int:
+    return self.way * self.shot * self.num_support_sets
+
+  def episode_form(self, num_features: int) -> str:
+    """Returns "primal" or "dual"."""
+    if self.form != CHEAPER:
+      return self.form
+    return DUAL if 0 < self._num_images < num_features else PRIMAL
+
+  def zero(self, num_classes: int, num_features: int) -> Sums:
+    return Sums(tf.zeros([num_features, num_features]), tf.zeros([num_features, num_classes]),
+                tf.zeros([num_classes]))
+
+  def episode_zero(self, num_classes: int, num_features: int) -> State:
+    if self.episode_form(num_features) == PRIMAL:
+      return self.zero(num_classes, num_features)
+    return Rows(tf.zeros([self._num_images, num_features]), tf.fill([self._num_images], _EMPTY),
+                tf.zeros([num_classes]))
+
+  def add(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
+    """Returns the state after samples [B, D] with labels [B].
+
+    Raises:
+      ValueError, or tf.errors.InvalidArgumentError at run time: an episode has more images than the
+        N that rows were made for.
+    """
+    one_hot = tf.one_hot(labels, state.counts.shape[0])  # [B, C]
+    shown = tf.reduce_sum(one_hot, axis=0)
+    if isinstance(state, Sums):
+      return self.merge(state, Sums(tf.matmul(codes, codes, transpose_a=True),
+                                    tf.matmul(codes, one_hot, transpose_a=True), shown))
+    size, added, counts = state.labels.shape[0], labels.shape[0], state.counts + shown
+    message = (f"A task shows more than the {size} support images whose features the dual form "
+               "keeps. Set way, shot and num_support_sets to those of the tasks, or take the "
+               "primal form.")
+    if added > size:
+      raise ValueError(message)
+    enough = tf.debugging.Assert(tf.reduce_sum(counts) <= size, [message])
+    with tf.control_dependencies([] if enough is None else [enough]):
+      return Rows(tf.concat([state.features[added:], codes], axis=0),
+                  tf.concat([state.labels[added:], tf.cast(labels, tf.int32)], axis=0), counts)
+
+  def merge(self, a: Sums, b: Sums) -> Sums:
+    return Sums(a.gram + b.gram, a.cross + b.cross, a.counts + b.counts)
+
+  def weights(self, state: State) -> tf.Tensor:
+    """Returns V, float64 [D, C]: of order D^3 / 3 or N^3 / 3 multiply-adds."""
+    if isinstance(state, Rows):
+      features = tf.cast(state.features, tf.float64)
+      one_hot = tf.one_hot(state.labels, state.counts.shape[0], dtype=tf.float64)
+      gram = tf.matmul(features, features, transpose_b=True)
+      return tf.matmul(features, self._solved(gram, one_hot), transpose_a=True)
+    return self._solved(_symmetric(state.gram), tf.cast(state.cross, tf.float64))
+
+  def _solved(self, gram: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    """Returns (gram + l I)^-1 right, by Cholesky's factorization."""
+    eye = tf.eye(gram.shape[0], dtype=gram.dtype)
+    return tf.linalg.cholesky_solve(tf.linalg.cholesky(gram + self.strength * eye), right)
+
+  def answers(self, state: State, codes: tf.Tensor, solution: Regression | None = None
+              ) -> tf.Tensor:
+    if solution is not None:
+      return tf.where(state.counts > 0.0, tf.matmul(codes, solution.weights), -float("inf"))
+    found = tf.matmul(codes, tf.cast(self.weights(state), tf.float32))
+    return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
+
+  def solve(self, state: Sums) -> Regression:
+    precision = self._solved(_symmetric(state.gram), tf.eye(state.gram.shape[0], dtype=tf.float64))
+    return Regression(precision, tf.matmul(precision, tf.cast(state.cross, tf.float64)))
+
+  def unsolved(self, num_classes: int, num_features: int) -> Regression:
+    return Regression(tf.eye(num_features) / self.strength, tf.zeros([num_features, num_classes]))
+
+  def update(self, state: Sums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    for variable, value in zip(state, self.add(state, codes, labels)):
+      variable.assign(value)
+    # Woodbury's identity for the block: with K = I + Z P Z^T, G = P Z^T K^-1.
+    keys = tf.matmul(codes, solution.precision)  # Z P, [B, D]
+    gains = tf.linalg.cholesky_solve(_kernel_factor(keys, codes), keys)  # K^-1 Z P, [B, D]
+    errors = tf.one_hot(labels, state.counts.shape[0]) - tf.matmul(codes, solution.weights)
+    solution.weights.assign_add(tf.matmul(gains, errors, transpose_a=True))
+    solution.precision.assign_sub(tf.matmul(keys, gains, transpose_a=True))
+
+  def answers_in_turn(self, state: Sums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor
+                      ) -> tf.Tensor:
+    one_hot, before = tf.one_hot(labels, state.counts.shape[0]), tf.matmul(codes, solution.weights)
+    factor = _kernel_factor(tf.matmul(codes, solution.precision), codes)
+    unit = factor / tf.linalg.diag_part(factor)  # Columns divided by the diagonal: L.
+    errors = tf.linalg.triangular_solve(unit, one_hot - before)
+    steps = tf.range(tf.size(labels))
+    earlier = tf.cast(steps[:, None] > steps, tf.float32)  # Row t sees the labels before t only.
+    shown = state.counts + tf.matmul(earlier, one_hot)  # [B, C]
+    return tf.where(shown > 0.0, before + tf.matmul(unit * earlier, errors), -float("inf"))
+
+
+def _symmetric(gram: tf.Tensor) -> tf.Tensor:
+  """Returns a Gram matrix [D, D] in float64 without the asymmetry of its rounding."""
+  gram = tf.cast(gram, tf.float64)
+  return (gram + tf.transpose(gram)) / 2.0
+
+
+def _kernel_factor(keys: tf.Tensor, codes: tf.Tensor) -> tf.Tensor:
+  """Returns Cholesky's factor of K = I + Z P Z^T, [B, B], of Z P and Z, both [B, D]."""
+  kernel = tf.matmul(keys, codes, transpose_b=True)
+  kernel = (kernel + tf.transpose(kernel)) / 2.0
+  return tf.linalg.cholesky(kernel + tf.eye(tf.shape(kernel)[0]))
+

@@ -1,0 +1,261 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The contract of statistics: sums over features and labels from which answers follow.
+
+A `Statistic` holds settings only. Its methods are pure functions of two NamedTuples of tensors:
+
+    state      the sums: `zero`, `add` a set of samples, `merge` with the sums of other samples
+    solution   what answers need besides the state and is computed from it, such as an inverse
+
+`answers(state, codes)` solves what it needs for these answers, within the same graph, and has
+gradients: few-shot episodes call it. In tasks, buckets and sequences, state and solution are
+variables (`Running`): `update` moves both with each label, at a cost that does not grow with the
+number of samples, and `solve` computes the solution again, after a task, a bucket or the base
+classes and in offline phases. `answers_in_turn` answers a block of single samples in closed form.
+
+A new statistic gives `zero`, `add`, `merge` and `answers`, and `solve` if it has a solution; what
+else is here has a default.
+
+Letters: B samples, N samples of a set, C classes, D features, U classes in a block.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.contracts import tasks
+from suite.contracts import user_code
+
+NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
+_CHUNK = 256  # Samples added in one call.
+
+State = Any  # A NamedTuple of tensors; one field is `counts`, [C].
+Solution = Any  # A NamedTuple of tensors, or ().
+
+
+class SetSums(NamedTuple):
+  """The state of a whole set, float64, and the FLOPs to merge it."""
+
+  state: State
+  num_flops: int
+
+
+class Statistic:
+  """Settings and functions of one statistic; see the module.
+
+  Attributes:
+    kinds: the kinds of tasks it can count.
+    has_phases: whether `solve` is worth an offline phase; False: `update` keeps the solution exact.
+    has_turns: whether there is `answers_in_turn`.
+  """
+
+  kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
+  has_phases = True
+  has_turns = False
+
+  def zero(self, num_classes: int, num_features: int) -> State:
+    """Returns the state of no sample."""
+    raise NotImplementedError
+
+  def episode_zero(self, num_classes: int, num_features: int) -> State:
+    """Returns the state of no sample of a few-shot episode; default: `zero`."""
+    return self.zero(num_classes, num_features)
+
+  def add(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
+    """Returns the state after samples [B, D] with labels int [B], in their order."""
+    raise NotImplementedError
+
+  def merge(self, a: State, b: State) -> State:
+    """Returns the state of the samples of both states."""
+    raise NotImplementedError
+
+  def answers(self, state: State, codes: tf.Tensor, solution: Solution | None = None) -> tf.Tensor:
+    """Returns logits [B, C] of samples [B, D].
+
+    Args:
+      state: the sums.
+      codes: [B, D].
+      solution: None: solved here; classes without a sample then have the logit `NOT_SHOWN`, and
+        -inf with a solution.
+    """
+    raise NotImplementedError
+
+  def solve(self, state: State) -> Solution:
+    """Returns the solution for a state, solved in float64."""
+    del state
+    return ()
+
+  def unsolved(self, num_classes: int, num_features: int) -> Solution:
+    """Returns the solution before the first `solve`; default: that of no sample."""
+    return self.solve(self.zero(num_classes, num_features))
+
+  def update(self, state: State, solution: Solution, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds samples [B, D] with labels int64 [B] to variables, in place and in their order.
+
+    The default changes the state alone: the solution stays that of the last `solve`.
+    """
+    del solution
+    for variable, value in zip(state, self.add(state, codes, labels)):
+      variable.assign(value)
+
+  def answers_in_turn(self, state: State, solution: Solution, codes: tf.Tensor, labels: tf.Tensor
+                      ) -> tf.Tensor:
+    """Returns logits [B, C], each as if `update` had added the samples before it."""
+    raise NotImplementedError
+
+  def set_sums(self, codes: np.ndarray, labels: np.ndarray, num_classes: int) -> SetSums | None:
+    """Returns the sums of a set [N, D]; None (the default): its samples are added in chunks."""
+    del codes, labels, num_classes
+    return None
+
+  def answer_macs(self, num_classes: int, num_features: int) -> int:
+    """Returns the multiply-adds of the answer to a sample; default: D a class."""
+    return num_classes * num_features
+
+
+class Running(tf.Module):
+  """State and solution of a statistic as variables, which are attributes by the fields' names.
+
+  Args:
+    statistic: the settings.
+    num_classes: C.
+    num_features: D.
+
+  Attributes:
+    statistic: as given.
+    add_chunk: `add` of any number of samples, compiled.
+  """
+
+  def __init__(self, statistic: Statistic, num_classes: int, num_features: int):
+    super().__init__()
+    self.statistic, self._num_features = statistic, num_features
+    zero = statistic.zero(num_classes, num_features)
+    unsolved = statistic.unsolved(num_classes, num_features)
+    self._types = {"state": type(zero), "solution": type(unsolved)}
+    for part in (zero, unsolved):
+      for name, value in zip(getattr(part, "_fields", ()), part):
+        setattr(self, name, tf.Variable(value, trainable=False, name=name))
+    self.add_chunk = user_code.compiled(self.add, input_signature=[
+        tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
+    self._solve = user_code.compiled(self.solve, input_signature=[])
+    self._costs: dict[str, flops.Cost] = {}
+
+  def _variables(self, which: str) -> Any:
+    kind = self._types[which]
+    names = getattr(kind, "_fields", ())
+    return kind(*(getattr(self, name) for name in names))
+
+  @property
+  def state(self) -> State:
+    """The state, a NamedTuple of variables."""
+    return self._variables("state")
+
+  @property
+  def solution(self) -> Solution:
+    """The solution, a NamedTuple of variables."""
+    return self._variables("solution")
+
+  @property
+  def num_classes(self) -> int:
+    """C."""
+    return int(self.state.counts.shape[0])
+
+  @property
+  def num_nonempty(self) -> int:
+    """The number of classes with a sample."""
+    return int(np.count_nonzero(self.state.counts.numpy()))
+
+  @property
+  def answer_macs(self) -> int:
+    """Multiply-adds of the answer to a sample."""
+    return self.statistic.answer_macs(self.num_classes, self._num_features)
+
+  def add(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds samples [B, D] with labels int64 [B], in their order."""
+    self.statistic.update(self.state, self.solution, codes, labels)
+
+  def add_set(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
+    """Adds a whole set [N, D] with labels [N], or multi-hot [N, C]; returns the cost."""
+    whole = self.statistic.set_sums(codes, labels, self.num_classes)
+    if whole is not None:
+      state = self.statistic.merge(
+          type(whole.state)(*(tf.cast(part, tf.float64) for part in self.state)), whole.state)
+      self._assign(state, self.statistic.solve(state))
+      return flops.Cost(whole.num_flops, 0)
+    given, of = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
+    for start in range(0, len(labels), _CHUNK):
+      self.add_chunk(given[start:start + _CHUNK], of[start:start + _CHUNK])
+    if "add" not in self._costs:
+      self._costs["add"] = flops.count(user_code.compiled(self.add).get_concrete_function(
+          tf.TensorSpec([1, self._num_features]), tf.TensorSpec([1], tf.int64)))
+    return self._costs["add"] * len(labels)
+
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of samples [B, D]; -inf for classes without a sample."""
+    return self.statistic.answers(self.state, codes, self.solution)
+
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C], each as if the samples before it had been added; adds nothing."""
+    return self.statistic.answers_in_turn(self.state, self.solution, codes, labels)
+
+  def solve(self) -> None:
+    """Computes the solution for the samples so far."""
+    self._assign((), self.statistic.solve(self.state))
+
+  def solve_compiled(self) -> None:
+    """`solve` as a graph."""
+    self._solve()
+
+  def solve_cost(self) -> flops.Cost:
+    """Returns the cost of `solve`."""
+    if "solve" not in self._costs:
+      self._costs["solve"] = flops.count(self._solve.get_concrete_function())
+    return self._costs["solve"]
+
+  def _assign(self, state: State, solution: Solution) -> None:
+    for variables, values in ((self.state, state), (self.solution, solution)):
+      for variable, value in zip(variables, values):
+        variable.assign(tf.cast(value, variable.dtype))
+
+
+class Block:
+  """The classes of the labels int64 [B] of a block of single samples.
+
+  At step t of a block, the samples j < t with a label c have been added to the sums of class c. An
+  answer in turn is a function of sums before the block and of triangular sums: rows of the block's
+  masked Gram matrix, added up by class. They change only the classes that occur in the block.
+
+  Attributes:
+    classes: int64 [U].
+    later: float32 [B, B], 1 at [j, t] where step t comes after step j.
+  """
+
+  def __init__(self, labels: tf.Tensor):
+    self.classes, self._places = tf.unique(labels)
+    steps = tf.range(tf.size(labels))
+    self._steps, self.later = steps, tf.cast(steps[:, None] < steps, tf.float32)
+
+  def moved(self, before: tf.Tensor, added: tf.Tensor | None = None) -> tf.Tensor:
+    """Returns sums [U, B] of the block's classes at each step.
+
+    Args:
+      before: the sums of all classes before the block, [C, B] or [C, 1].
+      added: what sample j adds to its class as seen from step t, [B, B] or [B, 1]; None: 1.
+    """
+    rows = self.later if added is None else added * self.later
+    return tf.gather(before, self.classes) + self.sums(rows)
+
+  def sums(self, rows: tf.Tensor) -> tf.Tensor:
+    """Returns the sums [U, B] by class of rows [B, B], one row a sample."""
+    return tf.math.unsorted_segment_sum(rows, self._places, tf.size(self.classes))
+
+  def own(self, values: tf.Tensor) -> tf.Tensor:
+    """Returns the values [B] of each sample at its own class, out of [U, B]."""
+    return tf.gather_nd(values, tf.stack([self._places, self._steps], axis=1))
+
+  def put(self, found: tf.Tensor, within: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C]: [C, B] by the sums before the block, [U, B] of the block's classes."""
+    return tf.transpose(tf.tensor_scatter_nd_update(found, self.classes[:, None], within))

@@ -1,0 +1,210 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The Mahalanobis classifier of Simple CNAPS by hand, and against numpy one sample at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.training.statistics import class_covariances
+from suite.training.statistics import statistic
+
+CLASSES, FEATURES, RIDGE = 5, 3, 0.5
+
+
+def sequence(num=300, seed=0):
+  """Class 4 has no sample, class 3 its first one at 200; spreads differ."""
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, 3, num)
+  labels[200::20] = 3
+  mixes = rng.normal(size=[CLASSES, FEATURES, FEATURES])
+  codes = np.einsum("bd,bde->be", rng.normal(size=[num, FEATURES]), mixes[labels])
+  return (codes + labels[:, None]).astype(np.float32), labels
+
+
+def make(ridge=RIDGE):
+  return statistic.Running(class_covariances.ClassCovariances(ridge), CLASSES, FEATURES)
+
+
+class Literal:
+  """The definition, from a list of all samples so far, in float64."""
+
+  def __init__(self):
+    self.codes, self.labels = [], []
+    self.precisions = np.stack([np.eye(FEATURES) / RIDGE] * CLASSES)
+
+  def add(self, z, y):
+    self.codes.append(z.astype(np.float64))
+    self.labels.append(y)
+
+  def of_class(self, k):
+    return np.array([z for z, y in zip(self.codes, self.labels) if y == k]).reshape(-1, FEATURES)
+
+  def solve(self):
+    def covariance(samples):
+      return np.cov(samples.T) if len(samples) > 1 else np.zeros([FEATURES, FEATURES])
+
+    whole = covariance(np.array(self.codes))
+    for k in range(CLASSES):
+      samples = self.of_class(k)
+      num = max(len(samples), 1)
+      share = num / (num + 1)
+      self.precisions[k] = np.linalg.inv(
+          share * covariance(samples) + (1 - share) * whole + RIDGE * np.eye(FEATURES))
+
+  def logits(self, z):
+    found = np.full(CLASSES, -np.inf)
+    for k in range(CLASSES):
+      samples = self.of_class(k)
+      if len(samples):
+        d = z.astype(np.float64) - samples.mean(axis=0)
+        found[k] = -d @ self.precisions[k] @ d / 2
+    return found
+
+
+def test_logits_by_hand():
+  model = statistic.Running(class_covariances.ClassCovariances(), 3, 2)
+  model.add(tf.constant([[0.0, 0], [2, 0], [0, 4]]), tf.constant([0, 0, 1], tf.int64))
+  # Before it is solved: P = I, means (1, 0) and (0, 4).
+  z = tf.constant([[1.0, 4.0]])
+  np.testing.assert_allclose(model.answer(z), [[-8, -0.5, -np.inf]], rtol=1e-6)
+  model.solve()
+  # S_0 = [[2, 0], [0, 0]], S = [[4, -4], [-4, 16]] / 3; l_0 = 2/3 and l_1 = 1/2, so that
+  # Q_0 = [[25, -4], [-4, 25]] / 9 and Q_1 = [[5, -2], [-2, 11]] / 3.
+  np.testing.assert_allclose(np.linalg.inv(model.precision[0]) * 9, [[25, -4], [-4, 25]], rtol=1e-5)
+  np.testing.assert_allclose(np.linalg.inv(model.precision[1]) * 3, [[5, -2], [-2, 11]], rtol=1e-5)
+  np.testing.assert_array_equal(model.precision[1], model.precision[2])  # As of a single sample.
+  # z is (0, 4) from the first mean: 16 . 25/9 / (609/81) / 2; and (1, 0) from the second.
+  np.testing.assert_allclose(model.answer(z), [[-600 / 203, -11 / 34, -np.inf]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 37, 300])
+def test_300_samples_in_blocks_are_the_definition_sample_by_sample(size):
+  codes, labels = sequence()
+  model, literal, found, expected = make(), Literal(), [], []
+  in_turn = tf.function(model.answer_in_turn, input_signature=[
+      tf.TensorSpec([None, FEATURES]), tf.TensorSpec([None], tf.int64)], autograph=False)
+  for start in range(0, 300, 60):
+    for i in range(start, start + 60):
+      expected.append(literal.logits(codes[i]))
+      literal.add(codes[i], labels[i])
+    for i in range(start, start + 60, size):
+      part = slice(i, min(i + size, start + 60))
+      block = tf.constant(codes[part]), tf.constant(labels[part], tf.int64)
+      found.append(in_turn(*block))
+      model.add_chunk(*block)
+    literal.solve()
+    model.solve_compiled()
+  found = np.concatenate(found)
+  np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3)
+  known = np.isfinite(expected).any(axis=1)
+  np.testing.assert_array_equal(np.argmax(found, 1)[known], np.argmax(expected, 1)[known])
+
+
+def test_what_a_block_is_changes_no_bit():
+  codes, labels = sequence()
+  turns, blocks = make(), make()
+  for start in (0, 150):
+    for i in range(start, start + 150):
+      turns.add_chunk(tf.constant(codes[i:i + 1]), tf.constant(labels[i:i + 1], tf.int64))
+    for i in range(start, start + 150, 50):
+      blocks.add_chunk(tf.constant(codes[i:i + 50]), tf.constant(labels[i:i + 50], tf.int64))
+    turns.solve_compiled()
+    blocks.solve_compiled()
+  for one, other in zip(turns.variables, blocks.variables):
+    np.testing.assert_array_equal(one, other)
+
+
+def test_costs_are_those_of_the_matrices():
+  model = make()
+  z, y = tf.TensorSpec([1, FEATURES]), tf.TensorSpec([1], tf.int64)
+  answer = flops.count(tf.function(model.answer, autograph=False).get_concrete_function(z))
+  assert answer.macs == model.answer_macs == CLASSES * (9 + 3)
+  update = flops.count(tf.function(model.add, autograph=False).get_concrete_function(z, y))
+  assert update.macs == 2 * 9 and update.flops > 2 * update.macs
+  assert model.solve_cost().macs >= CLASSES * 9 and not model.solve_cost().uncounted
+
+
+def test_wrong_use_is_named():
+  with pytest.raises(ValueError, match="ridge is 0; it must be above 0"):
+    make(0)
+  with pytest.raises(ValueError, match="1000 classes of 2048 features need 31.2 GiB "):
+    class_covariances.ClassCovariances().zero(1000, 2048)
+
+
+WAY, WIDTH = 3, 4  # Of episodes.
+HEAD = class_covariances.ClassCovariances()
+
+
+def oracle(support, labels, queries, ridge, num_classes=WAY):
+  """Logits [B, W] by the paper's formulas."""
+  support, queries = support.astype(np.float64), queries.astype(np.float64)
+  found = np.full([len(queries), num_classes], -1e9)
+  whole = np.cov(support.T) if len(support) > 1 else np.zeros([WIDTH, WIDTH])
+  for k in range(num_classes):
+    own = support[labels == k]
+    if not len(own):
+      continue
+    share = len(own) / (len(own) + 1)
+    spread = np.cov(own.T) if len(own) > 1 else np.zeros([WIDTH, WIDTH])
+    q = share * spread + (1 - share) * whole + ridge * np.eye(WIDTH)
+    away = queries - own.mean(0)
+    found[:, k] = -0.5 * np.einsum("bi,ij,bj->b", away, np.linalg.inv(q), away)
+  return found
+
+
+def example(seed=0):
+  rng = np.random.default_rng(seed)
+  labels = np.array([0, 0, 1, 0, 1, 1, 1, 0])
+  support = rng.normal(size=[8, WIDTH]) * [3, 1, 1, 2] + labels[:, None]
+  return support.astype(np.float32), labels, rng.normal(size=[5, WIDTH]).astype(np.float32)
+
+
+def test_logits_are_those_of_the_papers_formulas():
+  support, labels, queries = example()
+  state = HEAD.add(HEAD.zero(WAY, WIDTH), support, labels)
+  found = class_covariances.ClassCovariances(0.5).answers(state, tf.constant(queries))
+  np.testing.assert_allclose(found, oracle(support, labels, queries, 0.5), rtol=1e-5)
+
+
+def test_sets_one_after_the_other_are_one_set():
+  support, labels, queries = example(1)
+  whole = parts = HEAD.zero(WAY, WIDTH)
+  whole = HEAD.add(whole, support, labels)
+  for part in (slice(0, 3), slice(3, 4), slice(4, 8)):
+    parts = HEAD.add(parts, support[part], labels[part])
+  merged = HEAD.merge(HEAD.add(HEAD.zero(WAY, WIDTH), support[:3], labels[:3]),
+                      HEAD.add(HEAD.zero(WAY, WIDTH), support[3:], labels[3:]))
+  for a, b, c in zip(parts, whole, merged):
+    np.testing.assert_allclose(c, b, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+  np.testing.assert_allclose(*(HEAD.answers(one, tf.constant(queries))
+                               for one in (parts, whole)), rtol=1e-4)
+
+
+def test_gradients_are_those_of_differences():
+  support, labels, queries = example(2)
+  weights = np.random.default_rng(3).normal(size=[5, WAY])
+  weights[:, 2] = 0  # No sample.
+
+  def total(support, queries):
+    return np.sum(weights * oracle(support, labels, queries, 1.0))
+
+  given = tf.constant(support), tf.constant(queries)
+  with tf.GradientTape() as tape:
+    tape.watch(given)
+    state = HEAD.add(HEAD.zero(WAY, WIDTH), given[0], labels)
+    loss = tf.reduce_sum(tf.constant(weights, tf.float32)
+                         * HEAD.answers(state, given[1]))
+  for which, gradient in enumerate(tape.gradient(loss, given)):
+    expected = np.zeros(gradient.shape)
+    for place in np.ndindex(*gradient.shape):
+      moved = []
+      for step in (1e-5, -1e-5):
+        values = [support.astype(np.float64), queries.astype(np.float64)]
+        values[which][place] += step
+        moved.append(total(*values))
+      expected[place] = (moved[0] - moved[1]) / 2e-5
+    np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,136 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Ridge regression of one-hot labels: by hand, both forms, sets one by one, and what they cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.training.statistics import ridge_sums
+from suite.training.statistics import statistic
+
+
+def make(strength, form=ridge_sums.PRIMAL, size=1):
+  """Ridge regression of `size` support images."""
+  return ridge_sums.RidgeSums(strength, form, way=size, shot=1, num_support_sets=1)
+
+
+def after(ridge, width, classes, *sets):
+  state = ridge.episode_zero(classes, width)
+  for features, labels in sets:
+    state = ridge.add(state, tf.constant(features, tf.float32), tf.constant(labels, tf.int64))
+  return state
+
+
+@pytest.mark.parametrize("form", [ridge_sums.PRIMAL, ridge_sums.DUAL])
+def test_by_hand(form):
+  # X = [[1, 0], [1, 1]], Y = I and l = 1: X^T X + I = [[3, 1], [1, 2]], whose inverse is
+  # [[2, -1], [-1, 3]] / 5, and X^T Y = [[1, 1], [0, 1]]; V = [[2, 1], [-1, 2]] / 5.
+  ridge = make(1.0, form, 2)
+  state = after(ridge, 2, 3, ([[1, 0], [1, 1]], [0, 1]))
+  np.testing.assert_allclose(ridge.weights(state)[:, :2], [[0.4, 0.2], [-0.2, 0.4]],
+                             atol=1e-12)
+  found = ridge.answers(state, tf.constant([[5.0, 0.0], [0.0, 10.0]]))
+  np.testing.assert_allclose(found, [[2, 1, -1e9], [-2, 4, -1e9]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", [ridge_sums.PRIMAL, ridge_sums.DUAL])
+@pytest.mark.parametrize("num_images, width", [(4, 9), (12, 5)])
+def test_sets_one_by_one_give_what_one_solution_for_all_gives(form, num_images, width):
+  rng = np.random.default_rng(0)
+  features = rng.normal(size=[num_images, width]).astype(np.float32)
+  labels = np.arange(num_images) % 3
+  parts = (slice(0, 1), slice(1, 3), slice(3, num_images))
+  ridge = make(0.7, form, num_images)
+  state = after(ridge, width, 3, *((features[p], labels[p]) for p in parts))
+  model = linear_model.Ridge(alpha=0.7, fit_intercept=False, solver="cholesky")
+  model.fit(features.astype(np.float64), np.eye(3)[labels])
+  np.testing.assert_allclose(ridge.weights(state), model.coef_.T, rtol=1e-5, atol=1e-6)
+  np.testing.assert_array_equal(state.counts, np.bincount(labels))
+
+
+def test_rows_that_are_not_filled_change_nothing():
+  one = ([[1.0, 2.0, 0.5]], [1])
+  four, exact = (make(0.5, ridge_sums.DUAL, size) for size in (4, 1))
+  np.testing.assert_allclose(four.weights(after(four, 3, 2, one)),
+                             exact.weights(after(exact, 3, 2, one)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("num_images, width", [(4, 8), (8, 8), (12, 8)])
+def test_the_form_that_is_chosen_costs_less(num_images, width):
+  def cost(form):
+    ridge = make(1.0, form, num_images)
+
+    def answer(features, labels, queries):
+      return ridge.answers(ridge.add(ridge.episode_zero(4, width), features, labels), queries)
+
+    return flops.count(tf.function(answer, autograph=False).get_concrete_function(
+        tf.TensorSpec([num_images, width]), tf.TensorSpec([num_images], tf.int64),
+        tf.TensorSpec([5, width]))).flops
+
+  assert cost(ridge_sums.PRIMAL) > 0 and cost(ridge_sums.DUAL) > 0
+  chosen = make(1.0, ridge_sums.CHEAPER, num_images).episode_form(width)
+  if num_images != width:
+    assert cost(chosen) == min(cost(form) for form in (ridge_sums.PRIMAL, ridge_sums.DUAL))
+  assert chosen == (ridge_sums.DUAL if num_images < width else ridge_sums.PRIMAL)
+
+
+def test_more_images_than_rows_are_refused():
+  with pytest.raises(tf.errors.InvalidArgumentError, match="more than the 2 support images"):
+    after(make(1.0, ridge_sums.DUAL, 2), 2, 3, ([[1, 0], [1, 1]], [0, 1]), ([[0, 1]], [2]))
+  with pytest.raises(ValueError, match="more than the 1 support images .* take the primal form"):
+    after(make(1.0, ridge_sums.DUAL), 2, 3, ([[1, 0], [1, 1]], [0, 1]))
+
+
+def sequence(num=90, seed=0):
+  """Features [num, 6] of classes 0 to 2 out of 4."""
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, 3, num)
+  return (rng.normal(size=[num, 6]) + labels[:, None]).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("size", [1, 7, 90])
+def test_a_sequence_is_the_regression_on_all_samples_before_each(size):
+  codes, labels = sequence()
+  ridge = ridge_sums.RidgeSums(0.5)
+  model = statistic.Running(ridge, 4, 6)
+  expected, found = np.full([90, 4], -np.inf), []
+  for t in range(90):
+    x = codes[:t].astype(np.float64)
+    v = np.linalg.solve(x.T @ x + 0.5 * np.eye(6), x.T @ np.eye(4)[labels[:t]])
+    known = np.unique(labels[:t])
+    expected[t, known] = (codes[t] @ v)[known]
+  for i in range(0, 90, size):
+    block = tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size], tf.int64)
+    found.append(model.answer_in_turn(*block).numpy())
+    model.add(*block)
+  np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-3, atol=1e-4)
+  exact = statistic.Running(ridge, 4, 6)
+  exact.add_set(codes, labels)
+  exact.solve()
+  for one, other in zip(model.variables, exact.variables):
+    np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+  # One state, without a solution and with one.
+  without = ridge.answers(model.state, tf.constant(codes))
+  np.testing.assert_allclose(without[:, :3], model.answer(tf.constant(codes))[:, :3], atol=1e-4)
+
+
+def test_merged_sums_are_those_of_all_samples():
+  codes, labels = sequence()
+  ridge = ridge_sums.RidgeSums()
+  zero = ridge.zero(4, 6)
+  parts = [ridge.add(zero, codes[p], labels[p]) for p in (slice(0, 40), slice(40, 90))]
+  for found, expected in zip(ridge.merge(*parts), ridge.add(zero, codes, labels)):
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
+
+
+def test_wrong_use_is_named():
+  with pytest.raises(ValueError, match="strength is 0.0; it must be above 0"):
+    ridge_sums.RidgeSums(0.0)
+  with pytest.raises(ValueError, match="form is 'both'; allowed are primal, dual, cheaper"):
+    ridge_sums.RidgeSums(form="both")
+  with pytest.raises(ValueError, match="form is 'dual'.*Set way, shot and num_support_sets"):
+    ridge_sums.RidgeSums(form="dual")
