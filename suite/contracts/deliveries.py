@@ -10,15 +10,9 @@
 A learner reads it in `begin` and refuses what it cannot serve. A learner that can serve only some
 of them, whatever its arguments, names these in an attribute `deliveries`; a protocol reads that
 before anything is trained (see `refusals`).
-
-One method may need another learner for another delivery: weight imprinting is one learner a task on
-separate tasks, and Prototypical Networks adapt by pure functions within episodes. A protocol calls
-`form` first, and runs the learner that it returns.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 TASKS = "tasks"
 BUCKETS = "buckets"
@@ -26,14 +20,3 @@ SEQUENCE = "sequence"
 EPISODES = "episodes"
 PORTIONS = "portions"
 DELIVERIES = (TASKS, BUCKETS, SEQUENCE, EPISODES, PORTIONS)
-
-
-def form(learner: Any, delivery: str) -> Any:
-  """Returns the learner to use for a delivery: what `learner.form(delivery)` returns, or `learner`.
-
-  Args:
-    learner: it has not begun.
-    delivery: one of `DELIVERIES`.
-  """
-  make = getattr(learner, "form", None)
-  return learner if make is None else make(delivery)

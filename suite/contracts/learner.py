@@ -4,38 +4,49 @@
 A learner is given a task (`begin`), examples of it (`learn`) and images to classify (`predict`). It
 never sees the protocol, the records, a test label or data that was not delivered yet.
 
-All its knowledge is in two places, so that a run can stop and resume:
-  * `tf.Variable`s made in `begin`: it is a `tf.Module`, and one `tf.train.Checkpoint` holds them;
-  * `context.store`: arrays that are too large for a checkpoint, kept by event.
-To resume, a protocol calls `begin` for every task delivered so far, in order, and then restores the
-checkpoint.
-
     Learner               whole tasks or buckets (nevis, clear)
     SequenceLearner       also one sample at a time (fluid)
     EpisodicLearner       support sets, by pure functions (cfsl)
     PretrainingLearner    portions of one long training (pretrain)
 
-Methods and attributes that are called optional below are there from construction on; a protocol
-asks for them once (`capabilities`, `refusals`). Any learner may have these:
+All knowledge of a learner is in two places, so that a run can stop and resume:
+  * `tf.Variable`s made in `begin`: it is a `tf.Module`, and one `tf.train.Checkpoint` holds them;
+  * `context.store`: arrays that are too large for a checkpoint, kept by event.
+To resume, a protocol calls `begin` for every task delivered so far, in order, and then restores the
+checkpoint.
 
-    form(delivery)  the learner with the same settings that serves a delivery (see `deliveries`);
-                    called before `begin`; missing: the learner itself
-    deliveries      the deliveries that it can serve; missing: all that its methods allow
-    kinds           the kinds of tasks that it can learn; missing: all of `tasks.KINDS`
-    predict_stays   True if `predict` stays the same function after `learn`, so that its compiled
-                    graph can be kept: only variables change
-    shares_updates  True if the replicas of `context.distribution` share its updates; missing: only
-                    a meta-learner's, and any other learns on one device, in every process alike
+**What a learner can do is known before training.** The classes below have every method of their
+contract. Some must be given: a learner without one of them is refused by the protocols that need
+it (`refusals.check_learner`). All others have a default: a value that says "none", or a method that
+no protocol calls unless the property beside it, `can_update` for `update`, is true. It is true for
+a class that overrides the method. A learner around another one overrides both, and passes the
+property of the learner inside on:
+
+    @property
+    @override
+    def can_update(self) -> bool:
+      return self.learner.can_update
+
+**Misspelt names are refused.** A public name of a class that is close to a name of the contracts
+(`learn_store`) raises an error when the class is defined. The suite's own learners also carry
+`@override`, which mypy checks.
+
+**Any object with the methods is a learner.** Protocols and learners around others call `adapted`,
+which gives an object of an unrelated class the defaults and refuses its misspelt names.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Sequence
+import difflib
+import functools
+import types
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Protocol, Sequence, TypeVar
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import portions
 from suite.contracts import stored_samples
@@ -43,203 +54,399 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 
+Layers = tuple[list[mac_views.Layer], list[mac_views.Layer]]
 
-class Beginner(Protocol):
+_CLOSE = 0.81  # Of `difflib`: a missing, further or exchanged letter of a name of 6 is closer.
+_SHORT = 3  # A name of three letters is close to too many words.
+# Public names besides those of the contracts' classes: `planning.Planner`, and a learner inside.
+_OTHER_NAMES = frozenset(("learner", "plan", "plan_predict"))
+_LIBRARIES = ("builtins", "typing", "abc", "tensorflow", "keras", "tf_keras")
+
+
+if TYPE_CHECKING:
+  default = property
+else:
+
+  class default:
+    """A property that an attribute of the object or of a subclass may replace."""
+
+    def __init__(self, function: Callable[[Any], Any]):
+      self._function, self.__doc__ = function, function.__doc__
+
+    def __get__(self, learner: Any, cls: type | None = None) -> Any:
+      return self if learner is None else self._function(learner)
+
+
+class BaseLearner(tf.Module):
   """The part that all learners share.
 
-  It is a `tf.Module`. `begin` refuses a task or a `context.delivery` that the learner cannot serve,
-  with a ValueError that says what was got, what is allowed and what to do next.
+  Attributes:
+    transform: image preparation (see `suite.data.images.image_ops`). The protocol prepares the
+      images of `predict` with `transform.evaluate`; the learner prepares those it trains on.
+    deliveries: the deliveries that the learner can serve, whatever its arguments.
+    kinds: the kinds of tasks that it can learn.
   """
 
+  transform: transform_lib.Transform
+  deliveries: Sequence[str] = deliveries_lib.DELIVERIES
+  kinds: Sequence[str] = tasks.KINDS
+
+  def __init_subclass__(cls, **kwargs: Any) -> None:
+    """Refuses public names that are close to one of the contracts."""
+    super().__init_subclass__(**kwargs)
+    if cls.__module__ != __name__:
+      _check_names(cls)
+
+  def form(self, delivery: str) -> BaseLearner:
+    """The learner with the same settings that serves a delivery; called before `begin`.
+
+    One method may need another learner for another delivery: weight imprinting is one learner a
+    task on separate tasks, and Prototypical Networks adapt by pure functions within episodes.
+    """
+    del delivery
+    return self
+
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """The next calls are about this task; makes its variables if it is new. Cheap."""
+    """The next calls are about this task; makes its variables if it is new. Cheap.
 
-  @property
-  def variables(self) -> Sequence[tf.Variable]:
-    """All variables, as of any `tf.Module`."""
+    Raises:
+      ValueError: the learner cannot serve the task or `context.delivery`; the message says what
+        was got, what is allowed and what to do next.
+    """
+    raise _not_given(self, "begin")
+
+  @default
+  def predict_stays(self) -> bool:
+    """Whether `predict` is the same function after `learn`: training changes only variables.
+
+    Then its compiled graph is kept.
+    """
+    return False
+
+  @default
+  def shares_updates(self) -> bool:
+    """Whether the replicas of `context.distribution` share the updates of the learner.
+
+    Any other learner learns on one device, in every process alike.
+    """
+    return False
 
 
-class Learner(Beginner, Protocol):
+class Learner(BaseLearner):
   """Learns whole tasks, or one task bucket by bucket."""
 
-  @property
-  def transform(self) -> transform_lib.Transform:
-    """Image preparation (see `suite.data.images.image_ops`).
-
-    The protocol prepares the images of `predict` with `transform.evaluate`; the learner prepares
-    those that it trains on.
-    """
-
-  def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
-  ) -> dict[str, Any]:
+  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+            ) -> dict[str, Any]:
     """Learns from one delivery; returns plain values for the record (may be empty).
 
     Training is charged to `context.phase`; search, selection and validation have their own phases.
     """
+    raise _not_given(self, "learn")
 
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for images [B, H, W, 3] as `transform.evaluate` returns them; traced.
 
     Raises:
-      RuntimeError: it cannot answer before `learn`.
+      RuntimeError: the learner cannot answer before `learn`.
     """
+    raise _not_given(self, "predict")
 
 
-class SequenceLearner(Learner, Protocol):
+class FrozenFeatures(Protocol):
+  """Features of a net that no training changes; learners with the same digest share them."""
+
+  @property
+  def digest(self) -> str:
+    """Of the net and its weights."""
+
+
+class SequenceLearner(Learner):
   """A learner that also answers single samples, one after the other.
 
   `learn` gets the base classes only. The task's C is the number of classes in the sequence; the
   protocol knows which of them are known, and looks at the logits of these only. All functions of
-  tensors are traced into a graph, with any number of samples B. The methods of `InstanceLearner`
-  and `OfflineLearner` are optional, each by itself, and so are:
-
-      mac_layers()     see `LayerwiseLearner`
-      new_below        a float: the largest logit below which a sample is of a new class; fixed by
-                       `learn` or `learn_stored`
-      see(codes)       None, or a function of codes to what `answer` takes, where codes are numbers
-                       of samples whose images are read when they are looked at; `update`, if
-                       there is one, takes either
-      frozen_features  None, or the `FrozenBackbone` that `encode` is: its codes may be shared
-      know_base(known, context)
-                       called before the first step with the classes bool [C] that are known
-                       without examples of them; returns plain values for the record
+  tensors are traced into a graph, with any number of samples B.
   """
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of images [B, H, W, 3]: features, or the images themselves.
 
-    `learn` is the last to change a code. It depends on its own image only, so that codes are
+    `learn` is the last to change a code. A code depends on its own image only, so that codes are
     computed once and in advance.
     """
+    raise _not_given(self, "encode")
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes [B, ...], row by row; changes no variable."""
+    raise _not_given(self, "answer")
 
+  # Learning from each label when it is revealed.
 
-class InstanceLearner(SequenceLearner, Protocol):
-  """Learns from each label when it is revealed.
-
-  `answer_in_turn` makes many steps one call. Without it, or where labels come late, steps are a
-  compiled loop of `answer` and `update`.
-  """
+  @property
+  def can_update(self) -> bool:
+    """Whether labels change the learner by `update`."""
+    return _overrides(self.update, SequenceLearner.update)
 
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Learns from codes [B, ...] and labels int64 [B] as if they had come one by one."""
+    raise _not_given(self, "update")
+
+  @property
+  def can_answer_in_turn(self) -> bool:
+    """Whether many steps are one call of `answer_in_turn`.
+
+    Without it, or where labels come late, steps are a compiled loop of `answer` and `update`.
+    """
+    return _overrides(self.answer_in_turn, SequenceLearner.answer_in_turn)
 
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C], row t as if `update` had learned rows 0..t-1; changes no variable.
 
     A run compares some rows with `update` and `answer` in turn, and stops if they differ.
     """
+    raise _not_given(self, "answer_in_turn")
 
+  # Offline phases on all labels that have been revealed.
 
-class OfflineLearner(SequenceLearner, Protocol):
-  """Trains in offline phases on all labels that have been revealed."""
+  @property
+  def can_learn_stored(self) -> bool:
+    """Whether the learner has offline phases, `learn_stored`."""
+    return _overrides(self.learn_stored, SequenceLearner.learn_stored)
 
-  def learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
+  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+                   ) -> dict[str, Any]:
     """An offline phase, charged to `context.phase`; returns plain values for the record.
 
     One of them is "passes", the number of samples that went forward and backward. If samples also
     go forward through a second model, "teacher_passes" counts these.
     """
+    raise _not_given(self, "learn_stored")
 
   def stored_macs(self, num_stored: int) -> int | None:
-    """MACs of an offline phase over `num_stored` samples, for strategies with a budget; optional.
+    """MACs of an offline phase over `num_stored` samples, for strategies with a budget; or None.
     """
+    del num_stored
+    return None
+
+  # What else a protocol may use.
+
+  def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
+    """Called before the first step with the classes bool [C] that are known without examples.
+
+    Returns plain values for the record.
+    """
+    del known, context
+    return {}
+
+  def mac_layers(self) -> Layers | None:
+    """The layers of backbone and head, for `mac_views.views`; None if they are not known."""
+    return None
+
+  @default
+  def new_below(self) -> float | None:
+    """The largest logit below which a sample is of a new class; None if there is no such limit.
+
+    It is fixed by `learn` or `learn_stored`.
+    """
+    return None
+
+  @default
+  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
+    """None, or a function of codes to what `answer` and `update` take.
+
+    Codes are then indices of samples whose images are read when they are looked at; `update` takes
+    either.
+    """
+    return None
+
+  @default
+  def frozen_features(self) -> FrozenFeatures | None:
+    """None, or the `FrozenBackbone` that `encode` is: its codes may be shared."""
+    return None
 
 
-class LayerwiseLearner(SequenceLearner, Protocol):
-  """Knows the cost of its layers."""
-
-  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
-    """The layers of backbone and head, for `mac_views.views`."""
-
-
-class EpisodicLearner(Beginner, Protocol):
+class EpisodicLearner(BaseLearner):
   """Learns within an episode by pure functions on tensors: many episodes run in one compiled graph.
 
-  Its variables are changed by meta-training only: an episode changes none, and all that is learned
-  within it is in the state that `adapt` returns. B images; W classes (ways) of the whole task.
-  `MetaLearner` and `EncodingLearner` are optional.
+  Only meta-training changes variables: an episode changes none, and all that is learned within it
+  is in the state that `adapt` returns. B images; W classes (ways) of the whole task.
+
+  Attributes:
+    optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments; None
+      if the learner was made without meta-training.
   """
 
-  @property
-  def transform(self) -> transform_lib.Transform:
-    """As of `Learner`."""
+  optimizer: Optional[tf.keras.optimizers.Optimizer] = None
 
-  @property
+  @default
   def transductive(self) -> bool:
     """Whether an answer may depend on the other target images; for the record."""
+    raise _not_given(self, "transductive")
 
   def initial_state(self, num_classes: int) -> Any:
     """The state before the first support set: a structure of tensors of fixed shapes."""
+    raise _not_given(self, "initial_state")
 
   def adapt(self, state: Any, codes: tf.Tensor, labels: tf.Tensor) -> Any:
     """The state after one support set, codes [B, ...] and labels [B], which is not shown again."""
+    raise _not_given(self, "adapt")
 
   def logits(self, state: Any, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, W] for codes [B, ...]."""
-
-
-class EncodingLearner(EpisodicLearner, Protocol):
-  """Encodes images before episodes are formed; without `encode`, codes are the images."""
-
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, ...] of images [B, H, W, 3], row by row; no episode changes them.
-
-    The images of all validation or test episodes are encoded only once.
-    """
-
-
-class MetaLearner(EpisodicLearner, Protocol):
-  """A learner that is meta-trained.
-
-  Attributes:
-    optimizer: of the meta-training, built in `begin`, so that a checkpoint holds its moments.
-  """
-
-  optimizer: tf.keras.optimizers.Optimizer
+    raise _not_given(self, "logits")
 
   @property
-  def trainable_variables(self) -> Sequence[tf.Variable]:
-    """The variables that meta-gradients change."""
+  def can_encode(self) -> bool:
+    """Whether images are encoded before episodes are formed."""
+    return _overrides(self.encode, EpisodicLearner.encode)
+
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Codes [B, ...] of images [B, H, W, 3], row by row; the images if they are not encoded.
+
+    No episode changes codes: the images of all validation or test episodes are encoded only once.
+    """
+    return tf.identity(images)
+
+  # Meta-training.
+
+  @property
+  def can_meta_train(self) -> bool:
+    """Whether the learner has a `meta_loss`."""
+    return _overrides(self.meta_loss, EpisodicLearner.meta_loss)
 
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Any]:
     """The loss [] of one episode of images, which meta-training minimizes; and its statistics.
 
-    The statistics, a structure of tensors or (), are for variables without gradients, such as
-    running means: episodes run side by side, so no variable may be written here.
-
-    Optional is `meta_loss_together(episodes)`: the mean over E episodes, each part with a leading
-    axis E, and the sum of their statistics; `cfsl.run.task_batching = 'grouped'` calls it.
+    The loss is minimized over `trainable_variables`. The statistics, a structure of tensors or (),
+    are for variables without gradients, such as running means: episodes run side by side, so no
+    variable may be written here.
     """
+    raise _not_given(self, "meta_loss")
+
+  @property
+  def can_group(self) -> bool:
+    """Whether many episodes are one call of `meta_loss_together`."""
+    return _overrides(self.meta_loss_together, EpisodicLearner.meta_loss_together)
+
+  def meta_loss_together(self, episodes: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Any]:
+    """The mean over E episodes, each part with a leading axis E, and the sum of their statistics.
+
+    `cfsl.run.task_batching = 'grouped'` calls it.
+    """
+    raise _not_given(self, "meta_loss_together")
 
   def zero_statistics(self) -> Any:
     """Zeros in the structure of the statistics."""
+    raise _not_given(self, "zero_statistics")
 
   def update_statistics(self, seen: Any) -> None:
     """Called after each update with the sum of the statistics of all its episodes."""
+    raise _not_given(self, "update_statistics")
+
+  @default
+  def shares_updates(self) -> bool:
+    """Replicas share the updates of meta-training."""
+    return self.can_meta_train
 
 
-class PretrainingLearner(Beginner, Protocol):
+class PretrainingLearner(BaseLearner):
   """Trains an encoder."""
 
-  @property
-  def transform(self) -> transform_lib.Transform:
-    """Image preparation, as of `Learner`."""
-
-  @property
+  @default
   def encoder(self) -> tf.keras.Model:
     """Images to features; the result of the training."""
+    raise _not_given(self, "encoder")
 
-  @property
+  @default
   def name_of_pretext(self) -> str:
     """Name of the pretext task, for the record."""
+    raise _not_given(self, "name_of_pretext")
 
   def start_from(self, weights: Sequence[np.ndarray]) -> None:
     """Gives the encoder first weights, after `begin`; only a learner that starts so calls it."""
+    raise _not_given(self, "start_from")
 
   def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Does the portion's updates; returns plain values for the record."""
+    raise _not_given(self, "learn")
+
+
+L = TypeVar("L", bound=BaseLearner)
+
+
+def adapted(learner: Any, contract: type[L]) -> L:
+  """Returns a learner as one of a contract's class: itself, if it is of that class.
+
+  An object of another class shares its attributes with the learner that is returned, whose class
+  has the object's methods and the contract's defaults. Checkpoints and messages are the same.
+
+  Args:
+    learner: any object.
+    contract: one of the classes above.
+  """
+  if isinstance(learner, contract):
+    return learner
+  cls = _joined(type(learner), contract)
+  made = object.__new__(cls)
+  object.__setattr__(made, "__dict__", vars(learner))
+  return made
+
+
+@functools.cache
+def _joined(cls: type, contract: type[L]) -> type[L]:
+  """A class of the methods of `cls` and the defaults of a contract, of the name of `cls`."""
+  names = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+  return types.new_class(cls.__name__, (cls, contract), exec_body=lambda body: body.update(names))
+
+
+def gives(learner: object, name: str) -> bool:
+  """Whether an object or its class has a name that is not the default of a contract."""
+  if name in getattr(learner, "__dict__", {}):
+    return True
+  owner = next((cls for cls in type(learner).__mro__ if name in vars(cls)), None)
+  return owner is not None and owner.__module__ != __name__
+
+
+def _overrides(method: Callable[..., Any] | None, default: Callable[..., Any]) -> bool:
+  """Whether a learner's method is another function than the contract's default, and not None."""
+  return method is not None and getattr(method, "__func__", method) is not default
+
+
+class NotGivenError(NotImplementedError, AttributeError):
+  """What a contract has no default for was asked of a learner that does not have it."""
+
+
+def _not_given(learner: BaseLearner, name: str) -> NotGivenError:
+  return NotGivenError(
+      f"{type(learner).__name__} has no {name}; suite/contracts/learner.py says who needs it.")
+
+
+@functools.cache
+def names() -> frozenset[str]:
+  """All public names of the contracts."""
+  contracts = (BaseLearner, Learner, SequenceLearner, EpisodicLearner, PretrainingLearner)
+  found = {name for cls in contracts for name in (*vars(cls), *vars(cls).get("__annotations__", ()))
+           if not name.startswith("_")}
+  return frozenset(found | _OTHER_NAMES)
+
+
+def _check_names(cls: type) -> None:
+  """Raises an error for a public name of a class that is close to one of the contracts."""
+  known, of_modules = names(), dir(tf.Module)
+  for name in _public_names(cls):
+    if name in known or name in of_modules:
+      continue
+    close = difflib.get_close_matches(name.lower(), known, 1, _CLOSE)
+    if close and len(close[0]) > _SHORT:
+      raise ValueError(
+          f"{cls.__name__} has {name!r}, which no protocol knows: a learner has {close[0]!r}. "
+          f"Rename it to {close[0]!r}, or to a name that is less like it; "
+          "suite/contracts/learner.py has all names.")
+
+
+def _public_names(cls: type) -> Iterator[str]:
+  """The public names that a class and its parents outside of the contracts define."""
+  for one in cls.__mro__:
+    is_checked = one is not cls and issubclass(one, BaseLearner)
+    if not (is_checked or one.__module__.partition(".")[0] in _LIBRARIES):
+      yield from (name for name in vars(one) if not name.startswith("_"))

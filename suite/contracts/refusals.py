@@ -8,7 +8,7 @@ first `begin`. A learner refuses in `begin` what depends on its arguments.
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -31,13 +31,13 @@ class Requirement:
   """The methods and attributes that a delivery needs.
 
   Attributes:
-    contract: the class of `suite/contracts/learner.py` that documents them.
+    contract: the class that has them.
     shown: what is delivered, for messages.
     names: of the methods and attributes.
     example: a learner that has them.
   """
 
-  contract: str
+  contract: type[learner_lib.BaseLearner]
   shown: str
   names: tuple[str, ...]
   example: str
@@ -46,46 +46,55 @@ class Requirement:
 _WHOLE = ("transform", "begin", "learn", "predict")
 META = ("meta_loss", "zero_statistics", "update_statistics")
 REQUIREMENTS = {
-    deliveries.TASKS: Requirement("Learner", "separate tasks", _WHOLE, "NearestMean"),
+    deliveries.TASKS: Requirement(
+        learner_lib.Learner, "separate tasks", _WHOLE, "NearestMean"),
     deliveries.BUCKETS: Requirement(
-        "Learner", "the buckets of one task", _WHOLE, "NearestMean"),
+        learner_lib.Learner, "the buckets of one task", _WHOLE, "NearestMean"),
     deliveries.SEQUENCE: Requirement(
-        "SequenceLearner", "single samples", ("transform", "begin", "encode", "answer"),
-        "NearestMean"),
+        learner_lib.SequenceLearner, "single samples",
+        ("transform", "begin", "encode", "answer"), "NearestMean"),
     deliveries.EPISODES: Requirement(
-        "EpisodicLearner", "few-shot episodes",
+        learner_lib.EpisodicLearner, "few-shot episodes",
         ("transform", "begin", "initial_state", "adapt", "logits", "transductive"), "ProtoNet"),
     deliveries.PORTIONS: Requirement(
-        "PretrainingLearner", "portions of a pretraining",
+        learner_lib.PretrainingLearner, "portions of a pretraining",
         ("begin", "learn", "encoder", "name_of_pretext"), "Pretrainer"),
 }
 
 
-def check_learner(learner: object, delivery: str, *, also: Sequence[str] = ()) -> None:
+def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> Any:
   """Refuses a learner without the methods that a delivery needs, or that does not accept it.
 
   Args:
     learner: any object.
     delivery: one of `deliveries.DELIVERIES`.
     also: names that are optional in general, but needed by this run.
+
+  Returns:
+    The learner to run: the `form` of the learner for the delivery, of the delivery's contract. An
+    object of another class is adapted to it.
   """
-  need, name = REQUIREMENTS[delivery], type(learner).__name__
-  shown = f"{need.shown} ({descriptions.delivering(delivery)})"
-  missing = [one for one in (*need.names, *also) if not _has(learner, one)]
+  need = REQUIREMENTS[delivery]
+  learner = learner_lib.adapted(
+      learner_lib.adapted(learner, need.contract).form(delivery), need.contract)
+  name, shown = type(learner).__name__, f"{need.shown} ({descriptions.delivering(delivery)})"
+  missing = [one for one in (*need.names, *also) if not learner_lib.gives(learner, one)]
   if missing:
     others = [descriptions.delivering(one) for one in _fitting(learner)]
     instead = f"{name} runs under {' and '.join(others)}. " if others else ""
     raise RefusedError(
         f"{name} cannot be given {shown}: it has no {', '.join(missing)}. "
         f"Needed are {', '.join((*need.names, *also))}. {instead}Take a learner that has them, for "
-        f"example {need.example}, or add them (see {need.contract} in suite/contracts/learner.py).")
-  accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
-  if delivery not in accepted:
-    allowed = [f"{REQUIREMENTS[one].shown} ({descriptions.delivering(one)})" for one in accepted]
+        f"example {need.example}, or add them (see {need.contract.__name__} in "
+        "suite/contracts/learner.py).")
+  if delivery not in learner.deliveries:
+    allowed = [f"{REQUIREMENTS[one].shown} ({descriptions.delivering(one)})"
+               for one in learner.deliveries]
     raise RefusedError(
         f"{name} cannot be given {shown}; it accepts "
         f"{' and '.join(allowed)}. Run it there, or take another learner, for example "
         f"{need.example}.")
+  return learner
 
 
 def check_one_device(distribution: distribution_lib.Distribution, protocol: str, reason: str
@@ -109,27 +118,26 @@ def check_one_process(distribution: distribution_lib.Distribution, protocol: str
 
 def check_method(method: object, names: Sequence[str], example: str) -> None:
   """Refuses an object without the methods that a protocol calls."""
-  missing = [one for one in names if not _has(method, one)]
+  missing = [one for one in names if not learner_lib.gives(method, one)]
   if missing:
     raise RefusedError(
         f"{type(method).__name__} cannot be run here: it has no {', '.join(missing)}. Needed are "
         f"{', '.join(names)}. Take a method that has them, for example {example}.")
 
 
-def check_kinds(learner: object, kinds: Iterable[str]) -> None:
+def check_kinds(learner: learner_lib.BaseLearner, kinds: Iterable[str]) -> None:
   """Refuses a learner that cannot learn all the kinds of tasks that will be delivered."""
-  allowed = getattr(learner, "kinds", tasks.KINDS)
-  other = sorted(set(kinds) - set(allowed))
+  other = sorted(set(kinds) - set(learner.kinds))
   if other:
     raise RefusedError(
-        f"{type(learner).__name__} learns {' and '.join(allowed)} tasks; the run has "
+        f"{type(learner).__name__} learns {' and '.join(learner.kinds)} tasks; the run has "
         f"{' and '.join(other)} tasks, too. Leave those out, or take another learner, for example "
         "NearestMean.")
 
 
-def limits_kinds(learner: object) -> bool:
+def limits_kinds(learner: learner_lib.BaseLearner) -> bool:
   """Whether there are kinds of tasks that the learner says it cannot learn."""
-  return set(getattr(learner, "kinds", tasks.KINDS)) < set(tasks.KINDS)
+  return set(learner.kinds) < set(tasks.KINDS)
 
 
 def check_held(see: Callable[[tf.Tensor], tf.Tensor] | None, part: examples.ExampleSet) -> None:
@@ -205,13 +213,7 @@ def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor]
       f"{task.key!r}. Make its last layer {task.num_classes} wide.")
 
 
-def _has(learner: object, name: str) -> bool:
-  # A property may need `begin` first, so the class is asked before the object.
-  return hasattr(type(learner), name) or hasattr(learner, name)
-
-
-def _fitting(learner: object) -> list[str]:
+def _fitting(learner: learner_lib.BaseLearner) -> list[str]:
   """The deliveries whose requirements the learner meets, and which it accepts."""
-  accepted = getattr(learner, "deliveries", deliveries.DELIVERIES)
-  return [delivery for delivery, need in REQUIREMENTS.items()
-          if delivery in accepted and all(_has(learner, name) for name in need.names)]
+  return [delivery for delivery, need in REQUIREMENTS.items() if delivery in learner.deliveries
+          and all(learner_lib.gives(learner, name) for name in need.names)]

@@ -13,9 +13,9 @@ import dataclasses
 from typing import Any, NamedTuple
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import mac_views
-from suite.contracts import capabilities
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
@@ -32,7 +32,7 @@ class _TwoViews(NamedTuple):
   digest: str
 
 
-class CropCentroids(tf.Module):
+class CropCentroids(learner_lib.SequenceLearner):
   """A learner of sequences on frozen features, whose labels teach it crops.
 
   Args:
@@ -42,65 +42,69 @@ class CropCentroids(tf.Module):
 
   deliveries = (deliveries_lib.SEQUENCE,)
 
-  def __init__(self, learner: learner_lib.InstanceLearner, seed: int = 0):
+  def __init__(self, learner: learner_lib.SequenceLearner, seed: int = 0):
     super().__init__()
-    refusals.check_learner(learner, deliveries_lib.SEQUENCE, also=("learn", "update"))
-    self.learner, self._can = learner, capabilities.of_sequence_learner(learner)
-    self.transform = with_crop.WithCrop(learner.transform, seed)
+    self.learner: learner_lib.SequenceLearner = refusals.check_learner(
+        learner, deliveries_lib.SEQUENCE, also=("learn", "update"))
+    self.transform = with_crop.WithCrop(self.learner.transform, seed)
 
-  def __getattr__(self, name: str) -> Any:
-    """Returns an optional method if the learner inside has it."""
-    inside = self.__dict__.get("learner")
-    if name in _OPTIONAL and inside is not None and getattr(inside, name, None) is not None:
-      return getattr(self, f"_{name}")
-    raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
-
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Begins the task with the learner inside."""
     self.learner.begin(task, context)
 
+  @override
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns the base classes, whose images are not augmented."""
     return self.learner.learn(experience, context)
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of prepared samples [B, S, S, 2 C]."""
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns features [B, 2 D] of both views."""
     return tf.concat([self.learner.encode(view) for view in tf.split(images, 2, axis=-1)], axis=1)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] by the evaluated views of codes [B, 2 D]."""
     return self.learner.answer(_views(codes)[0])
 
+  @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Learns the crops of codes [B, 2 D] with labels int64 [B]."""
     self.learner.update(_views(codes)[1], labels)
 
-  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
-    """Returns the backbone's layers twice, and those of the head."""
-    assert self._can.mac_layers is not None
-    backbone, head = self._can.mac_layers()
-    return [*backbone, *map(_of_crops, backbone)], head
-
-  def _learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
-                    ) -> dict[str, Any]:
-    assert self._can.learn_stored is not None
-    return self._can.learn_stored(stored._replace(codes=_views(stored.codes)[1]), context)
-
-  def _stored_macs(self, num_stored: int) -> int | None:
-    assert self._can.stored_macs is not None
-    return self._can.stored_macs(num_stored)
+  @override
+  def mac_layers(self) -> learner_lib.Layers | None:
+    """Returns the backbone's layers twice, and the layers of the head."""
+    layers = self.learner.mac_layers()
+    return layers and ([*layers[0], *map(_of_crops, layers[0])], layers[1])
 
   @property
-  def _frozen_features(self) -> _TwoViews:
-    return _TwoViews(f"{self._can.frozen_features.digest} of two views")
+  @override
+  def can_learn_stored(self) -> bool:
+    return self.learner.can_learn_stored
 
+  @override
+  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+                   ) -> dict[str, Any]:
+    """Runs an offline phase of the learner inside, on the crops."""
+    return self.learner.learn_stored(stored._replace(codes=_views(stored.codes)[1]), context)
 
-_OPTIONAL = ("learn_stored", "stored_macs", "frozen_features")
+  @override
+  def stored_macs(self, num_stored: int) -> int | None:
+    return self.learner.stored_macs(num_stored)
+
+  @property
+  @override
+  def frozen_features(self) -> _TwoViews | None:
+    frozen = self.learner.frozen_features
+    return frozen and _TwoViews(f"{frozen.digest} of two views")
 
 
 def _of_crops(layer: mac_views.Layer) -> mac_views.Layer:

@@ -15,7 +15,7 @@ task apart. Where the base classes are known without examples of them (`base_is_
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -24,7 +24,6 @@ from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
-from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -38,23 +37,8 @@ from suite.training.sequence import running_centroids
 from suite.training.sequence import task_statistics
 
 
-class MetricNet(learner_lib.EpisodicLearner, Protocol):
-  """An `EpisodicLearner` that answers by class means of its codes.
-
-  Attributes:
-    similarity: one of `running_centroids.SIMILARITIES`.
-    scale: a trained factor of the logits; None: 1.
-  """
-
-  similarity: str
-  scale: tf.Tensor | None
-
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, C]; no episode changes them."""
-
-
 class MetaCentroids(tf.Module):
-  """An `InstanceLearner` for tasks, buckets and sequences of images.
+  """A `SequenceLearner` for tasks, buckets and sequences of images.
 
   The first task must be single-label, and each of its classes must have images enough for an
   episode; later tasks need not.
@@ -68,7 +52,7 @@ class MetaCentroids(tf.Module):
     batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: MetricNet, *, episodes: base_episodes.BaseEpisodes,
+  def __init__(self, net: first_training.MetricNet, *, episodes: base_episodes.BaseEpisodes,
                transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     super().__init__()

@@ -34,24 +34,21 @@ from typing import Any, Callable, Protocol
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import flops
-from suite.contracts import capabilities
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.contracts import user_code
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
 
 _BATCH = 256
-_FROM_LEARNER = ("update", "answer_in_turn", "stored_macs", "mac_layers", "see",
-                 "frozen_features")
 
 
 class Threshold(Protocol):
@@ -122,7 +119,7 @@ class LeastShare:
     return float(np.quantile(np.max(logits, axis=1), self._share))
 
 
-class MinimumDistance(tf.Module):
+class MinimumDistance(learner_lib.SequenceLearner):
   """A learner of sequences with a `new_below`; the learner inside learns and answers unchanged.
 
   Args:
@@ -134,35 +131,25 @@ class MinimumDistance(tf.Module):
 
   def __init__(self, learner: learner_lib.SequenceLearner, threshold: Threshold | None = None):
     super().__init__()
-    refusals.check_learner(learner, deliveries_lib.SEQUENCE, also=("learn", "predict"))
-    self.learner = learner
+    self.learner: learner_lib.SequenceLearner = refusals.check_learner(
+        learner, deliveries_lib.SEQUENCE, also=("learn", "predict"))
+    self.transform = self.learner.transform
     self._threshold: Threshold = DpMeans() if threshold is None else threshold
     self.threshold = tf.Variable(-np.inf, trainable=False, dtype=tf.float32, name="new_below")
     self._answer: Callable[[tf.Tensor], tf.Tensor] | None = None
 
-  def __getattr__(self, name: str) -> Any:
-    """Returns an optional method if the learner inside has it."""
-    inside = self.__dict__.get("learner")
-    if inside is not None and name in _FROM_LEARNER:
-      return getattr(inside, name)
-    if inside is not None and name == "learn_stored" and hasattr(inside, name):
-      return self._learn_stored
-    raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
-
   @property
-  def transform(self) -> transform_lib.Transform:
-    """The transform of the learner inside."""
-    return self.learner.transform
-
-  @property
+  @override
   def new_below(self) -> float:
     """The threshold; -inf before `learn`."""
     return float(self.threshold)
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Begins the task with the learner inside."""
     self.learner.begin(task, context)
 
+  @override
   def learn(
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
@@ -175,27 +162,69 @@ class MinimumDistance(tf.Module):
     return {**record, **self._fix(
         outputs.values, outputs.labels.astype(np.int64), known, context)}
 
-  def _learn_stored(
+  @property
+  @override
+  def can_learn_stored(self) -> bool:
+    return self.learner.can_learn_stored
+
+  @override
+  def learn_stored(
       self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Runs an offline phase of the learner; then computes the threshold again, if it moves."""
-    learn_stored = capabilities.of_sequence_learner(self.learner).learn_stored
-    assert learn_stored is not None
-    record = learn_stored(stored, context)
+    record = self.learner.learn_stored(stored, context)
     if self._threshold.moves:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record
 
+  # All else is as of the learner inside.
+
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Returns the logits of the learner inside."""
     return self.learner.predict(images)
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Returns the codes of the learner inside."""
     return self.learner.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Returns the logits of the learner inside."""
     return self.learner.answer(codes)
+
+  @property
+  @override
+  def can_update(self) -> bool:
+    return self.learner.can_update
+
+  @override
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    self.learner.update(codes, labels)
+
+  @property
+  @override
+  def can_answer_in_turn(self) -> bool:
+    return self.learner.can_answer_in_turn
+
+  @override
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    return self.learner.answer_in_turn(codes, labels)
+
+  @override
+  def stored_macs(self, num_stored: int) -> int | None:
+    return self.learner.stored_macs(num_stored)
+
+  @override
+  def mac_layers(self) -> learner_lib.Layers | None:
+    return self.learner.mac_layers()
+
+  @property
+  @override
+  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
+    return self.learner.see
+
+  @property
+  @override
+  def frozen_features(self) -> learner_lib.FrozenFeatures | None:
+    return self.learner.frozen_features
 
   def _fix(self, codes: np.ndarray, labels: np.ndarray, known: np.ndarray,
            context: context_lib.Context) -> dict[str, Any]:

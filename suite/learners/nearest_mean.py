@@ -27,7 +27,7 @@ from suite.training.sequence import task_statistics
 
 
 class NearestMean(tf.Module):
-  """An `InstanceLearner` for tasks, buckets and sequences.
+  """A `SequenceLearner` for tasks, buckets and sequences.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
   means; another task has means for itself. An image with several labels is added to the mean of

@@ -28,7 +28,6 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
-from suite.contracts import capabilities
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
@@ -100,8 +99,8 @@ def run(
     device_bytes: training images that take no more live in the memory of the GPU, if there is one,
       and episodes are formed there; others come from the host's input pipeline.
   """
-  learner = deliveries.form(learner, deliveries.EPISODES)
-  refusals.check_learner(learner, deliveries.EPISODES, also=refusals.META if updates else ())
+  learner = refusals.check_learner(
+      learner, deliveries.EPISODES, also=refusals.META if updates else ())
   _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event,
          test_episodes)
   if updates:
@@ -112,7 +111,7 @@ def run(
   _check_width(learner, task, episodes_test)
   graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
                                  distribution=state.distribution, batching=task_batching)
-  if updates and graphs.can.optimizer is None:
+  if updates and graphs.learner.optimizer is None:
     raise refusals.RefusedError(
         f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
         f"updates={updates}. Set cfsl.run.updates = 0, or give the learner its training.")
@@ -310,10 +309,8 @@ def _score(logits: np.ndarray, labels: np.ndarray, metrics: own_metrics.OwnMetri
 def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
                  episodes: episodes_lib.Episodes) -> None:
   """An error unless logits are [B, W], before the first support set."""
-  encode = capabilities.of_episodic_learner(learner).encode or tf.identity
-
   def logits(images: tf.Tensor) -> tf.Tensor:
-    codes = encode(learner.transform.evaluate(images))
+    codes = learner.encode(learner.transform.evaluate(images))
     return learner.logits(learner.initial_state(task.num_classes), codes)
 
   refusals.check_width(

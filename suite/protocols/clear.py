@@ -29,7 +29,6 @@ import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.contracts import capabilities
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import event_kinds
@@ -91,8 +90,7 @@ def run(
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
   """
-  learner = deliveries.form(learner, deliveries.BUCKETS)
-  refusals.check_learner(learner, deliveries.BUCKETS)
+  learner = refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
   refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
@@ -110,7 +108,7 @@ def run(
       checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
       record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
                 **_unlabelled_size(delivered), **learner.learn(delivered, context)}
-      if not capabilities.keeps_predict(learner):
+      if not learner.predict_stays:
         forward = None
     else:
       checked = checked or refusals.check_predict(learner, buckets.task, buckets[0].test)

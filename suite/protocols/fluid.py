@@ -26,7 +26,6 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
-from suite.contracts import capabilities
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import event_kinds
@@ -111,15 +110,14 @@ def run(
   refusals.check_one_process(
       state.distribution, DESCRIPTION.name, "each sample follows from the one before")
   novelty = sequence_log.Novelty(novelty_score, new_below)
-  learner = deliveries.form(learner, deliveries.SEQUENCE)
-  refusals.check_learner(
+  learner = refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
   if base is not None and base_is_known:
     raise ValueError("base_is_known is for a run without base, which makes these classes known. "
                      "Give one of the two.")
   _check(sequence, base, record_every, block_size, matched_window)
-  can = capabilities.of_sequence_learner(learner)
-  if can.new_below is not None and new_below is None and novelty_score != sequence_log.MAX_LOGIT:
+  if (learner.new_below is not None and new_below is None
+      and novelty_score != sequence_log.MAX_LOGIT):
     raise ValueError(
         f"{type(learner).__name__}.new_below is a threshold of {sequence_log.MAX_LOGIT!r}, and "
         f"novelty_score is {novelty_score!r}, which has another scale. Give fluid.run a new_below "
@@ -127,7 +125,7 @@ def run(
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
-  decisions = sequence_decisions.SequenceDecisions(update, can, sequence)
+  decisions = sequence_decisions.SequenceDecisions(update, learner, sequence)
   task = _task(sequence)
   refusals.check_task(task)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
@@ -135,8 +133,8 @@ def run(
     _learn_base(learner, state, sequence, base, validation_share)
   known = _known(sequence, base is not None or base_is_known)
   if base_is_known and not state.done:
-    _know_base(can, state, task, known)
-  events = _SequenceRun(can, state, sequence, task, decisions, known, encode_batch)
+    _know_base(learner, state, task, known)
+  events = _SequenceRun(learner, state, sequence, task, decisions, known, encode_batch)
   while True:
     if events.update_is_due():
       events.learn_stored()
@@ -195,15 +193,14 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
                 "validation_size": delivered.dev.size, **learner.learn(delivered, context)})
 
 
-def _know_base(can: capabilities.SequenceCapabilities, state: run_state.RunState, task: tasks.Task,
-               known: np.ndarray) -> None:
+def _know_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
+               task: tasks.Task, known: np.ndarray) -> None:
   """The first event, where the base classes come with the learner."""
   context = state.context(phase="pretrain")
   state.begins("base classes", done=0, total=0, unit="sample")
-  can.learner.begin(task, context)
-  record = can.know_base(known, context) if can.know_base else {}
+  learner.begin(task, context)
   state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": 0, "validation_size": 0,
-                **record})
+                **learner.know_base(known, context)})
 
 
 def _task(sequence: sequences.Sequence) -> tasks.Task:
@@ -218,18 +215,17 @@ def _about(task: tasks.Task) -> Dict[str, Any]:
 class _SequenceRun:
   """A run after its base classes; each method is one event. It resumes from records."""
 
-  def __init__(self, can: capabilities.SequenceCapabilities, state: run_state.RunState,
+  def __init__(self, learner: learner_lib.SequenceLearner, state: run_state.RunState,
                sequence: sequences.Sequence, task: tasks.Task,
                decisions: sequence_decisions.SequenceDecisions, known: np.ndarray,
                encode_batch: int):
-    self._can, self._learner = can, can.learner
-    self._state, self._sequence, self._task = state, sequence, task
+    self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
     self._learner.begin(task, state.context())
     self._decisions = decisions
     log = sequence_log.from_records(step_records.of_steps(state.records))
     num_answered = len(log.labels)
     self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
-    self.steps = sequence_steps.SequenceSteps(can, sequence, known, num_answered, encode_batch)
+    self.steps = sequence_steps.SequenceSteps(learner, sequence, known, num_answered, encode_batch)
     self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
                            self._correct, self.steps.known)
 
@@ -245,13 +241,12 @@ class _SequenceRun:
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
     self._learner.begin(self._task, context)
-    assert self._can.learn_stored is not None
     stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
     state.begins(f"offline phase {len(phases) + 1}, on {len(stored.labels):,} samples",
                  done=self.steps.num_answered, total=len(self._sequence), unit="sample")
     record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
               "stored": len(stored.labels), "reason": state.records[-1]["reason"],
-              **self._can.learn_stored(stored, context)}
+              **self._learner.learn_stored(stored, context)}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task), "kind": event_kinds.TRAIN, **record,
@@ -262,7 +257,7 @@ class _SequenceRun:
     """Steps up to the next update, or to the end of the record."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
-    novelty = novelty.with_own(None if self._can.new_below is None else self._can.new_below())
+    novelty = novelty.with_own(self._learner.new_below)
     state.begins(f"samples from {first:,} on", done=first, total=len(self._sequence),
                  unit="sample")
     self._decisions.begin_event(state.ledger.totals()["macs"])
@@ -312,7 +307,7 @@ class _SequenceRun:
   def _progress(self, phases: step_records.Records) -> Dict[str, Any]:
     """The part of a record that describes the run so far, to resume from and to compare."""
     return {"strategy": self._decisions.state(),
-            **step_records.views(self._can, self.steps.num_answered, phases)}
+            **step_records.views(self._learner, self.steps.num_answered, phases)}
 
 
 def _known(sequence: sequences.Sequence, with_base: bool) -> np.ndarray:

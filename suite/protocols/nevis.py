@@ -60,8 +60,7 @@ def run(
     predict_on: "test", or "validation" in development.
     eval_batch_size: of Predict events.
   """
-  learner = deliveries.form(learner, deliveries.TASKS)
-  refusals.check_learner(learner, deliveries.TASKS)
+  learner = refusals.check_learner(learner, deliveries.TASKS)
   if predict_on not in streams.HELD_OUT:
     raise ValueError(f"predict_on={predict_on!r}; allowed are 'validation', in development, and "
                      "'test', at the end.")

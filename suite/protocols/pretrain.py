@@ -56,7 +56,7 @@ def run(
     knn_share: share of each class's images that is held out for the kNN accuracy; 0: none.
     knn: neighbors, by cosine.
   """
-  refusals.check_learner(learner, deliveries.PORTIONS)
+  learner = refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
     raise ValueError(f"pretrain.run was given updates={updates} and updates_per_event="
                      f"{updates_per_event}; both must be at least 1.")

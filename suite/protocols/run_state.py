@@ -27,7 +27,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.metrics import own_metrics
@@ -205,7 +205,8 @@ class RunState:
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
     self._learner, self.delivery = learner, delivery
-    if not (self.distribution.is_single or capabilities.shares_updates(learner)):
+    if not (self.distribution.is_single
+            or learner_lib.adapted(learner, learner_lib.BaseLearner).shares_updates):
       logging.warning(
           "%s: %s learns on one device: the %d replicas of strategy %r do not share its updates.",
           self.name, type(learner).__name__, self.distribution.num_replicas,

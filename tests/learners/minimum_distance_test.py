@@ -106,11 +106,11 @@ def test_where_logits_are_products_the_threshold_is_taken_again(tmp_path, inside
 
 def test_it_has_what_the_learner_inside_has():
   outside = minimum_distance.MinimumDistance(ncm())
-  assert hasattr(outside, "update") and hasattr(outside, "answer_in_turn")
-  assert not hasattr(outside, "learn_stored") and outside.new_below == -np.inf
+  assert outside.can_update and outside.can_answer_in_turn
+  assert not outside.can_learn_stored and outside.new_below == -np.inf
   outside = minimum_distance.MinimumDistance(finetune())
-  assert not hasattr(outside, "update") and hasattr(outside, "learn_stored")
-  with pytest.raises(AttributeError, match="MinimumDistance has no attribute 'color'"):
+  assert not outside.can_update and outside.can_learn_stored
+  with pytest.raises(AttributeError, match="MinimumDistance' object has no attribute 'color'"):
     _ = outside.color
 
 

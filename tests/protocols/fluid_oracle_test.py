@@ -20,6 +20,7 @@ from suite.compute import distribution
 from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import experience
+from suite.contracts import learner as learner_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_set
@@ -86,7 +87,7 @@ def costs_of(learner, sequence):
 
   label = tf.zeros([1], tf.int64)
   return (macs(learner.encode, image) + macs(learner.answer, code),
-          macs(learner.update, code, label) if hasattr(learner, "update") else 0)
+          macs(learner.update, code, label) if learner.can_update else 0)
 
 
 @dataclasses.dataclass
@@ -101,6 +102,7 @@ class Literal:
 
 def literal(learner, sequence, strategy, folder, delays, base=None, new_below=None):
   """The paper's algorithm 1, with label delays and strategies."""
+  learner = learner_lib.adapted(learner, learner_lib.SequenceLearner)
   state, task = state_in(folder), tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
   state.delivery = deliveries.SEQUENCE
   known = np.zeros(CLASSES, bool)
@@ -121,8 +123,9 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=No
     spent += answer_cost
     best = np.max(logits)
     found.closed.append(int(np.argmax(logits)) if best > -np.inf else -1)
-    below = getattr(learner, "new_below", -np.inf) if new_below is None else new_below
-    found.answers.append(CLASSES if best == -np.inf or best < below else found.closed[-1])
+    below = learner.new_below if new_below is None else new_below
+    is_below = below is not None and best < below
+    found.answers.append(CLASSES if best == -np.inf or is_below else found.closed[-1])
     truth = int(sequence.truth(t, t + 1)[0])
     right.append(found.answers[-1] == (truth if known[truth] else CLASSES))
     waiting.append(t)
@@ -133,10 +136,10 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=No
       is_new, known[label] = not known[label], True
       codes.append(all_codes[j])
       labels.append(label)
-      if hasattr(learner, "update"):
+      if learner.can_update:
         learner.update(all_codes[j], tf.constant([label], tf.int64))
         spent += update_cost
-      if hasattr(learner, "learn_stored"):
+      if learner.can_learn_stored:
         wishes.append(strategy.decide(update_strategies.Observed(
             len(labels), right[j], is_new, learner.stored_macs(len(labels)), spent)).update)
     if any(wishes):

@@ -37,8 +37,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.contracts import capabilities
 from suite.contracts import deliveries
+from suite.contracts import learner as learner_lib
 from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
@@ -197,7 +197,7 @@ def blocks(learner: Any, sequence: sequences.Sequence, folder: pathlib.Path) -> 
   learner.begin(TASK, TimedState(folder).context())
   sequence.rewind(0)
   steps = sequence_steps.SequenceSteps(
-      capabilities.of_sequence_learner(learner), sequence, np.zeros(CLASSES, bool))
+      learner_lib.adapted(learner, learner_lib.SequenceLearner), sequence, np.zeros(CLASSES, bool))
   steps.codes[0:len(sequence)]  # Encodes all samples.
   start = now(0)
   while steps.num_answered < len(sequence):

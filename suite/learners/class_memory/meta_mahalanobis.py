@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -33,7 +33,6 @@ from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
-from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -45,28 +44,6 @@ from suite.training.episodic import base_episodes
 from suite.training.episodic import first_training
 from suite.training.sequence import running_mahalanobis
 from suite.training.sequence import statistics_learner
-
-
-class FilmedNet(learner_lib.EpisodicLearner, Protocol):
-  """An `EpisodicLearner` that makes FiLM layers of images, and features by them.
-
-  Attributes:
-    num_features, num_channels: D and F, once begun.
-    ridge: the multiple of the identity in every covariance.
-  """
-
-  num_features: int
-  num_channels: int
-  ridge: float
-
-  def embed(self, images: tf.Tensor) -> tf.Tensor:
-    """Embeddings [B, Z] of images [B, H, W, C]; their mean is that of a task."""
-
-  def film(self, z: tf.Tensor) -> film_lib.Film:
-    """FiLM layers [F] of a task with embedding z [Z]."""
-
-  def features(self, images: tf.Tensor, film: film_lib.Film) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, C] with FiLM layers [F]."""
 
 
 class FilmedStatistics(running_mahalanobis.RunningMahalanobis):
@@ -96,13 +73,13 @@ class FilmedStatistics(running_mahalanobis.RunningMahalanobis):
 
 
 class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
-  """An `InstanceLearner` and `OfflineLearner` for single-label tasks, buckets and sequences.
+  """A `SequenceLearner` for single-label tasks, buckets and sequences.
 
   Each class of the first task must have images enough for an episode. The state is that of
   `Mahalanobis` and 2 F numbers a task.
 
   Args:
-    net: what is meta-trained, such as `SimpleCnaps`.
+    net: what is meta-trained.
     episodes: the episodes of the meta-training.
     transform: image preparation; its `size` is H = W.
     base: images of the base classes as the transform stores them (images or numbers), for a
@@ -110,7 +87,7 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
     batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: FilmedNet, *, episodes: base_episodes.BaseEpisodes,
+  def __init__(self, net: first_training.FilmedNet, *, episodes: base_episodes.BaseEpisodes,
                transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     refusals.check_method(

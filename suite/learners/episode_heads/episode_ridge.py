@@ -57,7 +57,7 @@ class EpisodeRidge(tf.Module):
     self._features.begin(task)
 
   @property
-  def form(self) -> str:
+  def held_form(self) -> str:
     """"primal" or "dual", once a task has begun."""
     if self._form == ridge.CHEAPER:
       return ridge.cheaper(self._num_images, self._features.width)
@@ -70,7 +70,7 @@ class EpisodeRidge(tf.Module):
 
   def initial_state(self, num_classes: int) -> ridge.State:
     """Returns the state of no image."""
-    return ridge.zeros(self.form, self._num_images, self._features.width, num_classes)
+    return ridge.zeros(self.held_form, self._num_images, self._features.width, num_classes)
 
   def adapt(self, state: ridge.State, codes: tf.Tensor, labels: tf.Tensor) -> ridge.State:
     """Returns the state after one more support set, features [B, D] and labels [B]."""

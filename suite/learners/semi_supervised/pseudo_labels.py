@@ -20,8 +20,8 @@ from typing import Any, Callable
 import numpy as np
 from scipy import special
 import tensorflow as tf
+from typing_extensions import override
 
-from suite.contracts import capabilities
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
@@ -35,7 +35,7 @@ from suite.state import weight_store
 from suite.training.scoring import scoring
 
 
-class PseudoLabels(tf.Module):
+class PseudoLabels(learner_lib.Learner):
   """A `Learner` of buckets with unlabelled images.
 
   Args:
@@ -52,18 +52,29 @@ class PseudoLabels(tf.Module):
     super().__init__()
     if not 0 <= threshold <= 1:
       raise ValueError(f"PseudoLabels.threshold is {threshold}, a probability: give 0 to 1.")
-    self.teacher, self.student = make(), make()
+    self.teacher, self.student = (
+        learner_lib.adapted(make(), learner_lib.Learner) for _ in range(2))
     self.transform = self.student.transform
-    self.shares_updates = bool(getattr(self.student, "shares_updates", False))
-    self.predict_stays = capabilities.keeps_predict(self.student)
     self._forward: scoring.Forward | None = None
     self._threshold, self._batch_size = threshold, eval_batch_size
 
+  @property
+  @override
+  def shares_updates(self) -> bool:
+    return self.student.shares_updates
+
+  @property
+  @override
+  def predict_stays(self) -> bool:
+    return self.student.predict_stays
+
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Begins the task with both learners."""
     for name, learner in (("teacher", self.teacher), ("student", self.student)):
       learner.begin(task, _own(context, name))
 
+  @override
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Teaches the teacher, labels by it, and teaches the student."""
@@ -78,7 +89,7 @@ class PseudoLabels(tf.Module):
           "on disk. Take fewer unlabelled images: partly_labelled.beside.most.")
     plain = dataclasses.replace(experience, unlabelled=None)
     taught = self.teacher.learn(plain, _own(context, "teacher"))
-    if self._forward is None or not capabilities.keeps_predict(self.teacher):
+    if self._forward is None or not self.teacher.predict_stays:
       self._forward = scoring.Forward(self.teacher.predict, context.distribution)
     found = self._forward.run(
         unlabelled, transform=self.transform, batch_size=self._batch_size, ledger=context.ledger,
@@ -93,6 +104,7 @@ class PseudoLabels(tf.Module):
                 labels, minlength=experience.task.num_classes).tolist(),
             "teacher_loss": taught.get("train_loss")}
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns the student's logits [B, C]."""
     return self.student.predict(images)

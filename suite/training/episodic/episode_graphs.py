@@ -13,7 +13,6 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import graph_rewrites
 from suite.compute import own_gradients
-from suite.contracts import capabilities
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
@@ -31,7 +30,7 @@ class Graphs:
   images [B, T, H, W, C] and labels [B, T].
 
   Args:
-    learner: it has begun; for `update` it must be a `learner.MetaLearner`.
+    learner: it has begun; `update` is for one that can be meta-trained.
     num_classes: W, of a whole task.
     at_once: number of training episodes that run side by side on a replica; each holds all
       intermediate results of its gradient.
@@ -43,19 +42,19 @@ class Graphs:
     can: the learner and its optional parts. batching: as given.
   """
 
-  def __init__(self, learner: learner_lib.EpisodicLearner | learner_lib.MetaLearner,
+  def __init__(self, learner: learner_lib.EpisodicLearner,
                num_classes: int, *, at_once: int = 2,
                distribution: Optional[distribution_lib.Distribution] = None,
                batching: str = LOOP):
-    self.can = capabilities.of_episodic_learner(learner)
+    self.learner = learner_lib.adapted(learner, learner_lib.EpisodicLearner)
     self.batching, self._grouped = batching, batching == GROUPED
     if batching not in BATCHINGS:
       raise ValueError(f"Episodes are batched by {batching!r}; allowed are {', '.join(BATCHINGS)}.")
-    if self._grouped and self.can.meta_loss_together is None:
+    if self._grouped and not self.learner.can_group:
       raise refusals.RefusedError(
           f"{type(learner).__name__} has no grouped form of its episodes (meta_loss_together), as "
           f"Maml has. Set cfsl.run.task_batching = {LOOP!r}.")
-    self._learner, self._num_classes, self._at_once = self.can.learner, num_classes, at_once
+    self._num_classes, self._at_once = num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
     precision.check_no_loss_scale("A learner of episodes")
@@ -115,18 +114,16 @@ class Graphs:
   @property
   def model(self) -> Sequence[tf.Variable]:
     """The variables that meta-training changes, running statistics too, without the optimizer's."""
-    optimizer = self.can.optimizer
+    optimizer = self.learner.optimizer
     others = {id(v) for v in optimizer.variables} if optimizer is not None else set()
-    return [v for v in self._learner.variables if id(v) not in others]
+    return [v for v in self.learner.variables if id(v) not in others]
 
   def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
     """Bytes of the state after all support sets over those of the support images as float32."""
-    encode = self.can.encode or tf.identity
-
     def last_state(images: tf.Tensor, labels: tf.Tensor) -> Any:
-      state = self._learner.initial_state(self._num_classes)
-      codes = encode(self._learner.transform.evaluate(images))
-      return self._learner.adapt(state, codes, labels)
+      state = self.learner.initial_state(self._num_classes)
+      codes = self.learner.encode(self.learner.transform.evaluate(images))
+      return self.learner.adapt(state, codes, labels)
 
     shape = episodes.images.shape[1:]
     per_set = episodes.setting.way * episodes.setting.shot
@@ -147,11 +144,10 @@ class Graphs:
     Each episode's gradient is taken where its loss is made: the intermediate results of only
     `at_once` episodes are held at once, and the loop itself is not differentiated.
     """
-    learner, size = self.can.meta, batch.target_labels.shape[0]
-    assert learner is not None
+    learner, size = self.learner, batch.target_labels.shape[0]
     variables = learner.trainable_variables
     if self._grouped and size > 1:
-      loss, seen, gradients = self._gradients(batch, self.can.meta_loss_together)
+      loss, seen, gradients = self._gradients(batch, learner.meta_loss_together)
     elif size == 1:
       loss, seen, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
     else:
@@ -174,6 +170,7 @@ class Graphs:
       together = tf.distribute.get_replica_context()
       seen = tf.nest.map_structure(
           lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
+    assert learner.optimizer is not None
     with own_gradients.released():
       learner.optimizer.apply_gradients(zip(gradients, variables))
     learner.update_statistics(seen)
@@ -186,18 +183,15 @@ class Graphs:
 
     With a `meta_loss` of several episodes these are the means over them.
     """
-    learner = self.can.meta
-    assert learner is not None
-    variables = learner.trainable_variables
+    variables = self.learner.trainable_variables
     with tf.GradientTape() as tape:
-      loss, seen = (meta_loss or learner.meta_loss)(episode)
+      loss, seen = (meta_loss or self.learner.meta_loss)(episode)
     gradients = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     return tf.cast(loss, tf.float32), seen, [tf.convert_to_tensor(g) for g in gradients]
 
   def _encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of stored images [B, H, W, C], each by itself."""
-    assert self.can.encode is not None
-    return self.can.encode(self._learner.transform.evaluate(images))
+    return self.learner.encode(self.learner.transform.evaluate(images))
 
   def _answer(self, batch: Tuple[tf.Tensor, ...], unrolled: bool = False) -> tf.Tensor:
     """Logits [B, T, W] for the targets' codes; the labels of targets are no argument.
@@ -229,6 +223,6 @@ class Graphs:
     support_codes, support_labels, codes = episode
     number = support_codes.shape[0]
     state = set_loop.over_sets(
-        lambda s, state: self._learner.adapt(state, support_codes[s], support_labels[s]),
-        self._learner.initial_state(self._num_classes), number, unrolled=unrolled or number == 1)
-    return tf.cast(self._learner.logits(state, codes), tf.float32)
+        lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
+        self.learner.initial_state(self._num_classes), number, unrolled=unrolled or number == 1)
+    return tf.cast(self.learner.logits(state, codes), tf.float32)

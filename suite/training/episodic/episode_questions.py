@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Evaluates models on the first N episodes of a source, the same ones for every model.
 
-Where a learner encodes images (`EncodingLearner.encode`), each image that occurs is encoded once
+Where a learner encodes images (`EpisodicLearner.encode`), each image that occurs is encoded once
 for a model, and episodes are formed from codes.
 
 B episodes of a batch, S support sets of N images, T targets, W classes; U images that occur.
@@ -44,7 +44,7 @@ class EpisodeQuestions:
   def __init__(self, graphs: episode_graphs.Graphs, episodes: episodes_lib.Episodes,
                num_episodes: int):
     self._graphs, self._episodes = graphs, episodes
-    self._num, self._encodes = num_episodes, graphs.can.encode is not None
+    self._num, self._encodes = num_episodes, graphs.learner.can_encode
     self._size = min(_ENCODED_BATCH if self._encodes else _BATCH, num_episodes)
     self._num_batches = -(-num_episodes // self._size)
     self._spec: Any = None
@@ -104,7 +104,7 @@ class EpisodeQuestions:
 
   def _batches(self) -> tf.data.Dataset:
     """Batches of episodes without the labels of their targets."""
-    batches = prepared(self._episodes.batches(self._size), self._graphs.can.learner.transform)
+    batches = prepared(self._episodes.batches(self._size), self._graphs.learner.transform)
     return batches.map(user_code.mapped(lambda batch: tuple(batch[:3])))
 
   def _encoded(self, num_batches: int) -> Iterator[tf.Tensor]:

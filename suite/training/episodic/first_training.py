@@ -16,9 +16,47 @@ from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
+from suite.models.episodic import film as film_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.episodic import episode_graphs
+
+
+class MetricNet(learner_lib.EpisodicLearner):
+  """A learner that answers by class means of its codes [B, D].
+
+  Attributes:
+    similarity: one of `running_centroids.SIMILARITIES`.
+    scale: a trained factor of the logits; None: 1.
+  """
+
+  similarity: str
+  scale: tf.Tensor | None
+
+
+class FilmedNet(learner_lib.EpisodicLearner):
+  """A learner that makes FiLM layers of images, and features by them.
+
+  Attributes:
+    num_features, num_channels: D and F, once begun.
+    ridge: the multiple of the identity in every covariance.
+  """
+
+  num_features: int
+  num_channels: int
+  ridge: float
+
+  def embed(self, images: tf.Tensor) -> tf.Tensor:
+    """Embeddings [B, Z] of images [B, H, W, C]; their mean is the embedding of a task."""
+    raise NotImplementedError
+
+  def film(self, z: tf.Tensor) -> film_lib.Film:
+    """FiLM layers [F] of a task with embedding z [Z]."""
+    raise NotImplementedError
+
+  def features(self, images: tf.Tensor, film: film_lib.Film) -> tf.Tensor:
+    """Features [B, D] of images [B, H, W, C] with FiLM layers [F]."""
+    raise NotImplementedError
 
 
 def check_images(transform: transform_lib.Transform, owner: str, instead: str) -> None:
@@ -49,7 +87,7 @@ def train(net: learner_lib.EpisodicLearner, episodes: base_episodes.BaseEpisodes
   """Meta-trains a net that has begun; returns values for the record.
 
   Args:
-    net: a `MetaLearner`.
+    net: a learner that can be meta-trained.
     episodes: the episodes and their schedule.
     delivered: the images to train on, as `transform` prepares them, unless `episodes` has others.
     transform: of the learner.

@@ -26,7 +26,7 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.training.sequence import sequence_graphs
 
@@ -54,11 +54,11 @@ class AnswerCheck:
   """The check of one learner.
 
   Args:
-    learner: the learner and its optional methods.
+    learner: the learner.
     graphs: its compiled functions.
   """
 
-  def __init__(self, learner: capabilities.SequenceCapabilities,
+  def __init__(self, learner: learner_lib.SequenceLearner,
                graphs: sequence_graphs.SequenceGraphs):
     self._learner, self._graphs = learner, graphs
     self._is_first = self._is_due = True
@@ -84,9 +84,9 @@ class AnswerCheck:
     """Answers rows of a block in turn, before it is tried; the learner is the same afterwards."""
     codes, _, _, truth = block
     rows = self.rows(first, int(codes.shape[0]))
-    if self._learner.update is None or len(rows) < 2:
+    if not self._learner.can_update or len(rows) < 2:
       return [self._alone(row, block) for row in rows]
-    variables = self._learner.learner.variables
+    variables = self._learner.variables
     kept = [v.read_value() for v in variables]
     found, done, singles = [], 0, rows[1] if rows[1] <= _SINGLE else 0
     for row in rows:
@@ -121,7 +121,7 @@ class AnswerCheck:
       got = sequence_graphs.Readings(*(values[row] for values in found))
       if not alike(got, expected, tolerance):
         raise refusals.RefusedError(self._message(first + row, got, expected))
-    if self._learner.update is not None and not alike(
+    if self._learner.can_update and not alike(
         self._alone(0, block).readings, checked[0].readings, tolerance):
       raise refusals.RefusedError(
           f"{self._name}.answer_in_turn changed the learner: after the block from step {first} on "
@@ -129,15 +129,15 @@ class AnswerCheck:
 
   @property
   def _name(self) -> str:
-    return type(self._learner.learner).__name__
+    return type(self._learner).__name__
 
   def _message(self, step: int, got: sequence_graphs.Readings, expected: sequence_graphs.Readings
                ) -> str:
-    if self._learner.update is None:
+    if not self._learner.can_update:
       what, hint = "`answer` to that sample alone", "Answer each row by itself."
     else:
       what, hint = "`answer` after `update` with the labels before that step", _HINT
-    method = "answer" if self._learner.update is None else "answer_in_turn"
+    method = "answer_in_turn" if self._learner.can_update else "answer"
     return (f"{self._name}.{method} gives step {step} another answer than {what}: {_shown(got)} "
             f"instead of {_shown(expected)}. {hint}")
 

@@ -15,18 +15,18 @@ from typing import Optional
 from absl import logging
 import numpy as np
 
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.data.sequences import sequences
 from suite.state import snapshots
 
 
-def path(learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence, batch_size: int
+def path(learner: learner_lib.SequenceLearner, sequence: sequences.Sequence, batch_size: int
          ) -> Optional[pathlib.Path]:
   """The file of the codes; None where they are not to be kept, or not of a frozen backbone."""
-  digest = getattr(learner.frozen_features, "digest", None)
-  if sequence.codes_folder is None or digest is None:
+  frozen = learner.frozen_features
+  if sequence.codes_folder is None or frozen is None:
     return None
-  about = [digest, repr(learner.learner.transform), str(batch_size), *sequence.ids.tolist()]
+  about = [frozen.digest, repr(learner.transform), str(batch_size), *sequence.ids.tolist()]
   key = hashlib.sha256("\n".join(about).encode()).hexdigest()
   return pathlib.Path(sequence.codes_folder) / f"codes_{key[:24]}.npy"
 

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import graph_rewrites
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import user_code
 from suite.data.sequences import sequences
@@ -34,14 +34,14 @@ class SequenceCodes:
   Codes of a frozen backbone are kept in the sequence's folder for codes, if it has one.
 
   Args:
-    learner: it has learned the base classes; and its optional methods.
+    learner: it has learned the base classes.
     sequence: of n samples.
     batch_size: samples encoded at once.
   """
 
-  def __init__(self, learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence,
+  def __init__(self, learner: learner_lib.SequenceLearner, sequence: sequences.Sequence,
                batch_size: int = 64):
-    self._can, self._learner, self._sequence = learner, learner.learner, sequence
+    self._learner, self._sequence = learner, sequence
     self._batch_size = min(batch_size, len(sequence))
     self._encode = user_code.compiled(self._learner.encode)
     self._codes: Optional[np.ndarray] = None
@@ -55,7 +55,7 @@ class SequenceCodes:
   def images(self, start: int, stop: int) -> tf.Tensor:
     """Samples start..stop-1 as `encode` takes them: prepared, or as numbers."""
     found = self._sequence.images(start, stop)
-    return tf.constant(found) if self._can.see else self._learner.transform.evaluate(found)
+    return tf.constant(found) if self._learner.see else self._learner.transform.evaluate(found)
 
   def __getitem__(self, part: slice) -> np.ndarray:
     """Codes [B, ...] of samples start..stop-1; read-only views while no more are asked for."""
@@ -70,7 +70,7 @@ class SequenceCodes:
     if rehearsal.current() is not None:
       self._rehearse()
       return
-    self._path = kept_codes.path(self._can, self._sequence, self._batch_size)
+    self._path = kept_codes.path(self._learner, self._sequence, self._batch_size)
     kept = kept_codes.read(self._path, len(self._sequence))
     if kept is not None:
       self._codes, self._num = kept, len(kept)

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional
 
 import numpy as np
 
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
@@ -43,7 +43,7 @@ class SequenceDecisions:
 
   Args:
     strategy: it is copied.
-    learner: one without `learn_stored` is never updated.
+    learner: one without offline phases is never updated.
     sequence: of n samples and C classes.
 
   Attributes:
@@ -51,9 +51,9 @@ class SequenceDecisions:
   """
 
   def __init__(self, strategy: update_strategies.Strategy,
-               learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence):
+               learner: learner_lib.SequenceLearner, sequence: sequences.Sequence):
     self._learner, self._sequence = learner, sequence
-    self.can_update = learner.learn_stored is not None
+    self.can_update = learner.can_learn_stored
     self.strategy = copy.deepcopy(strategy) if self.can_update else update_strategies.Never()
     quiet = self.strategy.steps_until_possible_update(0)
     if len(sequence) <= quiet < update_strategies.FOREVER // 2:
@@ -167,7 +167,7 @@ class SequenceDecisions:
 
   def update_macs(self, num_stored: int) -> Optional[int]:
     """MACs of an update with `num_stored` labels, None if they are unknown."""
-    return None if self._learner.stored_macs is None else self._learner.stored_macs(num_stored)
+    return self._learner.stored_macs(num_stored)
 
   def updated(self, num_revealed: int) -> None:
     """Tells the strategy of an update that was made."""

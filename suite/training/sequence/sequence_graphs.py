@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import user_code
 from suite.training.sequence import split_batch
 
@@ -66,15 +66,15 @@ class SequenceGraphs:
   """The graphs of one learner, each compiled once.
 
   Args:
-    learner: the learner and its optional methods.
+    learner: the learner.
     num_classes: C.
     images: one sample as the learner's transform makes it, [1, H, W, 3].
     code: its code, [1, ...].
   """
 
-  def __init__(self, learner: capabilities.SequenceCapabilities, num_classes: int,
+  def __init__(self, learner: learner_lib.SequenceLearner, num_classes: int,
                images: tf.Tensor, code: np.ndarray):
-    self._can, self._learner, self._num_classes = learner, learner.learner, num_classes
+    self._learner, self._num_classes = learner, num_classes
     self._see = learner.see or (lambda codes: codes)
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
     numbers = tf.TensorSpec([None], tf.int64)
@@ -83,7 +83,7 @@ class SequenceGraphs:
     self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
     self.in_turn = _Traced(self._in_turn, block)
     self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
-    if learner.update is not None:
+    if learner.can_update:
       self.update = _Traced(learner.update, [codes, numbers])
 
   def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
@@ -99,8 +99,8 @@ class SequenceGraphs:
     encode = user_code.compiled(self._learner.encode).get_concrete_function(
         tf.TensorSpec(images.shape, images.dtype))
     update = flops.ZERO
-    if self._can.update is not None:
-      update = flops.count(user_code.compiled(self._can.update).get_concrete_function(
+    if self._learner.can_update:
+      update = flops.count(user_code.compiled(self._learner.update).get_concrete_function(
           tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
     return SampleCosts(flops.count(encode), flops.count(answer), update)
 
@@ -128,8 +128,7 @@ class SequenceGraphs:
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     """Each label revealed right after its answer; changes no variable."""
-    assert self._can.answer_in_turn is not None
-    logits = self._can.answer_in_turn(codes, truth)
+    logits = self._learner.answer_in_turn(codes, truth)
     return _merged([read(logits[part], known_from, steps[part], truth[part])
                     for part in split_batch.parts(tf.size(steps))])
 
@@ -143,12 +142,10 @@ class SequenceGraphs:
       revealed, labels: codes [M, ...] and labels int64 [M] in the order of their revelation.
       ends: int64 [B], how many of them have come after each answer.
     """
-    update = self._can.update
-    assert update is not None
     num = tf.size(steps)
 
     def learn(i: tf.Tensor) -> list[tf.Tensor]:
-      update(revealed[i:i + 1], labels[i:i + 1])
+      self._learner.update(revealed[i:i + 1], labels[i:i + 1])
       return [i + 1]
 
     def step(t: tf.Tensor, begin: tf.Tensor, logits: tf.TensorArray) -> tuple[Any, ...]:

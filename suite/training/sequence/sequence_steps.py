@@ -21,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import stored_samples
 from suite.data.sequences import sequences
@@ -63,7 +63,7 @@ class SequenceSteps:
   """A learner in the middle of a sequence.
 
   Args:
-    learner: the learner, as it was after `num_answered` steps, and its optional methods.
+    learner: the learner, as it was after `num_answered` steps.
     sequence: of n samples and C classes.
     known: bool [C], the classes known before the first step.
     num_answered: steps made before.
@@ -75,18 +75,18 @@ class SequenceSteps:
     codes: of the samples.
   """
 
-  def __init__(self, learner: capabilities.SequenceCapabilities, sequence: sequences.Sequence,
+  def __init__(self, learner: learner_lib.SequenceLearner, sequence: sequences.Sequence,
                known: np.ndarray, num_answered: int = 0, encode_batch: int = 64):
-    self._learner, self._sequence = learner.learner, sequence
+    self._learner, self._sequence = learner, sequence
     self.codes = sequence_codes.SequenceCodes(learner, sequence, encode_batch)
     self._graphs = sequence_graphs.SequenceGraphs(
         learner, sequence.num_classes, self.codes.images(0, 1), self.codes[0:1])
     self._check = answer_check.AnswerCheck(learner, self._graphs)
     costs = self._graphs.costs
     self._macs = (costs.encode + costs.answer).macs, costs.update.macs
-    self._updates = learner.update is not None
+    self._updates = learner.can_update
     self._is_loop = self._updates and not (
-        learner.answer_in_turn is not None and sequence.is_immediate)
+        learner.can_answer_in_turn and sequence.is_immediate)
     self._tried = tf.constant(self.codes[0:0])  # Codes of the block that was tried last.
     self.known, self.num_answered, self.num_revealed = known.copy(), num_answered, 0
     if num_answered:

@@ -65,7 +65,7 @@ S = TypeVar("S", bound=SolvedStatistics)
 
 
 class StatisticsLearner(tf.Module, Generic[S]):
-  """An `InstanceLearner` and `OfflineLearner` for single-label tasks, buckets and sequences.
+  """A `SequenceLearner` for single-label tasks, buckets and sequences.
 
   Deliveries of one task key add to the same statistics; another task has statistics for itself.
 

@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from suite.compute import mac_views
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.metrics import classification
 from suite.metrics import sequence_log
 from suite.training.sequence import sequence_decisions
@@ -73,13 +73,14 @@ def decision(outcomes: Sequence[sequence_decisions.BlockOutcome], update_macs: i
           "updates_refused": sum(o.refused for o in outcomes), "update_macs": update_macs}
 
 
-def views(learner: capabilities.SequenceCapabilities, num_answered: int, phases: Records
+def views(learner: learner_lib.SequenceLearner, num_answered: int, phases: Records
           ) -> dict[str, int]:
-  """Returns MACs of the steps and phases so far in every view; {} without `mac_layers`."""
-  if learner.mac_layers is None:
+  """Returns MACs of the steps and phases so far in every view; {} without layers."""
+  layers = learner.mac_layers()
+  if layers is None:
     return {}
   return mac_views.views(
-      *learner.mac_layers(), num_samples=num_answered,
+      *layers, num_samples=num_answered,
       num_passes=sum(p["passes"] for p in phases),
       teacher_passes=sum(p.get("teacher_passes", 0) for p in phases))
 

@@ -50,7 +50,7 @@ def test_the_form_follows_from_the_sizes_of_tasks():
   for shot, form in ((1, ridge.DUAL), (2, ridge.PRIMAL)):
     learner = make(features=six_values, way=2, shot=shot, num_support_sets=2)
     learner.begin(TASK, types.SimpleNamespace())
-    assert learner.form == form
+    assert learner.held_form == form
   assert not learner.variables and not learner.transductive
 
 

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import ledger
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
@@ -20,7 +20,7 @@ CLASSES = 4
 LABELS = np.random.default_rng(0).integers(0, CLASSES, 40)
 
 
-class Counter(tf.Module):
+class Counter(learner_lib.SequenceLearner):
   """The logit of class c is how often c was revealed."""
 
   transform = image_ops.Plain(2)
@@ -123,7 +123,7 @@ def steps_of(learner, labels=LABELS, num_answered=0):
   sequence = sequences.Sequence(images, labels, [str(t) for t in range(len(labels))], CLASSES,
                                 CLASSES)
   return sequence_steps.SequenceSteps(
-      capabilities.of_sequence_learner(learner), sequence, np.ones(CLASSES, bool), num_answered)
+      learner, sequence, np.ones(CLASSES, bool), num_answered)
 
 
 @pytest.mark.parametrize("make, message", [
@@ -167,8 +167,8 @@ def test_the_first_block_of_a_resumed_run_is_checked():
 def check_of(learner):
   steps = steps_of(learner)
   return answer_check.AnswerCheck(
-      capabilities.of_sequence_learner(learner),
-      sequence_graphs.SequenceGraphs(capabilities.of_sequence_learner(learner), CLASSES,
+      learner,
+      sequence_graphs.SequenceGraphs(learner, CLASSES,
                                      steps.codes.images(0, 1), steps.codes[0:1]))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import update_combinations
@@ -14,7 +14,7 @@ from suite.training.sequence import update_plans
 from suite.training.sequence import update_strategies
 
 
-class Learner:
+class Learner(learner_lib.SequenceLearner):
 
   def learn_stored(self, stored, context):
     raise NotImplementedError
@@ -54,7 +54,7 @@ def decisions(strategy, labels=(0, 1, 1, 2, 0), delays=0, learner=None):
                                 delays=delays)
   sequence.deliver(len(labels) - 1)
   made = sequence_decisions.SequenceDecisions(
-      strategy, capabilities.of_sequence_learner(learner or Learner()), sequence)
+      strategy, learner or Learner(), sequence)
   made.resume(None, np.zeros(0, bool), np.array([True, False, False]))
   made.begin_event(100)
   return made
@@ -93,7 +93,7 @@ def test_a_right_guess_doubles_and_a_new_event_begins_again():
   sequence = sequences.Sequence(images, labels, [str(i) for i in range(100)], 1, 3)
   sequence.deliver(99)
   made = sequence_decisions.SequenceDecisions(
-      Seen(90), capabilities.of_sequence_learner(Learner()), sequence)
+      Seen(90), Learner(), sequence)
   made.resume(None, np.zeros(0, bool), np.ones(3, bool))
   made.begin_event(0)
   assert made.stop(Steps(), 100) == 16
@@ -102,12 +102,12 @@ def test_a_right_guess_doubles_and_a_new_event_begins_again():
   made.begin_event(0)
   assert made.stop(Steps(), 100) == 16
   sure = sequence_decisions.SequenceDecisions(
-      update_strategies.Every(40), capabilities.of_sequence_learner(Learner()), sequence)
+      update_strategies.Every(40), Learner(), sequence)
   assert sure.stop(Steps(), 100) == 40
 
 
 def test_a_learner_without_offline_phases_is_never_asked():
-  made = decisions(Seen(1), learner=object())
+  made = decisions(Seen(1), learner=learner_lib.SequenceLearner())
   assert made.decide(Steps(), np.ones(5, bool)) == (5, None, 0)
   assert made.update_macs(3) is None and made.state() == {}
 
@@ -146,7 +146,7 @@ def test_a_planned_strategy_is_asked_less_often_and_decides_the_same(name, delay
         images, labels, [str(i) for i in range(size)], 1, 3, delays=delays)
     sequence.deliver(size - 1)
     made = sequence_decisions.SequenceDecisions(
-        wrap(PLANNED[name]()), capabilities.of_sequence_learner(Learner()), sequence)
+        wrap(PLANNED[name]()), Learner(), sequence)
     made.resume(None, np.zeros(0, bool), np.array([True, False, False]))
     made.begin_event(0)
     steps, outcomes = Steps(), []

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import ledger
-from suite.contracts import capabilities
+from suite.contracts import learner as learner_lib
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_codes
@@ -18,7 +18,7 @@ from suite.training.sequence import sequence_steps
 FAR = sequence_graphs.FAR
 
 
-class Counter(tf.Module):
+class Counter(learner_lib.SequenceLearner):
   """The logit of class c is how often c was revealed; a code is the grey of its image."""
 
   transform = image_ops.Plain(2)
@@ -52,7 +52,7 @@ def sequence_of(labels=(0, 1, 1, 2, 0), delays=0):
 
 def steps_of(learner, num_answered=0, **settings):
   return sequence_steps.SequenceSteps(
-      capabilities.of_sequence_learner(learner), sequence_of(**settings),
+      learner, sequence_of(**settings),
       np.array([True, False, False]), num_answered, 2)
 
 
@@ -107,7 +107,7 @@ def test_what_was_tried_beyond_the_accepted_part_is_void(make):
   assert learner.counts.numpy().tolist() == [1, 1, 0] and steps.num_answered == 2
 
 
-class Frozen(tf.Module):
+class Frozen(learner_lib.SequenceLearner):
   """Labels change nothing. As a convolution of oneDNN it takes no empty batch."""
 
   transform, encode = Counter.transform, Counter.encode
@@ -168,6 +168,6 @@ def test_codes_depend_on_the_place_alone():
 
   learner.encode = counted
   codes = sequence_codes.SequenceCodes(
-      capabilities.of_sequence_learner(learner), sequence_of(), batch_size=2)
+      learner, sequence_of(), batch_size=2)
   assert codes[4:5][:, 0].tolist() == [4] and calls == [2]  # Traced once, for one shape.
   assert codes[0:5][:, 0].tolist() == [0, 1, 2, 3, 4]
