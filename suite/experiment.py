@@ -30,8 +30,8 @@ from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_writer
 from suite.reporting import runs as runs_lib
+from suite.reporting import tables
 from suite.reporting.board import board_directory
-from suite.reporting.formats import plain_report
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.system import atomic_files
@@ -140,7 +140,7 @@ def run(
     return ""
   if find_unused is not None:
     _report_unused(folder, find_unused, [only] if isinstance(only, str) else only)
-  report = plain_report.report([folder])
+  report = tables.report([folder])
   snapshots.save_text(folder / "report.txt", report)
   return report
 

@@ -16,7 +16,7 @@ import pytest
 import suite
 from suite import cli
 from suite.configs import gin_files
-from suite.reporting.formats import plain_report
+from suite.reporting import tables
 
 RUN_FILE = """# Runs a toy.
 from __gin__ import dynamic_registration
@@ -170,7 +170,7 @@ def test_list_shows_names_and_descriptions(runs, capsys):
 
 
 def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
-  monkeypatch.setattr(plain_report, "report", lambda dirs: f"tables of {len(dirs)}")
+  monkeypatch.setattr(tables, "report", lambda dirs: f"tables of {len(dirs)}")
   assert cli.main(["report", str(tmp_path), str(tmp_path)]) == 0
   assert capsys.readouterr().out == "tables of 2\n"
 

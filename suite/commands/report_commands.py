@@ -7,8 +7,8 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from suite.configs import gin_files
-from suite.reporting.formats import plain_report
-from suite.reporting.nevis_panels import task_facts
+from suite.reporting import tables
+from suite.reporting.nevis_panels import stream_results
 
 if TYPE_CHECKING:
   from suite.reporting import panel as panel_lib
@@ -56,7 +56,7 @@ def _report(args) -> int:
     return _report_panels(args, facts)
   if args.panel or args.format or args.out or facts:
     return _report_all(args, facts)
-  print(plain_report.report(args.dirs))
+  print(tables.report(args.dirs))
   return 0
 
 
@@ -65,8 +65,8 @@ def _facts(args) -> Any:
     return None
   if not args.task_facts.is_file():
     raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
-                                f"the columns {', '.join(task_facts.COLUMNS)}.")
-  return task_facts.read(args.task_facts)
+                                f"the columns {', '.join(stream_results.FACTS_COLUMNS)}.")
+  return stream_results.read_facts(args.task_facts)
 
 
 def _report_all(args, facts: Any) -> int:

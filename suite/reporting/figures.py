@@ -2,6 +2,8 @@
 """Figures as matplotlib objects, without pyplot; global settings change only while drawing.
 
 Equal numbers give equal bytes, as PNG and as SVG, so figures can be kept under version control.
+Files and TensorBoard need such static figures; the page draws a panel's chart by Plotly instead
+(`suite/reporting/formats/html_page.py`), with the colors and line styles of this module.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from typing import Any, NamedTuple
 import matplotlib
 from matplotlib import figure as figure_lib
 from matplotlib import ticker
+from matplotlib import transforms
 from matplotlib.backends import backend_agg
 import numpy as np
 
-from suite.reporting import charts
-from suite.reporting import label_places
+from suite.reporting import panel
 
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -33,6 +35,11 @@ _STYLE: dict[Any, Any] = {
     "grid.color": "#DDDDDD", "grid.linewidth": 0.7, "svg.hashsalt": "lifelong-suite",
     "svg.fonttype": "path",
 }
+# Offsets from the point in typographic points, nearest first, with the side of the text there.
+_PLACES = [(dx * r, dy * r, "left" if dx > 0 else "right" if dx < 0 else "center")
+           for r in (5, 10, 16, 23, 31, 40, 50)
+           for dx, dy in ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1.3), (0, -1.3), (1.6, 0),
+                          (-1.6, 0))]
 
 
 def look(i: int) -> dict[str, Any]:
@@ -128,7 +135,7 @@ def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
     axes.grid(True, which="major")
     if points:
       axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    label_places.annotate(axes, labels)
+    annotate_points(axes, labels)
   return figure
 
 
@@ -191,18 +198,18 @@ def accuracy_matrix(
   return figure
 
 
-def plotted(plot: charts.Plot, *, title: str = "") -> figure_lib.Figure:
+def plotted(plot: panel.Plot, *, title: str = "") -> figure_lib.Figure:
   """Draws a plot with its deviations."""
   return plotted_below([plot], [""], title=title)
 
 
-def plotted_below(plots: Sequence[charts.Plot], names: Sequence[str], *, title: str = ""
+def plotted_below(plots: Sequence[panel.Plot], names: Sequence[str], *, title: str = ""
                   ) -> figure_lib.Figure:
   """Draws plots of the same axes one below the other, each with its name; one legend for all."""
   return plotted_grid(plots, names, columns=1, title=title)
 
 
-def plotted_grid(plots: Sequence[charts.Plot], names: Sequence[str], *, columns: int,
+def plotted_grid(plots: Sequence[panel.Plot], names: Sequence[str], *, columns: int,
                  title: str = "") -> figure_lib.Figure:
   """Draws plots of the same axes row by row, each with its name; one legend for all."""
   rows = -(-len(plots) // columns)
@@ -216,10 +223,10 @@ def plotted_grid(plots: Sequence[charts.Plot], names: Sequence[str], *, columns:
     for place, (axes, plot, name) in enumerate(zip(every, plots, names)):
       for i, line in enumerate(plot.series):
         y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
-        shape = {"linestyle": "none"} if line.shape == charts.POINTS else {}
+        shape = {"linestyle": "none"} if line.shape == panel.POINTS else {}
         axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **look(i),
                                                                **shape})
-        if len(line.deviation) and line.shape != charts.POINTS:
+        if len(line.deviation) and line.shape != panel.POINTS:
           spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
           axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
                             linewidth=0)
@@ -291,3 +298,50 @@ def _limits(acc: np.ndarray) -> tuple[float, float]:
     return 0.0, 100.0
   low, high = 10 * np.floor(np.min(known) / 10), 10 * np.ceil(np.max(known) / 10)
   return float(low), float(high if high > low else low + 10)
+
+
+def annotate_points(axes: Any, labels: Sequence[tuple[str, float, float, str]], *,
+             fontsize: float = 7) -> None:
+  """Writes labels (text, x, y, color) beside their points, in order, each in the first free place.
+
+  Call it when all else is drawn, as a later change of the axes would move the points. A label
+  without a free place takes the one that overlaps least; one far from its point has a thin line.
+  """
+  figure = axes.figure
+  figure.draw_without_rendering()  # The layout decides where points are.
+  inside = axes.get_window_extent()
+  points = [axes.transData.transform((x, y)) for _, x, y, _ in labels]
+  taken = [transforms.Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in points]
+  for text, x, y, color in labels:
+    note = axes.annotate(text, (x, y), xytext=(0, 0), textcoords="offset points", color=color,
+                         fontsize=fontsize, va="center", annotation_clip=False,
+                         arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5,
+                                     "alpha": 0})
+    note.set_in_layout(False)
+    best = min(_PLACES, key=lambda place: _label_cost(note, place, taken, inside))
+    _move_label(note, best)
+    if max(abs(best[0]), abs(best[1])) > 12:
+      note.arrow_patch.set_alpha(0.6)
+    taken.append(_label_extent(note))
+
+
+def _move_label(note: Any, place: tuple[float, float, str]) -> None:
+  note.xyann = place[:2]
+  note.set_horizontalalignment(place[2])
+
+
+def _label_extent(note: Any) -> Any:
+  # The extent of the text alone: that of an annotation includes its line.
+  note.update_positions(note.figure.canvas.get_renderer())
+  return super(type(note), note).get_window_extent().padded(1)
+
+
+def _label_cost(
+  note: Any, place: tuple[float, float, str], taken: Sequence[Any], inside: Any
+) -> float:
+  """Area in pixels that the label would cover of others, and have outside of the axes."""
+  _move_label(note, place)
+  box = _label_extent(note)
+  area = lambda b: 0.0 if b is None else b.width * b.height
+  return (area(box) - area(transforms.Bbox.intersection(box, inside))
+          + sum(area(transforms.Bbox.intersection(box, other)) for other in taken))

@@ -15,7 +15,6 @@ from suite.contracts import descriptions
 from suite.metrics import rankings
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import charts
 from suite.reporting import panel as panel_lib
 from suite.reporting import quantities
 from suite.reporting import run_streams
@@ -202,10 +201,10 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
   rows = [[p.name, p.score, panel_lib.plain(column.spread(p.name).deviation), p.cost,
            "yes" if p in best else ""] for p in points]
   heading = column.measure_text
-  line = charts.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
-                       shape=charts.STEP, is_front=True)
-  series = [charts.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
-                          [_percent(column.spread(p.name).deviation)], charts.POINTS,
+  line = panel_lib.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
+                       shape=panel_lib.STEP, is_front=True)
+  series = [panel_lib.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
+                          [_percent(column.spread(p.name).deviation)], panel_lib.POINTS,
                           place=list(table.rows).index(p.name)) for p in points if p.cost]
   without = [p.name for p in points if not p.cost]
   return panel_lib.Panel(
@@ -216,7 +215,7 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
        panel_lib.Column("FLOPs with answers", panel_lib.FLOPS),
        panel_lib.Column("on the front")], rows,
       [f"Not in the figure, FLOPs unknown or 0: {', '.join(without)}."] if without else [],
-      chart=charts.Plot("FLOPs of the run, answers included", heading.capitalize(),
+      chart=panel_lib.Plot("FLOPs of the run, answers included", heading.capitalize(),
                         [line, *series], log_x=True, y_unit="%"))
 
 

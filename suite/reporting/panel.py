@@ -1,20 +1,24 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One analysis of runs: a title, its numbers as plain values, and a figure drawn on demand."""
+"""One analysis of runs: a title, a table of plain values, and what its figures show.
+
+A panel has a chart, plain values that the page draws with Plotly, or a function that draws a
+matplotlib figure for files, or both where a static file is needed and the chart is interactive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
-from suite.reporting import charts
 from suite.reporting import quantities
 from suite.reporting import text_table
 
 TEXT, COUNT, PERCENT, FLOPS, NUMBER = "text", "count", "percent", "flops", "number"
 SECONDS, LINK, SHOWN = "seconds", "link", "shown"
 KINDS = (TEXT, COUNT, PERCENT, FLOPS, NUMBER, SECONDS, LINK, SHOWN)
+LINE, POINTS, STEP = "line", "points", "step"
 
 
 class Column(NamedTuple):
@@ -50,7 +54,7 @@ class Panel:
   notes: Sequence[str] = ()
   arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   figure: Callable[[], Any] | None = None
-  chart: charts.Chart | None = None
+  chart: Chart | None = None
 
   def __post_init__(self):
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))
@@ -107,3 +111,87 @@ def cell(value: Any, kind: str) -> str:
   if kind == COUNT:
     return f"{value:,}"
   return quantities.score(value) if kind == NUMBER else str(value)
+
+
+class Series(NamedTuple):
+  """One learner in a plot.
+
+  Attributes:
+    name: in the legend.
+    x, y: of equal length; None leaves a gap.
+    texts: a line of the tooltip of each point; empty for none.
+    deviation: over seeds, of each y; empty for none.
+    shape: "line", "points" or "step".
+    is_front: the Pareto front, drawn black.
+    place: number of its color and symbol; None: its place among the series.
+  """
+
+  name: str
+  x: Sequence[Any]
+  y: Sequence[float | None]
+  texts: Sequence[str] = ()
+  deviation: Sequence[float | None] = ()
+  shape: str = LINE
+  is_front: bool = False
+  place: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Plot:
+  """Series over one axis. y_unit: "%" or ""; values are in that unit."""
+
+  x_label: str
+  y_label: str
+  series: Sequence[Series]
+  log_x: bool = False
+  y_unit: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrices:
+  """Matrices of one meaning, of which one is shown at a time.
+
+  Attributes:
+    choices: by name, rows of values; None is unknown.
+    columns, rows: names by choice.
+    x_label, y_label, value_label: of the axes and the colors.
+    is_diverging: whether 0 is in the middle of the colors.
+  """
+
+  choices: Mapping[str, Sequence[Sequence[float | None]]]
+  columns: Mapping[str, Sequence[str]]
+  rows: Mapping[str, Sequence[str]]
+  x_label: str
+  y_label: str
+  value_label: str
+  is_diverging: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Bars:
+  """Stacked bars: a bar for each name, a part for each key of `parts`."""
+
+  names: Sequence[str]
+  parts: Mapping[str, Sequence[float | None]]
+  label: str
+  unit: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Graph:
+  """A graph from left to right.
+
+  Attributes:
+    places: of each node, (column, row from the top).
+    groups: of each node, for its color.
+    edges: (source, target).
+    texts: further lines of a node's tooltip.
+  """
+
+  places: Mapping[str, tuple[float, float]]
+  groups: Mapping[str, str]
+  edges: Sequence[tuple[str, str]]
+  texts: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+Chart = Union[Plot, Matrices, Bars, Graph]

@@ -4,27 +4,39 @@
 Values are plain JSON. A number that is not finite (NaN, infinity) becomes null, since JSON cannot
 represent it and null means "unknown" in a record. Keys keep their order. Every key of a wall-clock
 time starts with "seconds", so two runs of the same command are equal, byte for byte, after
-`strip_times`. The last value of a line in the file is its digest (`record_chain`), which is
-verified and left out when records are read.
+`strip_times`.
+
+The last value of a line is "digest": the SHA-256 of the previous line's digest (nothing, for the
+first line) and of the line without its own digest:
+
+  {"event": 0, "error": 0.25, "digest": "9f0c..."}
+  {"event": 1, "error": 0.125, "digest": "51aa..."}    of 9f0c... and {"event": 1, "error": 0.125}
+
+Reading verifies the digests and leaves them out. They find damage and slips of an editor, not
+intent: all of them can be computed again. Files of suite 0.1 have no digests; lines that are added
+to them do, and cover the earlier lines, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 import errno
+import hashlib
 import json
 import math
 import os
 import pathlib
+import re
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from suite.reporting import record_chain
 from suite.state import plain_values
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or start again in a new work directory."
+DIGEST_KEY = "digest"
+_END = re.compile(rb'(?:, )?"digest": "([0-9a-f]{64})"\}$')
 
 
 class RecordWriter:
@@ -41,7 +53,7 @@ class RecordWriter:
 
   def __init__(self, path: str | os.PathLike, *, sync: bool = True):
     self.path, self._sync = pathlib.Path(path), sync
-    self._chain: record_chain.Chain | None = None  # None: of what is in the file.
+    self._chain: Chain | None = None  # None: of what is in the file.
     self.path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not self.path.exists()
     # Without a buffer: what a full disk refused must not be tried again by `close`.
@@ -60,17 +72,17 @@ class RecordWriter:
     """The digest of the last record."""
     return self._known_chain().head
 
-  def _known_chain(self) -> record_chain.Chain:
+  def _known_chain(self) -> Chain:
     if self._chain is None:
-      self._chain = record_chain.Chain()
+      self._chain = Chain()
       _parse_lines(self.path.read_bytes(), str(self.path), self._chain)
     return self._chain
 
   def write(self, record: Mapping[str, Any]) -> int:
     """Appends one record and returns the byte offset after it; does not change `record`."""
     line = to_line(record).encode("utf-8", errors="surrogatepass")
-    if record_chain.KEY in record:
-      raise ValueError(f"A record has a value {record_chain.KEY!r}, the name of the digest of its "
+    if DIGEST_KEY in record:
+      raise ValueError(f"A record has a value {DIGEST_KEY!r}, the name of the digest of its "
                        "line. Choose another name.")
     data = self._known_chain().add(line[:-1]) + b"\n"
     if self._file.write(data) != len(data):
@@ -84,7 +96,7 @@ class RecordWriter:
 
     An error leaves it as it is. `digest`: as it was after that write; None: not known.
     """
-    chain = record_chain.Chain()
+    chain = Chain()
     found = _read_until(self.path, offset, digest, chain)
     self._chain = chain
     if offset < self.offset:
@@ -155,15 +167,15 @@ def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = F
         f"{name}, line {len(lines) + 1} is torn: {_excerpt(torn)}. The run was killed while "
         "writing it; run the same command again, which cuts it off, or read with "
         "tolerate_torn_tail=True.")
-  return _parse_all(lines, name, record_chain.Chain())
+  return _parse_all(lines, name, Chain())
 
 
 def read_until(path: str | os.PathLike, offset: int, digest: str | None) -> list[dict[str, Any]]:
   """Reads the records before `offset`; an error unless they are those that end with `digest`."""
-  return _read_until(pathlib.Path(path), offset, digest, record_chain.Chain())
+  return _read_until(pathlib.Path(path), offset, digest, Chain())
 
 
-def _read_until(path: pathlib.Path, offset: int, digest: str | None, chain: record_chain.Chain
+def _read_until(path: pathlib.Path, offset: int, digest: str | None, chain: Chain
                 ) -> list[dict[str, Any]]:
   size = path.stat().st_size
   if not 0 <= offset <= size:
@@ -182,19 +194,19 @@ def _read_until(path: pathlib.Path, offset: int, digest: str | None, chain: reco
   return found
 
 
-def _parse_lines(content: bytes, name: str, chain: record_chain.Chain) -> list[dict[str, Any]]:
+def _parse_lines(content: bytes, name: str, chain: Chain) -> list[dict[str, Any]]:
   """The records of whole lines; continues the chain."""
   return _parse_all(content.split(b"\n")[:-1], name, chain)
 
 
-def _parse_all(lines: Sequence[bytes], name: str, chain: record_chain.Chain
+def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
                ) -> list[dict[str, Any]]:
   found = []
   for number, line in enumerate(lines, start=1):
     record = _parse(line, f"{name}, line {number}")
     if problem := chain.check(line):
       raise ValueError(f"{name}, line {number} {problem}. {_REMEDY}")
-    record.pop(record_chain.KEY, None)
+    record.pop(DIGEST_KEY, None)
     found.append(record)
   return found
 
@@ -263,3 +275,38 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
 def _excerpt(line: bytes) -> str:
   text = line.decode("utf-8", errors="replace")
   return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+class Chain:
+  """The digests of the lines so far.
+
+  Attributes:
+    head: digest of the last line, "" before the first.
+    has_digests: whether a line had one.
+  """
+
+  def __init__(self):
+    self.head, self.has_digests = "", False
+
+  def add(self, line: bytes) -> bytes:
+    """Returns a line (a JSON object, without a newline) with its digest."""
+    self.head, self.has_digests = self._next(line), True
+    comma = b", " if line != b"{}" else b""
+    return line[:-1] + comma + f'"{DIGEST_KEY}": "{self.head}"}}'.encode()
+
+  def check(self, line: bytes) -> str:
+    """Says what is wrong with the next line of a file, "" if nothing is."""
+    end = _END.search(line)
+    if end is None:
+      if self.has_digests:
+        return "has no digest, as the lines before it have: something else added it"
+      self.head = self._next(line)
+      return ""
+    own, self.has_digests = end[1].decode(), True
+    expected = self._next(line[:end.start()] + b"}")
+    self.head = own
+    return "" if own == expected else (
+        "is not what was written, or the line before it is not: its digest differs")
+
+  def _next(self, line: bytes) -> str:
+    return hashlib.sha256(self.head.encode() + line).hexdigest()

@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Runs of one stream, learner by learner with their seeds; different streams are never averaged."""
+"""Runs of one stream, learner by learner with their seeds; different streams are never averaged.
+
+Runs whose configurations differ only in the seed are the seeds of one learner.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import collections
 from collections.abc import Sequence
 import dataclasses
 import json
+import os
+import pathlib
+import re
 from typing import Any
 
 from suite.contracts import descriptions
@@ -15,10 +21,10 @@ from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panel as panel_lib
 from suite.reporting import runs as runs_lib
-from suite.reporting import seed_groups
 from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
+_SEED = re.compile(r"^\s*experiment\.run\.seed\s*=.*$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,7 +166,7 @@ def _begins(known: str, other: str, description: descriptions.ProtocolDescriptio
 
 def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
   protocol, name, identity = key
-  groups = seed_groups.of(runs)
+  groups = seed_groups(runs)
   known = json.loads(identity)
   description = runs[0].description
   facts = ({k: known[k] for k in description.facts if k in known}
@@ -168,7 +174,7 @@ def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
   if not name or name == NOT_FINISHED:
     described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
     name = ", ".join(filter(None, (name, described)))
-  learners = [LearnerRuns(label, group) for label, group in zip(seed_groups.labels(groups), groups)]
+  learners = [LearnerRuns(label, group) for label, group in zip(group_labels(groups), groups)]
   return Stream(description, f"{protocol} ({name})" if name else protocol, learners)
 
 
@@ -181,3 +187,64 @@ def _mean(values: Sequence[Any]) -> float | None:
 
 def _is_number(value: Any) -> bool:
   return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def seed_groups(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:
+  """Groups runs of one stream by learner and settings.
+
+  A seed that was run twice is no further seed of the group, but of a second one.
+  """
+  members: dict[tuple[str, str, int], list[runs_lib.Run]] = {}
+  seen = collections.Counter[tuple[str, str, str]]()
+  for run in runs:
+    settings, seed = _settings(run)
+    copy = seen[run.folder.name, settings, seed]
+    seen[run.folder.name, settings, seed] += 1
+    members.setdefault((run.folder.name, settings, copy), []).append(run)
+  return list(members.values())
+
+
+def _settings(run: runs_lib.Run) -> tuple[str, str]:
+  """The configuration without its seed, and the line of the seed.
+
+  In a whole table they are the column and the seed's folder: a seed there may set other parameters,
+  such as the split. A run without a configuration, made from Python, has its folder in place of
+  one: only the same text tells that two runs have the same settings.
+  """
+  workdir = run.folder.parent
+  if _is_cell(workdir):
+    return str(workdir.parent), workdir.name
+  path = workdir / "config.gin"
+  text = path.read_text(encoding="utf-8") if path.exists() else ""
+  seed = _SEED.search(text)
+  return _SEED.sub("", text) if text.strip() else str(run.folder), seed[0].strip() if seed else ""
+
+
+def home_of(runs: Sequence[runs_lib.Run]) -> pathlib.Path:
+  """The folder of the seeds' folders; for one run its work directory, or the column of a table."""
+  parents = [run.folder.parent for run in runs]
+  if len(set(parents)) > 1:
+    return pathlib.Path(os.path.commonpath([str(parent) for parent in parents]))
+  return parents[0].parent if _is_cell(parents[0]) else parents[0]
+
+
+def _is_cell(workdir: pathlib.Path) -> bool:
+  """Whether it is ROW/COLUMN/SEED of a whole table."""
+  return len(workdir.parts) > 3 and table_dir.is_table(workdir.parents[2])
+
+
+def group_labels(groups: Sequence[Sequence[runs_lib.Run]]) -> list[str]:
+  """The shortest unique ending of the path of each group of seeds.
+
+  Seeds of several settings may lie in one folder: then a group has the path of its first run.
+  """
+  paths = [home_of(group) / group[0].folder.name for group in groups]
+  paths = [path if paths.count(path) == 1 else group[0].folder
+           for path, group in zip(paths, groups)]
+  found = []
+  for i, path in enumerate(paths):
+    tails = ["/".join(path.parts[-n:]) for n in range(1, len(path.parts))]
+    others = [f"/{other.as_posix()}" for j, other in enumerate(paths) if j != i]
+    found.append(next((t for t in tails if not any(o.endswith(f"/{t}") for o in others)),
+                      path.as_posix()))
+  return found

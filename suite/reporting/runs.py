@@ -15,7 +15,6 @@ from typing import Any
 
 import suite
 from suite.contracts import descriptions
-from suite.reporting import record_chain
 from suite.reporting import records as records_lib
 
 RECORDS = "records.jsonl"
@@ -175,7 +174,7 @@ def sealed(values: Mapping[str, Any], *, num_records: int | None = None) -> str:
   """
   if num_records is not None:
     values = {**values, _NUM_RECORDS: num_records}
-  return json.dumps({**values, record_chain.KEY: _digest(values)}, indent=1)
+  return json.dumps({**values, records_lib.DIGEST_KEY: _digest(values)}, indent=1)
 
 
 def missing_records(folder: pathlib.Path, num_records: int) -> str:
@@ -196,7 +195,7 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
     values = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(values, dict):
       raise ValueError("it is no object")
-    if _digest(values) != values.pop(record_chain.KEY, _digest(values)):
+    if _digest(values) != values.pop(records_lib.DIGEST_KEY, _digest(values)):
       raise ValueError("its digest differs from its values")
     values.pop(_NUM_RECORDS, None)
     return values
@@ -206,5 +205,5 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-  plain = {key: value for key, value in values.items() if key != record_chain.KEY}
+  plain = {key: value for key, value in values.items() if key != records_lib.DIGEST_KEY}
   return hashlib.sha256(json.dumps(plain).encode()).hexdigest()

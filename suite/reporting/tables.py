@@ -1,20 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Tables of finished and unfinished runs, made from records."""
+"""Tables of finished and unfinished runs, made from records: what `suite report DIR` prints.
+
+The module imports no plotting library, so that a finished table is reported quickly.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
 import os
 import pathlib
 from typing import Any
 
 from suite.contracts import descriptions
 from suite.metrics import task_stream
+from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
 from suite.reporting import quantities
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import text_table
+from suite.reporting.formats import cells
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
@@ -86,11 +93,11 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
   # A long text would widen every column.
   long = [row for row in rows if max(map(len, row[1:])) > _WIDEST]
   notes = []
-  for name, *cells in long:
-    if len(set(cells)) == 1:
-      notes.append(f"{name}: {cells[0]}.")
+  for name, *texts in long:
+    if len(set(texts)) == 1:
+      notes.append(f"{name}: {texts[0]}.")
     else:
-      notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, cells)]
+      notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, texts)]
   return text_table.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
@@ -195,3 +202,49 @@ def flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     else:
       flat[f"{prefix}{name}"] = value
   return flat
+
+
+def report(dirs: Iterable[str | os.PathLike]) -> str:
+  """Renders all runs in the directories as text, one table per stream; whole tables come first."""
+  return text(sections_of(dirs))
+
+
+def text(sections: Sequence[panel_lib.Section]) -> str:
+  """Tables of fixed widths."""
+  return "\n".join(cells.table(panel).text_table(panel).text()
+                   for section in sections for panel in section.panels)
+
+
+def sections_of(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
+  """Builds sections of one panel each: every value of a stream's summaries; a table as it is."""
+  whole, single = table_dir.split(dirs)
+  # Not by `run_streams`: partial runs stand beside each other, whatever they began with.
+  made = build(runs_lib.load(single)) if single else []
+  return [*(panel_lib.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole),
+          *(panel_lib.Section(one.title, [as_panel("summary", one)]) for one in made)]
+
+
+def summary_of_stream(stream: run_streams.Stream) -> panel_lib.Panel:
+  """Every value of the summaries of a stream."""
+  made = of_stream(stream.runs)
+  shown = made.title.replace(title(stream.runs[0]), stream.title, 1)
+  return as_panel("summary", dataclasses.replace(made, title=shown))
+
+
+def panels_of_table(directory: str | os.PathLike) -> list[panel_lib.Panel]:
+  """A whole table as in a paper."""
+  return [as_panel(f"table_{i}", table)
+          for i, table in enumerate(paper_table.build(directory), 1)]
+
+
+def as_panel(name: str, table: text_table.TextTable) -> panel_lib.Panel:
+  """A table whose cells are texts as a panel."""
+  kinds = [panel_lib.TEXT if i < table.num_left else panel_lib.SHOWN
+           for i in range(len(table.header))]
+  rows, label = [], ""
+  for first, *others in table.rows:  # A paper's indented line names its learner: rows get sorted.
+    label = label if first.startswith(" ") else first
+    rows.append([f"{label}, {first.strip()}" if first.startswith(" ") else first, *others])
+  return panel_lib.Panel(name, table.title, [
+      panel_lib.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
+      rows, table.notes)

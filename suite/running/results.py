@@ -11,7 +11,6 @@ from typing import Any
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
-from suite.reporting.formats import plain_report
 
 
 class Result:
@@ -71,7 +70,7 @@ class Result:
                             stem=self.folders[0].resolve().name)
 
   def __str__(self) -> str:
-    return plain_report.report(self.folders)
+    return tables.report(self.folders)
 
   def __repr__(self) -> str:
     return f"Result({', '.join(map(str, self.folders))})\n{self}"

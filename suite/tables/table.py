@@ -23,7 +23,7 @@ from suite.configs import gin_files
 from suite.configs import methods
 from suite.reporting import paper_values
 from suite.reporting import table_dir
-from suite.reporting.formats import plain_report
+from suite.reporting import tables
 from suite.state import snapshots
 from suite.system import folders
 from suite.system import processes
@@ -139,7 +139,7 @@ def run(
   if last is not None and table.num_finished() == table.num_cells:
     job = last_run.job(table, last, flags, extra_files)
     outcomes += processes.run_all([] if job.is_finished and job.is_finished() else [job], 1)
-  report = plain_report.report([workdir])
+  report = tables.report([workdir])
   _write(table.folder / "report.txt", report)
   return TableResult(
       report,

@@ -9,7 +9,7 @@ import pytest
 
 from suite.reporting import leaderboard
 from suite.reporting import table_dir
-from suite.reporting.formats import plain_report
+from suite.reporting import tables
 from suite.reporting.run_panels import report_sections
 from suite.reporting.run_panels import run_figures
 
@@ -114,7 +114,7 @@ def test_estimates_are_by_protocol_once_they_have_begun(table):
 
 
 def test_all_reports_begin_with_it_and_the_figure_has_an_axis_for_each(table):
-  assert plain_report.report([table.folder]).startswith("board: ranks\n")
+  assert tables.report([table.folder]).startswith("board: ranks\n")
   sections = report_sections.load([table.folder])
   assert sections[0].title == "board" and sections[0].panels[0].name == "ranks"
   assert [s.title for s in sections[1:]] == ["clear (one)", "nevis (one)"]

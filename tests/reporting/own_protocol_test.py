@@ -14,7 +14,7 @@ import tensorflow as tf
 from suite.reporting import leaderboard
 from suite.reporting import runs
 from suite.reporting import table_dir
-from suite.reporting.board import running_scores
+from suite.reporting.board import tensorboard
 from suite.reporting.run_panels import report_sections
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "own" / "protocol.md"
@@ -47,7 +47,7 @@ def test_its_headline_curve_and_front_are_in_the_report(run):
 
 
 def test_its_headline_is_in_tensorboard(run):
-  scores = running_scores.RunningScores(description=run.description)
+  scores = tensorboard.RunningScores(description=run.description)
   assert scores.final(run.summary)["headline/last_error"] == run.summary["last_error"]
 
 

@@ -10,7 +10,6 @@ import pytest
 from suite.reporting import paper_table
 from suite.reporting import table_dir
 from suite.reporting import tables
-from suite.reporting.formats import plain_report
 
 SCORES = {"in_domain": "In", "next_domain": "Next"}
 
@@ -69,7 +68,7 @@ def test_ours_over_seeds_and_the_papers_below(cfsl):
 
 
 def test_the_report_of_a_directory_is_that_of_its_table(cfsl):
-  text = plain_report.report([cfsl])
+  text = tables.report([cfsl])
   assert text.startswith("cfsl/table2\n") and "cfsl/table2: costs" in text
   assert "| omniglot_protonet | 97.00 ±1.00 | 51.00 ±1.41 (2/3) |" in tables.markdown([cfsl])
 

@@ -10,7 +10,6 @@ import pytest
 from suite.reporting import paper_table
 from suite.reporting import records
 from suite.reporting import table_dir
-from suite.reporting import validation_curves
 from suite.reporting.run_panels import run_figures
 
 
@@ -39,13 +38,13 @@ def test_a_curve_is_the_mean_of_the_finished_seeds_against_meta_trainings_flops(
   _cell(table, "low", "FSL", 1, [0.3, 0.4, 0.5, 0.5])
   _cell(table, "high", "FSL", 0, [0.5, 0.6, 0.6, 0.605])
   _cell(table, "high", "FSL", 1, [0.9] * 4, finished=False)
-  low, high = validation_curves.read(table)
+  low, high = paper_table.validation_curves(table)
   assert low.flops == [100, 200, 300, 400]
   assert low.accuracies == pytest.approx([40, 50, 60, 70])
   assert (low.seeds, high.seeds) == (2, 1)
   assert high.accuracies == pytest.approx([50, 60, 60, 60.5])
   # After the half, which is the second of four, low gained 20 points and high half a point.
-  made, = validation_curves.build(table)
+  made, = paper_table.validation_gains(table)
   assert [made.header, *made.rows] == [["", "FSL"], ["low", "+20.00"], ["high", "+0.50"]]
   assert made.best == {(0, 1)}
   assert made.rows == paper_table.build(table.folder)[-1].rows
@@ -57,6 +56,6 @@ def test_a_curve_is_the_mean_of_the_finished_seeds_against_meta_trainings_flops(
 
 def test_a_table_without_curves_has_neither_a_table_nor_a_figure_of_them(table):
   _cell(table, "low", "FSL", 0, [0.5, 0.6, 0.7])
-  assert validation_curves.read(table) == []
-  assert validation_curves.build(table) == []
+  assert paper_table.validation_curves(table) == []
+  assert paper_table.validation_gains(table) == []
   assert run_figures.draw([], [table.folder]) == {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from suite import cli
-from suite.reporting.formats import plain_report
+from suite.reporting import tables
 from suite.system import processes
 
 
@@ -39,7 +39,7 @@ def test_two_rows_of_table_1_from_archives_to_scores_beside_the_papers(
       tested = [{j for j, a in enumerate(line) if a is not None} for line in summary["matrix"]]
       assert tested == [set(range(10) if column == "iid" else range(i + 1, 10)) if i in rows
                         else set() for i in range(10)]
-  report = plain_report.report([str(tmp_path / "run")])
+  report = tables.report([str(tmp_path / "run")])
   assert report in capsys.readouterr().out
   lines = [" ".join(line.split()) for line in report.splitlines()]
   assert "iid In iid Next iid Acc iid BwT iid FwT streaming Next streaming FwT" in lines

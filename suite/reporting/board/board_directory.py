@@ -18,7 +18,6 @@ from suite.contracts import descriptions
 from suite.contracts import event_kinds
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
-from suite.reporting.board import board_images
 from suite.reporting.board import tensorboard
 from suite.reporting.run_panels import run_figures
 
@@ -91,7 +90,7 @@ class BoardDirectory:
     if drawn:
       with tf.summary.create_file_writer(str(self.log_dir())).as_default() as writer:
         for name, figure in drawn.items():
-          tf.summary.image(name, board_images.pixels(figure), step=0)
+          tf.summary.image(name, tensorboard.pixels(figure), step=0)
         writer.close()
 
   def _finished(self) -> set[str]:

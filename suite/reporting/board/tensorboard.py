@@ -13,26 +13,29 @@
     LOG_DIR/trials/0004_digits@2/trial_03/    one run per trial of event 4: its learning curves,
                         final scores and hyper-parameters, one row of the HParams tab
 
-All content comes from records, so it can be deleted and built again. Points of a curve may be
-written during training; the record of the event completes them.
+The error of a single event jumps from task to task; the headlines are means over all events so far,
+which at the end are the numbers of the summary (`RunningScores`). All content comes from records,
+so it can be deleted and built again. Points of a curve may be written during training; the record
+of the event completes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
 import pathlib
 import re
 from typing import Any
 
+import numpy as np
 from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf
 
 from suite.compute import ledger
 from suite.contracts import descriptions
+from suite.contracts import event_kinds
 from suite.metrics import task_stream
-from suite.reporting.board import board_images
-from suite.reporting.board import board_text
-from suite.reporting.board import running_scores
+from suite.reporting import figures
 
 CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see records.
 
@@ -49,6 +52,16 @@ _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "b
 # Keys of a trial that are not hyper-parameters, and those of them that are scores.
 _NOT_HYPER_PARAMETERS = frozenset(["trial", "curve"])
 _SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
+_DPI = 110
+_LEARNING = tuple(p for p in ledger.PHASES if p not in ("select", "validate", "predict"))
+_AVERAGED = ("error", "accuracy", "validation_error", "train_loss", "loss", "seconds_event")
+# The predict events of these kinds are parts of a score that has its own rule, below.
+_PARTS_OF_A_SCORE = {descriptions.BUCKETS, descriptions.STEPS}
+# The numbers of a summary that are its headline, and the names under which they are shown.
+_HEADLINES = {"mean_error": "mean_error", "mean_error_all": "mean_error_all_tasks",
+          "forward_transfer": "forward_transfer", "in_domain": "in_domain",
+          "next_domain": "next_domain", "backward_transfer": "backward_transfer",
+          "accuracy": "accuracy", "overall": "accuracy", "mean_per_class": "mean_per_class"}
 
 
 class TensorBoardView:
@@ -71,7 +84,7 @@ class TensorBoardView:
     self._config_text, self._environment = config_text, dict(environment or {})
     self._run, self._reference = run or self.log_dir.resolve().parent.name, reference
     self._description = description
-    self._scores = running_scores.RunningScores(description=description)
+    self._scores = RunningScores(description=description)
     self._drawn_at = 0.0  # Seconds of the run at the last image.
     self._writer: tf.summary.SummaryWriter | None = None  # Of LOG_DIR.
     self._trial_writer: tf.summary.SummaryWriter | None = None  # Only one, of the last trial.
@@ -84,11 +97,11 @@ class TensorBoardView:
     self.close()
     self._live_steps.clear()
     self._next_event = 0
-    self._scores = running_scores.RunningScores(self._reference(), self._description)
+    self._scores = RunningScores(self._reference(), self._description)
     self._drawn_at = 0.0
     _delete_event_files(self.log_dir)
-    texts = {"config": board_text.code(self._config_text),
-             "environment": board_text.environment(self._environment) if self._environment else ""}
+    texts = {"config": code_block(self._config_text),
+             "environment": environment_table(self._environment) if self._environment else ""}
     if any(texts.values()):
       with self._main().as_default():
         for name, text in texts.items():
@@ -157,7 +170,7 @@ class TensorBoardView:
     self._next_event = event + 1
     with self._main().as_default():
       for name, value in record.items():
-        if running_scores.is_number(value) and name not in _NAMES_OF_AN_EVENT:
+        if is_number(value) and name not in _NAMES_OF_AN_EVENT:
           group = "total" if _COST.fullmatch(name) else f"one_event/{kind}"
           tf.summary.scalar(f"{group}/{name}", value, step=event)
       scores = self._scores.update(record)
@@ -169,7 +182,7 @@ class TensorBoardView:
         tf.summary.scalar("error_against_megaflops", error, step=round(cost / 1e6))
       acc = self._scores.matrix()
       if acc is not None and self._draws_matrix(record):
-        tf.summary.image("accuracy_matrix", board_images.accuracy_matrix(
+        tf.summary.image("accuracy_matrix", matrix_pixels(
             acc, self.log_dir.name), step=event)
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
@@ -201,7 +214,7 @@ class TensorBoardView:
       self._write_point(run, step, dict(zip(CURVE_COLUMNS, columns)))
     with self._trial(run).as_default():
       for name in _SCORES_OF_A_TRIAL:
-        if running_scores.is_number(trial.get(name)):
+        if is_number(trial.get(name)):
           tf.summary.scalar(name, trial[name], step=_last_step(curve))
       search = _run_name(record["event"], record.get("task_key"), None).partition("/")[2]
       self._session("trial", run, {"search": search, **_hyper_parameters(record, trial)})
@@ -222,7 +235,7 @@ class TensorBoardView:
   def _write_point(self, run: str, step: int, values: Mapping[str, float | None]) -> None:
     with self._trial(run).as_default():
       for name, value in values.items():
-        if running_scores.is_number(value):
+        if is_number(value):
           tf.summary.scalar(f"curve/{name}", value, step=step)
 
   def _main(self) -> tf.summary.SummaryWriter:
@@ -274,3 +287,160 @@ def _delete_event_files(directory: pathlib.Path) -> None:
   for path in sorted(directory.rglob("*"), reverse=True):
     if path.is_dir() and not any(path.iterdir()):
       path.rmdir()
+
+
+def code_block(text: str) -> str:
+  """The text as a code block."""
+  return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def environment_table(values: Mapping[str, Any]) -> str:
+  """A table of environment.json: command, seed, device, arithmetic, versions."""
+  rows: list[tuple[str, Any]] = []
+  for name, value in values.items():
+    if isinstance(value, Mapping):
+      rows += [(f"{name}: {key}", entry) for key, entry in value.items()]
+    else:
+      rows.append((name, ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value))
+  return markdown_table(
+    ("", "value"), ((name.replace("_", " "), f"`{value}`") for name, value in rows)
+  )
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+  """A Markdown table; a bar within a cell would begin another one and is escaped."""
+  lines = [header, ["---"] * len(header), *rows]
+  return "\n".join(f"| {' | '.join(str(c).replace('|', chr(92) + '|') for c in line)} |"
+                   for line in lines)
+
+
+def pixels(figure: Any) -> np.ndarray:
+  """The figure on white, uint8 [1, H, W, 3], as `tf.summary.image` takes it."""
+  with figures.style():
+    figure.set_dpi(_DPI)
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[None, ..., :3].copy()
+
+
+def matrix_pixels(acc: np.ndarray, learner: str) -> np.ndarray:
+  """Pixels of the heat map of accuracies [T, T] of a learner."""
+  return pixels(figures.accuracy_matrix(acc, title=f"Accuracy by bucket, {learner}"))
+
+
+class RunningScores:
+  """Folds the records of one run.
+
+  Args:
+    reference: errors of Independent by task key, against which regret is measured; {}: no regret.
+    description: of the protocol; None: found by its name in the records.
+  """
+
+  def __init__(self, reference: Mapping[str, float | None] | None = None,
+               description: descriptions.ProtocolDescription | None = None):
+    self._description = description
+    self._reference = dict(reference or {})
+    self._regret: float | None = 0.0 if reference else None
+    self._tested: list[tuple[float, str]] = []  # (error, role) of tasks.
+    self._repeats: list[Mapping[str, Any]] = []  # Train records with learning curves.
+    self._sums: dict[str, tuple[float, int]] = {}
+    self._acc: np.ndarray | None = None  # [T, T], rows so far.
+    self._spent: dict[str, Any] = {}
+
+  def update(self, record: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
+    kind, about = record.get("kind", "event"), self._about(record)
+    found: dict[str, Any] = {}
+    if kind != event_kinds.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
+      found.update(self._means(kind, record))
+    if descriptions.TASKS in about.panels:
+      found.update(self._tasks(kind, record))
+    elif descriptions.BUCKETS in about.panels:
+      found.update(self._buckets(record) if kind == event_kinds.PREDICT else {})
+    elif descriptions.STEPS in about.panels:
+      found["headline/accuracy"] = about.curve.value(record) if about.curve else None
+    elif kind == event_kinds.PREDICT and about.headline is not None:
+      found[f"headline/{about.headline.key}"] = record.get(about.headline.key)
+    found["headline/cumulative_flops"] = task_stream.cumulative_cost(record)
+    found.update(self._per_step(record))
+    return {tag: value for tag, value in found.items() if is_number(value)}
+
+  def final(self, summary: Mapping[str, Any]) -> dict[str, float]:
+    """The headline of a finished run; a score that the summary does not have is left out."""
+    found: dict[str, Any] = {
+        f"headline/{shown}": summary[name] for name, shown in _HEADLINES.items() if name in summary}
+    about = self._about(summary)
+    if about.headline is not None and about.headline.key not in _HEADLINES:
+      found[f"headline/{about.headline.key}"] = summary.get(about.headline.key)
+    found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
+    if descriptions.TASKS in about.panels:
+      found["headline/regret"] = self._regret
+    return {tag: value for tag, value in found.items() if is_number(value)}
+
+  def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
+    return self._description or descriptions.named(str(record.get("protocol")))
+
+  def _means(self, kind: str, record: Mapping[str, Any]) -> dict[str, float]:
+    found = {}
+    for name in _AVERAGED:
+      if is_number(record.get(name)):
+        tag = f"running_mean/{kind}/{name}"
+        total, count = self._sums.get(tag, (0.0, 0))
+        self._sums[tag] = total + record[name], count + 1
+        found[tag] = self._sums[tag][0] / self._sums[tag][1]
+    return found
+
+  def _tasks(self, kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    if kind == "train":
+      if record.get("trials"):
+        self._repeats.append(record)
+      if record.get("occurrence", 1) == 1:
+        return {}
+      by_task = task_stream.forward_transfer_by_task(self._repeats)
+      return {"headline/forward_transfer": task_stream.mean_forward_transfer(by_task)}
+    if kind != "predict" or not is_number(record.get("error")):
+      return {}
+    self._tested.append((record["error"], record.get("role", task_stream.META_TRAIN)))
+    errors, roles = zip(*self._tested)
+    other = self._reference.get(record.get("task_key", ""))
+    # After a task that Independent has not learned, the sum would be over other tasks.
+    self._regret = None if self._regret is None or other is None else (
+        self._regret + record["error"] - other)
+    return {"headline/mean_error": task_stream.mean_error(errors, roles),
+            "headline/mean_error_all_tasks": float(np.mean(errors)),
+            "headline/regret": self._regret}
+
+  def _buckets(self, record: Mapping[str, Any]) -> dict[str, float]:
+    """Scores of the rows so far, at the end of each row: a part of one is no mean of a row."""
+    row = np.array(record["row"], np.float64)  # None becomes NaN.
+    if self._acc is None:
+      self._acc = np.full([len(row), len(row)], np.nan)
+    self._acc[record["trained_bucket"]] = row
+    if record["bucket"] != len(row) - 1:
+      return {}
+    i, j = np.indices(self._acc.shape)
+    done = i <= record["trained_bucket"]
+    parts = {"in_domain": i == j, "next_domain": j == i + 1, "accuracy": j <= i,
+             "backward_transfer": j < i, "forward_transfer": j > i}
+    return {f"headline/{name}": float(np.mean(self._acc[part & done]))
+            for name, part in parts.items() if np.any(part & done)}
+
+  def matrix(self) -> np.ndarray | None:
+    """Accuracies [T, T] so far, NaN where not evaluated; None without buckets."""
+    return self._acc
+
+  def _per_step(self, record: Mapping[str, Any]) -> dict[str, float]:
+    """FLOPs of a gradient step of the event, by phase; nothing if one of the two is unknown."""
+    found = {}
+    for phase in _LEARNING:
+      spent, before = [[values.get(f"{name}_{phase}", 0) for name in ("flops", "steps")]
+                       for values in (record, self._spent)]
+      if None not in (*spent, *before) and spent[1] > before[1]:
+        found[f"one_event/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
+    self._spent = {name: record[name] for name in record if name.startswith(("flops_", "steps_"))}
+    return found
+
+
+def is_number(value: Any) -> bool:
+  """Whether the value can be a point of a curve."""
+  return (isinstance(value, (int, float)) and not isinstance(value, bool)
+          and math.isfinite(value))

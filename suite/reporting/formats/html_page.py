@@ -1,23 +1,39 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A report as one page that needs no other file and no network; the template is in page/."""
+"""A report as one page that needs no other file and no network; the template is in page/.
+
+Charts of panels become interactive figures by Plotly, with the colors and line styles of `figures`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import html
 import os
 import pathlib
 import re
 from typing import Any
 import urllib.parse
 
+import numpy as np
+
 import suite
+from suite.reporting import figures
 from suite.reporting import panel as panel_lib
+from suite.reporting import quantities
 from suite.reporting.formats import cells
-from suite.reporting.formats import plotly_charts
 
 _PAGE = pathlib.Path(__file__).parent / "page"
 # Panels that are closed at first: long, and looked up rather than read.
 _CLOSED = ("tasks", "pareto", "curves", "matrix", "configuration", "runs")
+_MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+            "P": "cross", "X": "x", "*": "star", "<": "triangle-left", ">": "triangle-right",
+            "h": "hexagon", "p": "pentagon"}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_PATTERNS = ("", "/", "x", "-", ".", "\\", "+", "|")
+_FRONT = "#000000"
+_GRID = "#dddddd"
+_HEIGHT = 440
+_RED_BLUE = [[0, "#b2182b"], [0.5, "#ffffff"], [1, "#2166ac"]]
 
 
 def render(sections: Sequence[panel_lib.Section], out: pathlib.Path | None = None) -> str:
@@ -50,7 +66,7 @@ def _panel(name: str, panel: panel_lib.Panel, stream: str, out: pathlib.Path | N
            ) -> dict[str, Any]:
   table = cells.table(panel)
   title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
-  chart = plotly_charts.draw(panel.chart).to_plotly_json() if panel.chart else None
+  chart = draw_chart(panel.chart).to_plotly_json() if panel.chart else None
   return {
       "id": name, "name": panel.name, "title": title[:1].upper() + title[1:] or stream,
       "header": [{"text": name, "is_number": any(row[i].is_number for row in table.rows)}
@@ -92,3 +108,152 @@ def _inline(program: str) -> str:
     raise ValueError("A program of the page would end its own element: it holds "
                      "</script or </style.")
   return program
+
+
+def draw_chart(chart: panel_lib.Chart) -> Any:
+  """Draws a chart as `plotly.graph_objects.Figure`."""
+  from plotly import graph_objects
+  figure = graph_objects.Figure()
+  if isinstance(chart, panel_lib.Plot):
+    _plot(figure, chart)
+  elif isinstance(chart, panel_lib.Matrices):
+    _matrices(figure, chart)
+  elif isinstance(chart, panel_lib.Bars):
+    _bars(figure, chart)
+  else:
+    _graph(figure, chart)
+  figure.update_layout(
+      template="none", margin={"l": 64, "r": 16, "t": 40, "b": 56}, hovermode="closest",
+      legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}, autosize=True,
+      font={"family": "system-ui, sans-serif", "size": 13}, paper_bgcolor="rgba(0,0,0,0)",
+      plot_bgcolor="rgba(0,0,0,0)", modebar={"bgcolor": "rgba(255,255,255,0.8)",
+                                             "color": "#6e7781", "activecolor": "#000000"})
+  return figure
+
+
+def look(i: int) -> dict[str, str]:
+  """Color, symbol and dash of the i-th series, as Plotly names them."""
+  found = figures.look(i)
+  return {"color": found["color"], "symbol": _MARKERS.get(found["marker"], "circle"),
+          "dash": _DASHES.get(found["linestyle"], "solid")}
+
+
+def _plot(figure: Any, chart: panel_lib.Plot) -> None:
+  place = 0
+  for series in chart.series:
+    style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
+        place if series.place is None else series.place)
+    place += not series.is_front
+    figure.add_scatter(
+        x=list(series.x), y=list(series.y), name=_safe(series.name),
+        mode={panel_lib.POINTS: "markers", panel_lib.STEP: "lines"}.get(
+            series.shape, "lines+markers" if len(series.x) <= 60 else "lines"),
+        line={"color": style["color"], "dash": style["dash"], "width": 2,
+              "shape": "hv" if series.shape == panel_lib.STEP else "linear"},
+        marker={"symbol": style["symbol"], "size": 10 if series.shape == panel_lib.POINTS else 6,
+                "color": style["color"]},
+        error_y=_deviation(series), hoverinfo="text", text=_tooltips(chart, series))
+  figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
+  figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True,
+                      **(_flops_axis(chart) if chart.log_x else {}))
+  figure.update_yaxes(title=_safe(chart.y_label) + (f", {chart.y_unit}" if chart.y_unit else ""),
+                      gridcolor=_GRID, automargin=True)
+
+
+def _flops_axis(chart: panel_lib.Plot) -> dict[str, Any]:
+  """A logarithmic axis with ticks such as "20 G"; with fewer of them over many powers of ten."""
+  known = [x for series in chart.series for x in series.x if x]
+  low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
+  steps = (1, 2, 5) if high - low < 3 else (1,)
+  ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
+  if max(known) < 4 * min(known):  # Round numbers would be too few.
+    ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
+  return {"type": "log", "tickvals": ticks, "ticktext": [
+      re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
+
+
+def _deviation(series: panel_lib.Series) -> dict[str, Any] | None:
+  known = [0 if d is None else d for d in series.deviation]
+  return {"type": "data", "array": known, "thickness": 1, "width": 3} if any(known) else None
+
+
+def _tooltips(chart: panel_lib.Plot, series: panel_lib.Series) -> list[str]:
+  texts = []
+  for i, (x, y) in enumerate(zip(series.x, series.y)):
+    place = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"
+    value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
+    if series.deviation and series.deviation[i] is not None:
+      value += f" ±{series.deviation[i]:.2f}"
+    lines = [series.name, place, f"{chart.y_label}: {value}", *series.texts[i:i + 1]]
+    texts.append("<br>".join(map(_safe, lines)))
+  return texts
+
+
+def _matrices(figure: Any, chart: panel_lib.Matrices) -> None:
+  names = list(chart.choices)
+  for i, (name, values) in enumerate(chart.choices.items()):
+    known = [abs(v) for row in values for v in row if v is not None]
+    limit = max(known, default=1) or 1
+    ends = {"zmin": -limit, "zmax": limit} if chart.is_diverging else {}
+    texts = [[f"{chart.y_label} {_safe(y)}<br>{chart.x_label} {_safe(x)}<br>"
+              f"{_safe(chart.value_label)}: {'unknown' if v is None else f'{v:.2f}'}"
+              for x, v in zip(chart.columns[name], row)]
+             for y, row in zip(chart.rows[name], values)]
+    figure.add_heatmap(
+        z=_as_array(values), x=[_safe(x) for x in chart.columns[name]],
+        y=[_safe(y) for y in chart.rows[name]], visible=i == 0, hoverinfo="text", text=texts,
+        colorscale=_RED_BLUE if chart.is_diverging else "Viridis",
+        colorbar={"title": {"text": _safe(chart.value_label), "side": "right"}}, **ends)
+  if len(names) > 1:
+    figure.update_layout(updatemenus=[{
+        "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "buttons": [
+            {"label": _safe(name), "method": "update",
+             "args": [{"visible": [other == name for other in names]}]} for name in names]}])
+  rows = max(map(len, chart.choices.values()))
+  figure.update_layout(height=max(_HEIGHT, 160 + 16 * rows))
+  figure.update_xaxes(title=chart.x_label, type="category", automargin=True)
+  figure.update_yaxes(title=chart.y_label, type="category", autorange="reversed", automargin=True)
+
+
+def _as_array(values: Any) -> list[list[float | None]]:
+  return [[None if v is None or np.isnan(v) else float(v) for v in row] for row in values]
+
+
+def _bars(figure: Any, chart: panel_lib.Bars) -> None:
+  for i, (part, values) in enumerate(chart.parts.items()):
+    texts = [f"{_safe(name)}<br>{_safe(part)}: {quantities.si(value, chart.unit)}"
+             for name, value in zip(chart.names, values)]
+    # Patterns tell parts apart without colors.
+    figure.add_bar(y=[_safe(name) for name in chart.names], x=list(values), name=_safe(part),
+                   orientation="h", marker={"color": look(i)["color"], "pattern": {
+                       "shape": _PATTERNS[i % len(_PATTERNS)], "fillmode": "overlay"}},
+                   hoverinfo="text", hovertext=texts)
+  figure.update_layout(barmode="stack", height=max(280, 140 + 26 * len(chart.names)))
+  figure.update_xaxes(title=chart.label, gridcolor=_GRID, exponentformat="SI")
+  figure.update_yaxes(autorange="reversed", automargin=True, type="category")
+
+
+def _graph(figure: Any, chart: panel_lib.Graph) -> None:
+  ends = [(chart.places[a], chart.places[b]) for a, b in chart.edges]
+  figure.add_scatter(
+      x=[x for a, b in ends for x in (a[0], b[0], None)], mode="lines", hoverinfo="skip",
+      y=[y for a, b in ends for y in (a[1], b[1], None)], showlegend=False,
+      line={"color": "#888888", "width": 1})
+  for i, group in enumerate(dict.fromkeys(chart.groups.values())):
+    names = [name for name in chart.places if chart.groups[name] == group]
+    figure.add_scatter(
+        x=[chart.places[name][0] for name in names], y=[chart.places[name][1] for name in names],
+        mode="markers+text", text=[_safe(name) for name in names], textposition="top center",
+        name=_safe(group), marker={"symbol": look(i)["symbol"], "size": 12,
+                                   "color": look(i)["color"]}, hoverinfo="text",
+        hovertext=[f"{_safe(name)}<br>{_safe(group)}<br>{_safe(chart.texts.get(name, ''))}"
+                   for name in names])
+  rows = len({y for _, y in chart.places.values()})
+  figure.update_layout(height=max(320, 160 + 40 * rows))
+  figure.update_xaxes(title="Models before", dtick=1, zeroline=False, gridcolor=_GRID)
+  figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, zeroline=False)
+
+
+def _safe(words: Any) -> str:
+  """Words without markup: Plotly reads tags."""
+  return html.escape(str(words), quote=False)

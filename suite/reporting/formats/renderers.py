@@ -8,9 +8,9 @@ import pathlib
 from typing import Any
 
 from suite.reporting import panel as panel_lib
+from suite.reporting import tables
 from suite.reporting.formats import cells
 from suite.reporting.formats import html_page
-from suite.reporting.formats import plain_report
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")
 _LONG = 40
@@ -27,7 +27,7 @@ def render(sections: Sequence[panel_lib.Section], form: str, out: pathlib.Path |
   """
   if form == "html":
     return html_page.render(sections, out)
-  makers = {"text": plain_report.text, "markdown": markdown, "csv": csv, "latex": latex}
+  makers = {"text": tables.text, "markdown": markdown, "csv": csv, "latex": latex}
   if form not in makers:
     raise ValueError(f"Unknown format {form!r}; allowed are {', '.join(FORMATS)}.")
   return makers[form](sections)

@@ -8,16 +8,10 @@ import dataclasses
 import os
 
 from suite.reporting import panel as panel_lib
-from suite.reporting.nevis_panels import paper_results
-from suite.reporting.nevis_panels import pareto
-from suite.reporting.nevis_panels import regret
-from suite.reporting.nevis_panels import repeated_tasks
-from suite.reporting.nevis_panels import start_graph
+from suite.reporting.nevis_panels import error_panels
+from suite.reporting.nevis_panels import reference_panels
 from suite.reporting.nevis_panels import stream_results
-from suite.reporting.nevis_panels import task_errors
-from suite.reporting.nevis_panels import task_facts
-from suite.reporting.nevis_panels import task_groups
-from suite.reporting.nevis_panels import transfer_matrix
+from suite.reporting.nevis_panels import transfer_panels
 
 ALL = "all"
 # Name to ask for: what it shows.
@@ -34,7 +28,7 @@ NAMES = {
 
 
 def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
-          facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+          facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Panel]:
   """Builds the panels of one stream; those without data are left out.
 
   Args:
@@ -46,27 +40,32 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
   if unknown:
     raise ValueError(f"Unknown panel {', '.join(map(repr, unknown))}; allowed are {ALL}, "
                      f"{', '.join(NAMES)}.")
-  known = task_facts.of(results.tasks, facts)
+  known = stream_results.facts_of(results.tasks, facts)
   makers = {
-      "tasks": lambda: task_errors.build(results), "pareto": lambda: pareto.build(results),
-      "regret": lambda: regret.build(results),
-      "groups": lambda: task_groups.build(results, known),
-      "forward_transfer": lambda: repeated_tasks.build(results),
-      "starts": lambda: start_graph.build(results, known),
-      "transfer": lambda: transfer_matrix.build(results),
-      "paper": lambda: paper_results.build(results)}
+    "tasks": lambda: error_panels.by_task(results),
+    "pareto": lambda: error_panels.against_flops(results),
+    "regret": lambda: reference_panels.regret(results),
+    "groups": lambda: error_panels.by_group(results, known),
+    "forward_transfer": lambda: transfer_panels.repeated_tasks(results),
+    "starts": lambda: transfer_panels.starts(results, known),
+    "transfer": lambda: transfer_panels.transfer_matrices(results),
+    "paper": lambda: reference_panels.beside_paper(results),
+  }
   return [panel for name, make in makers.items() if ALL in names or name in names
           for panel in make()]
 
 
 def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = (ALL,),
-         facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Panel]:
   """Builds the panels of all runs of NEVIS'22 in the directories, at any depth."""
   return of_streams(stream_results.load(dirs), names, facts)
 
 
-def of_streams(streams: Sequence[stream_results.StreamResults], names: Sequence[str] = (ALL,),
-               facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+def of_streams(
+  streams: Sequence[stream_results.StreamResults],
+  names: Sequence[str] = (ALL,),
+  facts: Mapping[str, stream_results.TaskFacts] | None = None,
+) -> list[panel_lib.Panel]:
   """Builds the panels of several streams, one after the other; their names are numbered then."""
   found = [build(results, names, facts) for results in streams]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")

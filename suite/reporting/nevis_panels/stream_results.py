@@ -1,13 +1,19 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Runs of NEVIS'22 as arrays: learners with their seeds, tasks in stream order.
+"""Runs of NEVIS'22 as arrays: learners with their seeds, tasks in stream order, facts of tasks.
 
 Runs of different streams, or of different splits, are never put together. Runs whose configurations
 differ in the seed only are seeds of one learner.
+
+Facts of a task are its domain, training-set size and resolution, by which results are grouped.
+Those of NEVIS'22's data sets are in the stream's table (appendix L of the paper). For other streams
+a CSV file gives them, with the columns task, domain, size, height and width; task is a key or a
+name, and empty cells are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+import csv
 import dataclasses
 import math
 import os
@@ -17,12 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.contracts import descriptions
+from suite.data.streams import nevis_table
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
+from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting import seed_groups
 
 INDEPENDENT = "indep"
+FACTS_COLUMNS = ("task", "domain", "size", "height", "width")
 
 
 class TaskRow(NamedTuple):
@@ -148,9 +156,9 @@ def _split(run: runs_lib.Run) -> str:
 def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
   tasks = _tasks(longest)
-  groups = seed_groups.of(runs)
+  groups = run_streams.seed_groups(runs)
   learners = [_learner(label, group, tasks)
-              for label, group in zip(seed_groups.labels(groups), groups)]
+              for label, group in zip(run_streams.group_labels(groups), groups)]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
 
 
@@ -177,7 +185,7 @@ def _learner(label: str, runs: Sequence[runs_lib.Run], tasks: Sequence[TaskRow])
       [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in runs],
       [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished else None
        for run in runs],
-      runs, seed_groups.home(runs))
+      runs, run_streams.home_of(runs))
 
 
 def _number(value: float | None) -> float:
@@ -204,3 +212,68 @@ def spread_of(values: Sequence[float | None]) -> stream_groups.Spread:
   if any(v is None or math.isnan(v) for v in values):
     return stream_groups.Spread(float("nan"), float("nan"), 0)
   return stream_groups.spread(values)
+
+
+class TaskFacts(NamedTuple):
+  """Facts of one task; None or "unknown" where they are not known.
+
+  size is the number of images in train and dev; resolution is the square root of the average height
+  times width, in pixels.
+  """
+
+  domain: str = stream_groups.UNKNOWN
+  size: float | None = None
+  resolution: float | None = None
+
+
+def read_facts(path: str | os.PathLike) -> dict[str, TaskFacts]:
+  """Reads a CSV file: {task: facts}."""
+  with open(path, newline="", encoding="utf-8") as file:
+    rows = csv.DictReader(file)
+    missing = [name for name in FACTS_COLUMNS if name not in (rows.fieldnames or ())]
+    if missing:
+      raise ValueError(f"{path} has no column {', '.join(missing)}; a file of facts has the "
+                       f"columns {', '.join(FACTS_COLUMNS)}.")
+    return {row["task"]: _facts_of_row(row, f"{path}, task {row['task']!r}") for row in rows}
+
+
+def facts_of(tasks: Sequence[TaskRow], given: Mapping[str, TaskFacts] | None = None
+       ) -> list[TaskFacts]:
+  """The facts of each task: those given by key or name; else the stream table's.
+
+  A size that is not given is that of the run's records, and without records that of the table.
+  """
+  given, table = given or {}, _facts_of_stream()
+  found = []
+  for task in tasks:
+    own = given.get(task.key) or given.get(task.name)
+    known = table.get(task.key) or table.get(task.name) or TaskFacts()
+    facts = own or known
+    size = own.size if own is not None and own.size is not None else task.num_examples
+    found.append(facts._replace(size=known.size if size is None else size))
+  return found
+
+
+def _facts_of_stream() -> dict[str, TaskFacts]:
+  """The table's facts by key, and by name for keys of other streams."""
+  facts = {line: TaskFacts(line.domain, line.size, _side(*line.resolution))
+           for line in nevis_table.full()}
+  return {**{line.name: fact for line, fact in facts.items()},
+          **{line.key: fact for line, fact in facts.items()}}
+
+
+def _facts_of_row(row: Mapping[str, str], where: str) -> TaskFacts:
+  size, height, width = (_whole_number(row[name], f"{where}: {name}")
+                         for name in ("size", "height", "width"))
+  return TaskFacts(row["domain"] or stream_groups.UNKNOWN, size, _side(height, width))
+
+
+def _whole_number(text: str, where: str) -> int | None:
+  if text and not text.isdigit():
+    raise ValueError(f"{where} is {text!r}; give a whole number, or nothing.")
+  return int(text) if text else None
+
+
+def _side(height: int | None, width: int | None) -> float | None:
+  """The side of the square with as many pixels; None if it is not known."""
+  return math.sqrt(height * width) if height and width else None

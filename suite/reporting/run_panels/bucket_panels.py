@@ -1,18 +1,30 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""All panels of CLEAR's buckets for run directories, by name."""
+"""Panels of buckets: the accuracy matrix and its curves, drift and confusions of classes.
+
+Values are of finished runs: each seed's by `metrics.bucket_views`, then mean and deviation (n - 1).
+Panels of classes read the saved predictions, and are means over the seeds that have them. A class
+is shown by its name if the run's summary has names, else by its number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import dataclasses
+import functools
 import os
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from suite.contracts import descriptions
+from suite.metrics import bucket_views
+from suite.metrics import stream_groups
+from suite.reporting import figures
 from suite.reporting import panel as panel_lib
+from suite.reporting import paper_values
 from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
-from suite.reporting.run_panels import bucket_curves
-from suite.reporting.run_panels import class_views
+from suite.state import predictions
 
 # Name to ask for: what it shows.
 NAMES = {
@@ -23,6 +35,7 @@ NAMES = {
     "confusion": "confusions of classes, bucket by bucket",
     "paper_matrix": "the matrix beside a published one: the biased reservoir's, the challenge's",
 }
+MOST_CLASSES, MOST_PAIRS = 20, 10  # In matrices, and in the table of confusions.
 
 
 def build(stream: run_streams.Stream, names: Sequence[str] = tuple(NAMES)
@@ -31,14 +44,14 @@ def build(stream: run_streams.Stream, names: Sequence[str] = tuple(NAMES)
   if descriptions.BUCKETS not in stream.description.panels:
     return []
   needs = {"classes", "confusion"} & set(names)
-  results = class_views.read(stream) if needs else []
+  results = class_results(stream) if needs else []
   makers = {
-      "distance": lambda: bucket_curves.by_distance(stream),
-      "plasticity": lambda: bucket_curves.plasticity(stream),
-      "anytime": lambda: bucket_curves.anytime(stream),
-      "classes": lambda: class_views.drift(stream, results),
-      "confusion": lambda: class_views.confusion(stream, results),
-      "paper_matrix": lambda: bucket_curves.published(stream)}
+      "distance": lambda: by_distance(stream),
+      "plasticity": lambda: plasticity(stream),
+      "anytime": lambda: anytime(stream),
+      "classes": lambda: class_drift(stream, results),
+      "confusion": lambda: class_confusion(stream, results),
+      "paper_matrix": lambda: published(stream)}
   return [panel for name, make in makers.items() if name in names for panel in make()]
 
 
@@ -52,3 +65,362 @@ def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
            if descriptions.BUCKETS in stream.description.panels]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
           for i, panels in enumerate(found, 1) for panel in panels]
+
+
+class Published(NamedTuple):
+  """A published matrix.
+
+  Attributes:
+    file: of `paper_values`.
+    title, short: the matrix in words, and in short.
+    task, mode, learner: parts of the stream's title and of the learner's label to compare.
+  """
+
+  file: str
+  title: str
+  short: str
+  task: str
+  mode: str
+  learner: str = ""
+
+
+PUBLISHED = (
+    Published("clear_challenge_clear10", "challenge, AIPrime", "published", "clear10/",
+              "challenge"),
+    Published("clear_challenge_clear100", "challenge, AIPrime", "published", "clear100/",
+              "challenge"),
+    Published("clear_figure6", "paper, figure 6", "paper", "clear10/", "iid", "biased"))
+
+
+class BucketCurve(NamedTuple):
+  """The means and deviations over seeds, [n], of a learner."""
+
+  learner: run_streams.LearnerRuns
+  mean: np.ndarray
+  deviation: np.ndarray
+
+
+def matrices(learner: run_streams.LearnerRuns) -> list[np.ndarray]:
+  """The matrix [T, T] of each finished seed; those of another shape than the first are left out."""
+  found = [np.array(run.summary["matrix"], dtype=float) for run in learner.finished
+           if run.summary.get("matrix")]
+  return [matrix for matrix in found if matrix.shape == found[0].shape]
+
+
+def curves(stream: run_streams.Stream, function: Callable[[np.ndarray], np.ndarray]
+           ) -> list[BucketCurve]:
+  """A function of the matrix, [T, T] to [n], of each learner that has a value of it."""
+  made = []
+  for learner in stream.learners:
+    values = np.array([function(matrix) for matrix in matrices(learner)])
+    if values.size and not np.isnan(values).all():
+      spreads = [stream_groups.spread(column) for column in values.T]
+      made.append(BucketCurve(learner, np.array([s.mean for s in spreads]),
+                        np.array([s.deviation for s in spreads])))
+  return made
+
+
+def by_distance(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of the accuracy by distance between trained and tested bucket."""
+  found = curves(stream, bucket_views.by_distance)
+  size = max((len(curve.mean) for curve in found), default=0) // 2
+  known = [d for d in range(-size, size + 1)
+           if any(_at_distance(curve.mean, d) is not None for curve in found)]
+  rows = [[curve.learner.label, *(_at_distance(curve.mean, d) for d in known)] for curve in found]
+  columns = [panel_lib.Column("learner"),
+             *(panel_lib.Column(f"{d:+d}" if d else "0", panel_lib.PERCENT) for d in known)]
+  series = [
+    panel_lib.Series(
+      curve.learner.shown_label,
+      known,
+      [_percent(_at_distance(curve.mean, d)) for d in known],
+      (),
+      [_percent(_at_distance(curve.deviation, d)) for d in known],
+    )
+    for curve in found
+  ]
+  return _panel(stream, "distance", "accuracy by distance in time", columns, rows, panel_lib.Plot(
+      "Buckets from the last trained one to the tested one", "Accuracy", series, y_unit="%"),
+      ["0 is in-domain, +1 next-domain; negative distances are earlier buckets."])
+
+
+def anytime(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of the accuracy on the buckets so far, after each bucket."""
+  found = curves(stream, lambda acc: bucket_views.anytime(acc)[0])
+  means = curves(stream, lambda acc: bucket_views.anytime(acc)[1][-1:])
+  average = {curve.learner.label: panel_lib.plain(curve.mean[0]) for curve in means}
+  size = max((len(curve.mean) for curve in found), default=0)
+  rows = [[curve.learner.label, *panel_lib.plain_list(curve.mean),
+           *[None] * (size - len(curve.mean)), average.get(curve.learner.label)]
+          for curve in found]
+  columns = [panel_lib.Column("learner"),
+             *(panel_lib.Column(f"after {i + 1}", panel_lib.PERCENT) for i in range(size)),
+             panel_lib.Column("average anytime", panel_lib.PERCENT)]
+  return _panel(stream, "anytime", "accuracy on the buckets so far", columns, rows, panel_lib.Plot(
+      "Trained up to bucket", "Accuracy on the buckets so far", _series(found), y_unit="%"))
+
+
+def plasticity(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of what each bucket's training adds on it, and changes on earlier ones."""
+  gains = curves(stream, bucket_views.plasticity)
+  changes = {curve.learner.label: curve for curve in curves(stream, bucket_views.stability)}
+  rows, series = [], []
+  for gain in gains:
+    if (change := changes.get(gain.learner.label)) is None:
+      continue
+    rows += [[gain.learner.label, i + 1, panel_lib.plain(gain.mean[i]),
+              panel_lib.plain(change.mean[i])] for i in range(1, len(gain.mean))]
+    both = np.mean(gain.mean[1:]), np.mean(change.mean[1:])
+    series.append(panel_lib.Series(gain.learner.shown_label, [_percent(both[1])],
+                                [_percent(both[0])], shape=panel_lib.POINTS))
+  columns = [panel_lib.Column("learner"), panel_lib.Column("trained on", panel_lib.COUNT),
+             panel_lib.Column("plasticity", panel_lib.PERCENT),
+             panel_lib.Column("stability", panel_lib.PERCENT)]
+  return _panel(
+      stream, "plasticity", "plasticity and stability", columns, rows, panel_lib.Plot(
+          "Stability, mean change on earlier buckets, %", "Plasticity, mean gain on the new bucket",
+          series, y_unit="%"),
+      ["Plasticity: accuracy on the bucket after training on it, minus before.",
+       "Stability: mean of the same difference over all earlier buckets; below 0 is forgetting."])
+
+
+def published(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of matrices beside a published one: figure 6 of Lin et al. (2021), challenge.
+  """
+  for one in PUBLISHED:
+    if one.task in stream.title and one.mode in stream.title:
+      return _beside(stream, one)
+  return []
+
+
+def _beside(stream: run_streams.Stream, one: Published) -> list[panel_lib.Panel]:
+  notes, lines = paper_values.matrix(one.file)
+  paper = np.array(lines, dtype=float) / 100
+  shown = {}
+  for learner in stream.learners:
+    found = matrices(learner)
+    if one.learner in learner.label and found and found[0].shape == paper.shape:
+      mean = stream_groups.seed_mean(np.stack(found))
+      shown.update({learner.label: mean, f"{learner.label}, minus the {one.short}": mean - paper})
+  if not shown:
+    return []
+  shown[one.title] = paper
+  names = [str(i + 1) for i in range(len(paper))]
+  columns = [panel_lib.Column("matrix"), panel_lib.Column("trained up to", panel_lib.COUNT),
+             *(panel_lib.Column(f"bucket {name}", panel_lib.PERCENT) for name in names)]
+  rows = [[label, i + 1, *panel_lib.plain_list(row)]
+          for label, acc in shown.items() for i, row in enumerate(acc)]
+  return [panel_lib.Panel(
+      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the {one.title}", columns, rows,
+      notes, chart=panel_lib.Matrices(
+          {label: panel_lib.plain_list(100 * acc) for label, acc in shown.items()},
+          dict.fromkeys(shown, names), dict.fromkeys(shown, names), "Tested on bucket",
+          "Trained up to bucket", "Accuracy, %"))]
+
+
+def _panel(stream: run_streams.Stream, name: str, title: str,
+           columns: Sequence[panel_lib.Column], rows: Sequence[Sequence[object]],
+           plot: panel_lib.Plot, notes: Sequence[str] = ()) -> list[panel_lib.Panel]:
+  """The panel with the same plot in both kinds of figures; [] without rows."""
+  if not rows:
+    return []
+  full = f"{stream.title}: {title}"
+  return [panel_lib.Panel(name, full, columns, rows, [*notes, *stream.notes], chart=plot,
+                          figure=functools.partial(figures.plotted, plot, title=full))]
+
+
+def _series(found: Sequence[BucketCurve]) -> list[panel_lib.Series]:
+  return [panel_lib.Series(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
+                        [_percent(v) for v in curve.mean], (),
+                        [_percent(v) for v in curve.deviation]) for curve in found]
+
+
+def _at_distance(values: np.ndarray, distance: int) -> float | None:
+  """The value at a distance, which may be beyond a shorter series."""
+  place = len(values) // 2 + distance
+  return panel_lib.plain(values[place]) if 0 <= place < len(values) else None
+
+
+def _percent(value: float | None) -> float | None:
+  known = panel_lib.plain(value)
+  return None if known is None else 100 * known
+
+
+class ClassResults(NamedTuple):
+  """The classes of a learner.
+
+  Attributes:
+    learner: whose they are.
+    drift: [C, T], accuracy by distance, see `bucket_views.class_drift`.
+    confusions: [T, C, C], shares of a class's test images of bucket j, by the model trained up to
+      j, or up to j - 1 in the streaming protocol; NaN where nothing was tested.
+    counts: [C, C], of all these buckets and seeds.
+    names: C names or numbers of the classes.
+  """
+
+  learner: run_streams.LearnerRuns
+  drift: np.ndarray
+  confusions: np.ndarray
+  counts: np.ndarray
+  names: list[str]
+
+
+def class_results(stream: run_streams.Stream) -> list[ClassResults]:
+  """Reads the predictions of finished runs; learners without any are left out."""
+  found = []
+  for learner in stream.learners:
+    seeds = [seed for run in learner.finished if (seed := _class_accuracies(run)) is not None]
+    seeds = [seed for seed in seeds if seed[0].shape == seeds[0][0].shape]
+    if seeds:
+      drift = [bucket_views.class_drift(acc) for acc, _ in seeds]
+      counts = np.sum([confused for _, confused in seeds], axis=0)
+      totals = counts.sum(-1, keepdims=True)
+      shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+      found.append(ClassResults(learner, stream_groups.seed_mean(np.stack(drift)), shares,
+                                counts.sum(0), _class_names(learner, len(counts[0]))))
+  return found
+
+
+def _class_names(learner: run_streams.LearnerRuns, num_classes: int) -> list[str]:
+  """The names of the classes, if all finished seeds agree on them, else their numbers."""
+  found = [run.summary.get("class_names") for run in learner.finished]
+  if found and found[0] and len(found[0]) == num_classes and all(one == found[0] for one in found):
+    return [str(name) for name in found[0]]
+  return [str(c) for c in range(num_classes)]
+
+
+def _class_accuracies(run: runs_lib.Run) -> tuple[np.ndarray, np.ndarray] | None:
+  """(accuracy of each class [T, T, C], confusions [T, C, C]); None without all predictions."""
+  tested = [r for r in run.records if r.get("kind") == "predict"]
+  if not tested or any(
+      not r.get("predictions") or not (run.folder / r["predictions"]).is_file() for r in tested):
+    return None
+  size = 1 + max(r["bucket"] for r in tested)
+  num_classes = tested[0]["num_classes"]
+  acc = np.full([size, size, num_classes], np.nan)
+  confused = np.zeros([size, num_classes, num_classes], np.int64)
+  of_bucket = {r["bucket"]: r["trained_bucket"] for r in tested
+               if r["trained_bucket"] <= r["bucket"]}  # The latest model that was there by then.
+  for record in tested:
+    trained, bucket = record["trained_bucket"], record["bucket"]
+    if trained > bucket:
+      continue
+    made = predictions.load(run.folder / record["predictions"])
+    if made.is_multi_label:
+      return None
+    labels = np.asarray(made.label)
+    acc[trained, bucket] = bucket_views.class_accuracy(labels, made.correct, num_classes)
+    if of_bucket[bucket] == trained:
+      confused[bucket] = bucket_views.confusion(labels, made.top1, num_classes)
+  return acc, confused
+
+
+def class_drift(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list[panel_lib.Panel]:
+  """Builds the panel of each class's accuracy by distance in time."""
+  if not found:
+    return []
+  size = max(results.drift.shape[1] for results in found)
+  columns = [panel_lib.Column("learner"), panel_lib.Column("class"),
+             *(panel_lib.Column(f"+{d}" if d else "0", panel_lib.PERCENT) for d in range(size)),
+             panel_lib.Column("change", panel_lib.PERCENT)]
+  rows = [[results.learner.label, results.names[c], *panel_lib.plain_list(curve),
+           *[None] * (size - len(curve)), _class_change(curve)]
+          for results in found for c, curve in enumerate(results.drift)]
+  labels = {results.learner.label: results.drift for results in found}
+  title = f"{stream.title}: accuracy of each class by distance in time"
+  return [panel_lib.Panel(
+      "classes", title, columns, rows,
+      ["Distance 0 is the bucket trained on last, +1 the next one. Change: the last known distance "
+       "minus the first."],
+      figure=functools.partial(_draw_classes, found, title),
+      chart=panel_lib.Matrices(
+          {label: panel_lib.plain_list(100 * d) for label, d in labels.items()},
+          {label: [str(i) for i in range(d.shape[1])] for label, d in labels.items()},
+          {results.learner.label: results.names for results in found},
+          "Buckets from the last trained one to the tested one", "Class", "Accuracy, %"))]
+
+
+def class_confusion(
+  stream: run_streams.Stream, found: Sequence[ClassResults]
+) -> list[panel_lib.Panel]:
+  """Builds the panel of the most frequent confusions by bucket, and of confusion matrices."""
+  if not found:
+    return []
+  size = max(len(results.confusions) for results in found)
+  columns = [panel_lib.Column("learner"), panel_lib.Column("class"),
+             panel_lib.Column("predicted"),
+             *(panel_lib.Column(f"bucket {j + 1}", panel_lib.PERCENT) for j in range(size))]
+  rows: list[list[Any]] = []
+  choices, names = {}, {}
+  for results in found:
+    rows += [[results.learner.label, results.names[c], results.names[d],
+              *panel_lib.plain_list(results.confusions[:, c, d]),
+              *[None] * (size - len(results.confusions))]
+             for c, d in bucket_views.top_confusions(results.counts, MOST_PAIRS)]
+    shown = _most_confused(results.counts)
+    for j in _first_and_last(results.confusions):
+      label = f"{results.learner.label}, bucket {j + 1}"
+      choices[label] = panel_lib.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
+      names[label] = [results.names[c] for c in shown]
+  return [panel_lib.Panel(
+      "confusion", f"{stream.title}: confusions over time", columns, rows,
+      ["Share of the class's test images of a bucket, by the last model that had not been trained "
+       f"beyond it; the {MOST_PAIRS} most frequent pairs of a learner. The figure: the first and "
+       f"the last bucket, at most {MOST_CLASSES} classes."],
+      chart=panel_lib.Matrices(choices, names, names, "Predicted class", "Class",
+                            "Share of the class, %"))]
+
+
+def _class_change(curve: np.ndarray) -> float | None:
+  """The last known value minus the first one; None if one or none is known."""
+  known = curve[~np.isnan(curve)]
+  return float(known[-1] - known[0]) if len(known) > 1 else None
+
+
+def _most_confused(counts: np.ndarray) -> list[int]:
+  """The classes of the figure, in order: all, or those with most errors."""
+  errors = counts.sum(1) + counts.sum(0) - 2 * np.diagonal(counts)
+  return sorted(np.argsort(-errors, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _first_and_last(confusions: np.ndarray) -> list[int]:
+  tested = [j for j, shares in enumerate(confusions) if not np.isnan(shares).all()]
+  return sorted({tested[0], tested[-1]}) if tested else []
+
+
+def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
+  """Draws the curves of each learner's classes, a pair of axes a learner."""
+  plots = [panel_lib.Plot("Distance, buckets", "Accuracy", [
+      panel_lib.Series(name if name != str(c) else f"class {name}", list(range(len(curve))),
+                    [None if v is None else 100 * v for v in panel_lib.plain_list(curve)])
+      for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
+           for results in found]
+  return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)
+
+
+def accuracy_matrices(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel of the finished runs that have a matrix; [] if none has."""
+  matrices = {learner.label: mean for learner in stream.learners
+              if (mean := _mean_matrix(learner)) is not None}
+  if not matrices:
+    return []
+  num = max(len(matrix[0]) for matrix in matrices.values())
+  columns = [panel_lib.Column("learner"), panel_lib.Column("trained up to", panel_lib.COUNT),
+             *(panel_lib.Column(f"bucket {j + 1}", panel_lib.PERCENT) for j in range(num))]
+  rows = [[label, i + 1, *panel_lib.plain_list(values), *[None] * (num - len(values))]
+          for label, matrix in matrices.items() for i, values in enumerate(matrix)]
+  sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in matrices.items()}
+  return [panel_lib.Panel(
+      "matrix", f"{stream.title}: accuracy by bucket", columns, rows,
+      [f"{learner.label}: no matrix before the run is finished."
+       for learner in stream.learners if not learner.finished],
+      chart=panel_lib.Matrices(
+          {label: panel_lib.plain_list(100 * matrix) for label, matrix in matrices.items()}, sizes,
+          {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in matrices.items()},
+          "Tested on bucket", "Trained up to bucket", "Accuracy, %"))]
+
+
+def _mean_matrix(learner: run_streams.LearnerRuns) -> np.ndarray | None:
+  """[T, T]; None if no finished seed has a matrix. Seeds of another shape are left out."""
+  found = matrices(learner)
+  return stream_groups.seed_mean(np.stack(found)) if found else None

@@ -1,5 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""All panels of a report, a section for each whole table and each stream."""
+"""All panels of a report, a section for each whole table and each stream.
+
+This module has the panels that every stream has: its runs, the differences between configurations,
+and the compute by phase (FLOPs and wall-clock time, means over seeds).
+"""
 
 from __future__ import annotations
 
@@ -13,34 +17,29 @@ from suite.reporting import panel as panel_lib
 from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
+from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
-from suite.reporting.nevis_panels import task_facts
-from suite.reporting.run_panels import accuracy_matrices
 from suite.reporting.run_panels import bucket_panels
-from suite.reporting.run_panels import compute_phases
-from suite.reporting.run_panels import config_differences
-from suite.reporting.run_panels import detection_scores
-from suite.reporting.run_panels import run_list
 from suite.reporting.run_panels import scores
-from suite.reporting.run_panels import stream_curves
-from suite.reporting.run_panels import summary_panels
 
 ALL = "all"
 # Name to ask for: what it shows; with those of `panel_list.NAMES`.
 NAMES = {
     "scores": "headline scores and costs of each learner", "pareto": "score against FLOPs",
     "curves": "the stream event by event",
-    detection_scores.NAME: "every novelty score beside the clock", "matrix": "accuracy by bucket",
+    scores.DETECTION: "every novelty score beside the clock", "matrix": "accuracy by bucket",
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
     "summary": "every value of the summaries", "runs": "each run with its records",
     "table": "tables of a paper, and leaderboards",
     **bucket_panels.NAMES,
 }
+FILES = ("operative_config.gin", "config.gin")
+_BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
 
 def load(dirs: Iterable[str | os.PathLike],
-         facts: Mapping[str, task_facts.TaskFacts] | None = None) -> list[panel_lib.Section]:
+         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Section]:
   """Builds the sections of directories, at any depth; whole tables come first.
 
   Args:
@@ -88,15 +87,124 @@ def _of_table(directory: os.PathLike) -> panel_lib.Section:
   table = table_dir.read(directory)
   if table.scores:
     return panel_lib.Section(table.title, leaderboard.build(table))
-  return panel_lib.Section(table.title, summary_panels.of_table(directory))
+  return panel_lib.Section(table.title, tables.panels_of_table(directory))
 
 
-def _of_stream(stream: run_streams.Stream, facts: Mapping[str, task_facts.TaskFacts] | None
+def _of_stream(stream: run_streams.Stream, facts: Mapping[str, stream_results.TaskFacts] | None
                ) -> panel_lib.Section:
   own = panel_list.of_streams(  # [] but for NEVIS'22.
       stream_results.build(stream.runs), facts=facts)
   return panel_lib.Section(stream.title, [
-      *scores.build(stream), *own, *stream_curves.build(stream), *accuracy_matrices.build(stream),
-      *bucket_panels.build(stream), *detection_scores.build(stream),
-      *compute_phases.build(stream), *config_differences.build(stream),
-      summary_panels.of_stream(stream), *run_list.build(stream)])
+      *scores.build(stream), *own, *scores.curves(stream), *bucket_panels.accuracy_matrices(stream),
+      *bucket_panels.build(stream), *scores.detection(stream),
+      *_compute_by_phase(stream), *_config_differences(stream),
+      tables.summary_of_stream(stream), *_run_list(stream)])
+
+
+def _run_list(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel, with a row for each run."""
+  rows = []
+  for learner in stream.learners:
+    for run in learner.runs:
+      about = run.environment
+      rows.append(
+        [
+          learner.label,
+          _known_text(about.get("seed")),
+          "finished" if run.is_finished else "partial",
+          len(run.records),
+          run.last("flops"),
+          run.records[-1].get("seconds") if run.records else None,
+          _known_text(about.get("device")),
+          _known_text(about.get("git_revision")),
+          _known_text(about.get("command")),
+          str(run.folder / runs_lib.RECORDS),
+        ]
+      )
+  return [panel_lib.Panel(
+      "runs", f"{stream.title}: runs",
+      [panel_lib.Column("learner"), panel_lib.Column("seed"), panel_lib.Column("state"),
+       panel_lib.Column("events", panel_lib.COUNT), panel_lib.Column("FLOPs", panel_lib.FLOPS),
+       panel_lib.Column("time", panel_lib.SECONDS), panel_lib.Column("device"),
+       panel_lib.Column("revision"), panel_lib.Column("command"),
+       panel_lib.Column("records", panel_lib.LINK)], rows)]
+
+
+def _known_text(value: object) -> str:
+  return "unknown" if value in (None, "") else str(value)
+
+
+def bindings(text: str) -> dict[str, str]:
+  """The bindings of a configuration as gin writes it, a value in one line each."""
+  found: dict[str, str] = {}
+  name = ""
+  for line in text.splitlines():
+    match = _BINDING.match(line)
+    if match:
+      name, found[match[1]] = match[1], match[2].rstrip("\\").strip()
+    elif name and line.startswith(" "):
+      found[name] = f"{found[name]} {line.strip().rstrip(chr(92)).strip()}".strip()
+    elif line.strip():
+      name = ""
+  return found
+
+
+def _config_differences(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel: a row for each binding of which two work directories have other values.
+
+  Returns [] if all configurations are the same or there are none.
+  """
+  folders = list(dict.fromkeys(run.folder.parent for run in stream.runs))
+  file = next((name for name in FILES if all((f / name).is_file() for f in folders)), None)
+  if file is None or len(folders) < 2:
+    return []
+  configs = [bindings((folder / file).read_text(encoding="utf-8")) for folder in folders]
+  names = sorted({name for config in configs for name in config})
+  rows = [[name, *(config.get(name, "not set") for config in configs)] for name in names
+          if len({config.get(name) for config in configs}) > 1]
+  if not rows:
+    return []
+  return [panel_lib.Panel(
+      "configuration", f"{stream.title}: differences between configurations",
+      [panel_lib.Column("binding"),
+       *(panel_lib.Column(label) for label in runs_lib.labels(folders))],
+      rows, [f"Read from {file} of each work directory; bindings with one value are left out."])]
+
+
+def _compute_by_phase(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if no run has charged anything."""
+  flops, seconds = (_phases(stream, cost) for cost in ("flops", "seconds"))
+  if not flops and not seconds:
+    return []
+  columns = [panel_lib.Column("learner"), panel_lib.Column("state"),
+             panel_lib.Column("FLOPs", panel_lib.FLOPS),
+             *(panel_lib.Column(f"FLOPs, {phase}", panel_lib.FLOPS) for phase in flops),
+             *(panel_lib.Column(f"time, {phase}", panel_lib.SECONDS) for phase in seconds)]
+  rows = [[learner.label, learner.state, learner.total("flops"),
+           *(_total(learner, "flops", phase) for phase in flops),
+           *(_total(learner, "seconds", phase) for phase in seconds)]
+          for learner in stream.learners]
+  chart = panel_lib.Bars(
+      [learner.shown_label for learner in stream.learners],
+      {phase: [_total(learner, "flops", phase) for learner in stream.learners]
+       for phase in flops}, "FLOPs by phase", "FLOP")
+  return [panel_lib.Panel(
+      "compute", f"{stream.title}: compute by phase", columns, rows,
+      ["Of partial runs: what was spent so far.", *stream.notes] if stream.notes else [],
+      chart=chart if flops else None)]
+
+
+def _phases(stream: run_streams.Stream, cost: str) -> list[str]:
+  prefix = f"{cost}_"
+  names = dict.fromkeys(
+      name for run in stream.runs for name in (run.records[-1] if run.records else run.summary)
+      if name.startswith(prefix) and name != "seconds_event")
+  return [name[len(prefix):] for name in names]
+
+
+def _total(learner: run_streams.LearnerRuns, cost: str, phase: str) -> float | None:
+  """The mean of one phase; 0 for a phase that a learner does not have."""
+  runs = learner.finished or learner.runs
+  name = f"{cost}_{phase}"
+  values = [(run.records[-1] if run.records else run.totals).get(name, 0) for run in runs]
+  return None if None in values else sum(values) / len(values)

@@ -1,5 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The figures that runs and tables have: costs, error against FLOPs, accuracy matrices."""
+"""Figures of runs and tables as matplotlib objects, for files, results pages and TensorBoard.
+
+Costs by length of a task, error against FLOPs, accuracy matrices, and a leaderboard's scores
+against FLOPs with one pair of axes for each protocol.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,15 @@ import numpy as np
 from suite.contracts import descriptions
 from suite.reporting import figures
 from suite.reporting import leaderboard
+from suite.reporting import panel as panel_lib
 from suite.reporting import paper_table
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
-from suite.reporting import validation_curves
-from suite.reporting.nevis_panels import pareto
+from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import stream_results
-from suite.reporting.run_panels import leaderboard_figure
+
+_ACROSS = 2
+_FRONT = "Pareto front"
 
 
 def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
@@ -39,9 +45,9 @@ def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (),
     drawn[stem if not drawn else f"{stem}_{len(drawn) + 1}"] = figure
 
   for results in stream_results.build(runs):
-    points = pareto.points(results)
+    points = error_panels.learner_points(results)
     if points:
-      add(pareto.draw(points, results.title))
+      add(error_panels.draw_against_flops(points, results.title))
   for directory in tables:
     for figure in _of_table(directory):
       add(figure)
@@ -61,11 +67,11 @@ def _of_table(directory: str | os.PathLike) -> Iterator[Any]:
   table = table_dir.read(directory)
   name = table.title
   if table.scores:
-    yield leaderboard_figure.draw(leaderboard.load(table), table.rows, title=name)
+    yield draw_leaderboard(leaderboard.load(table), table.rows, title=name)
     return
   if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
     yield figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
-  if curves := validation_curves.plots(table):
+  if curves := paper_table.validation_plots(table):
     yield figures.plotted_grid(list(curves.values()), list(curves), columns=min(4, len(curves)),
                                title=f"Validation accuracy along meta-training, {name}")
   if swept := [figures.RateLine(*line) for line in paper_table.rates(directory)]:
@@ -76,3 +82,49 @@ def _of_table(directory: str | os.PathLike) -> Iterator[Any]:
   if spent := [figures.UpdateCosts(*point) for point in paper_table.updates(directory)]:
     yield figures.accuracy_against_updates(
         spent, title=f"Accuracy by update strategy, {name}")
+
+
+def draw_leaderboard(
+  columns: Sequence[leaderboard.Ranked], rows: Sequence[str], *, title: str = ""
+) -> Any:
+  """Draws the points of each column; a method has one color and marker everywhere.
+
+  Methods whose FLOPs are unknown or 0 are left out. Bars are deviations over seeds.
+  """
+  down = -(-len(columns) // _ACROSS)
+  with figures.style():
+    figure, first = figures.new_axes("", width=10.0, height=3.4 * down)
+    grid = figure.add_gridspec(down, _ACROSS)
+    first.set_subplotspec(grid[0])
+    for i, column in enumerate(columns):
+      _draw_axes(first if not i else figure.add_subplot(grid[i]), column, rows)
+    shown: dict[str, Any] = {}
+    for axes in figure.axes:
+      shown.update({label: handle for handle, label in zip(*axes.get_legend_handles_labels())})
+    if shown:
+      labels = [label for label in (*rows, _FRONT) if label in shown]
+      figure.legend([shown[label] for label in labels], labels, loc="outside right center",
+                    frameon=False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
+
+
+def _draw_axes(axes: Any, column: leaderboard.Ranked, rows: Sequence[str]) -> None:
+  best = leaderboard.front(column)
+  if best:
+    axes.step([p.cost for p in best], [100 * p.score for p in best], where="post", color="black",
+              linewidth=1.2, zorder=1, label=_FRONT)
+  for point in column.points():
+    if point.cost:
+      deviation = panel_lib.plain(column.spread(point.name).deviation)
+      look = figures.look(list(rows).index(point.name))
+      axes.errorbar([point.cost], [100 * point.score], linestyle="none", markersize=6,
+                    yerr=None if deviation is None else [100 * deviation], color=look["color"],
+                    marker=look["marker"], markeredgecolor="white", label=point.name, zorder=3)
+  axes.set_title(column.name, loc="left")
+  if best:
+    axes.set_xscale("log")
+    figures.flops_ticks(axes)
+  axes.set_xlabel("FLOPs of the run, answers included")
+  axes.set_ylabel(f"{column.measure_text.capitalize()}, %")
+  axes.grid(True, which="major")

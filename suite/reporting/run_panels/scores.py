@@ -1,20 +1,41 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Headline scores of each learner: mean and deviation over seeds, beside what they cost."""
+"""Scores of a stream's learners: headlines beside costs, the curve along the run, detection.
+
+Headlines are means and deviations over seeds. Curves of unfinished runs are marked.
+
+The panel of detection shows which novelty score detects new classes in a sequence, computed from
+the records of the steps. The clock scores a step by its number alone. Half of the new classes come
+so early that the clock beats most scores (`suite/metrics/novelty_detection.py`): a score is worth
+what it has more than the clock.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suite.contracts import descriptions
+from suite.metrics import sequence_log
+from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import charts
 from suite.reporting import panel as panel_lib
 from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
+_MOST_POINTS = 300
+DETECTION = "detection"
+_CLOCK = "clock"
+_NOVELTY_SCORES = {
+    "max_softmax": "max softmax", "max_logit": "max logit (distance, MDT)", "energy": "energy",
+    "margin": "margin", "distance_ratio": "distance ratio",
+    "class_wise": "max logit, class-wise", "nearest": "k-nearest sample",
+    "answer": "answer \"new\""}
+_AUROC, _MATCHED, _F1 = "new_class_auroc", "new_class_auroc_time_matched", "new_class_f1"
+_DETECTION_MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC", True),
+             ("new_class_aupr", "AUPR", False), ("new_class_fpr95", "FPR95", False),
+             (_F1, "best F1", True))
 
 
 def measures(stream: run_streams.Stream) -> list[descriptions.Measure]:
@@ -103,12 +124,126 @@ def _front(stream: run_streams.Stream, shown: Sequence[descriptions.Measure]
 
 
 def plot(points: Sequence[tuple[str, float | None, float, float | None]], front: Sequence[int],
-         heading: str) -> charts.Plot:
+         heading: str) -> panel_lib.Plot:
   """A score against FLOPs: (learner, FLOPs, share, deviation) of each, and those on the front."""
-  series = [charts.Series(name, [flops], [100 * share], (),
-                          [None if deviation is None else 100 * deviation], charts.POINTS)
+  series = [panel_lib.Series(name, [flops], [100 * share], (),
+                          [None if deviation is None else 100 * deviation], panel_lib.POINTS)
             for name, flops, share, deviation in points if flops]
-  line = charts.Series("Pareto front", [points[i][1] for i in front],
-                       [100 * points[i][2] for i in front], shape=charts.STEP, is_front=True)
-  return charts.Plot("Cumulative FLOPs", heading.capitalize(), [line, *series], log_x=True,
+  line = panel_lib.Series("Pareto front", [points[i][1] for i in front],
+                       [100 * points[i][2] for i in front], shape=panel_lib.STEP, is_front=True)
+  return panel_lib.Plot("Cumulative FLOPs", heading.capitalize(), [line, *series], log_x=True,
                      y_unit="%")
+
+
+def curves(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if no run has two points."""
+  curve = stream.description.curve
+  if curve is None:
+    return []
+  drawn = [line for learner in stream.learners for line in _lines(learner, curve)]
+  if all(len(line.x) < 2 for line in drawn):
+    return []
+  rows = [[line.name, len(line.x), str(line.x[-1]), line.y[0], line.y[-1]] for line in drawn]
+  name = curve.y_text.lower()
+  columns = [panel_lib.Column("learner"), panel_lib.Column("points", panel_lib.COUNT),
+             panel_lib.Column(f"last {curve.x_text.lower()}"),
+             panel_lib.Column(f"first {name}", panel_lib.PERCENT),
+             panel_lib.Column(f"last {name}", panel_lib.PERCENT)]
+  shown = [_series_in_percent(line) for line in drawn]
+  return [panel_lib.Panel(
+      "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
+      chart=panel_lib.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
+
+
+def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
+           ) -> list[panel_lib.Series]:
+  """The mean of seeds that were measured at the same places, else a line a seed."""
+  points = [(run, curve.points(run.records)) for run in learner.runs]
+  points = [(run, found) for run, found in points if found]
+  places = {tuple(x for x, _ in found) for _, found in points}
+  if len(places) == 1 and len(points) > 1:
+    spreads = [stream_groups.spread([found[i][1] for _, found in points])
+               for i in range(len(points[0][1]))]
+    return [
+      panel_lib.Series(
+        learner.shown_label,
+        list(next(iter(places))),
+        [s.mean for s in spreads],
+        [f"{s.num} seeds" for s in spreads],
+        [s.deviation for s in spreads],
+      )
+    ]
+  lines = []
+  for i, (run, found) in enumerate(points):
+    thin = _thin(found)
+    name = learner.label if len(points) == 1 else f"{learner.label}, seed {i + 1}"
+    lines.append(panel_lib.Series(name if run.is_finished else f"{name} (partial)",
+                               [x for x, _ in thin], [y for _, y in thin]))
+  return lines
+
+
+def _thin(found: Sequence[tuple[Any, float]]) -> list[tuple[Any, float]]:
+  """At most about 300 of the points, with the last."""
+  step = max(1, len(found) // _MOST_POINTS)
+  return [point for i, point in enumerate(found) if i % step == 0 or i == len(found) - 1]
+
+
+def _series_in_percent(line: panel_lib.Series) -> panel_lib.Series:
+  return line._replace(y=[None if y is None else 100 * y for y in line.y],
+                       deviation=[None if d is None or d != d else 100 * d
+                                  for d in line.deviation])
+
+
+def detection(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+  """Builds the panel; [] unless finished runs of FLUID have new classes."""
+  if descriptions.STEPS not in stream.description.panels:
+    return []
+  columns = [panel_lib.Column("learner"), panel_lib.Column("score"),
+             panel_lib.Column("seeds", panel_lib.COUNT)]
+  for _, heading, beside_clock in _DETECTION_MEASURES:
+    columns.append(panel_lib.Column(heading, panel_lib.PERCENT))
+    if beside_clock:
+      columns.append(panel_lib.Column(f"clock's {heading}", panel_lib.PERCENT))
+  rows = [row for learner in stream.learners for row in _detection_rows(learner)]
+  if not rows:
+    return []
+  notes = [
+      "Positives are the first sights of classes; a mean over finished seeds. The clock scores a "
+      "step by its number alone.",
+      "Max logit: minus the squared distance to the nearest class where logits are distances, "
+      "which minimum distance thresholding (MDT) compares with a threshold. Answer \"new\": the "
+      "answers that a threshold gave; best F1 is theirs.",
+      "Left out: scores that records do not have; a distance ratio where logits are no distances."]
+  return [panel_lib.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
+                          [*notes, *stream.notes])]
+
+
+def _detection_rows(learner: run_streams.LearnerRuns) -> list[list[Any]]:
+  found = [scores for scores in map(_detection_of, learner.finished) if scores]
+  rows = []
+  for name, shown in _NOVELTY_SCORES.items():
+    having = [scores for scores in found if name in scores]
+    if not having:
+      continue
+    row: list[Any] = [learner.label, shown, len(having)]
+    for measure, _, beside_clock in _DETECTION_MEASURES:
+      row.append(_mean_detection(having, name, measure))
+      if beside_clock:
+        row.append(_mean_detection(having, _CLOCK, measure))
+    rows.append(row)
+  return rows
+
+
+def _detection_of(run: runs_lib.Run) -> Mapping[str, Mapping[str, float]]:
+  """Measures by score, the clock's among them; {} of a run without a new class."""
+  steps = [record for record in run.records if "first_step" in record]
+  log = sequence_log.from_records(steps)
+  if not log.unknown.any():
+    return {}
+  return sequence_log.detection(log, sequence_log.MAX_LOGIT, run.summary.get("matched_window"),
+                                steps[0]["num_classes"])["detection"]
+
+
+def _mean_detection(found: Sequence[Mapping[str, Mapping[str, float]]], name: str, measure: str
+          ) -> float | None:
+  return panel_lib.plain(stream_groups.spread([scores[name][measure] for scores in found]).mean)

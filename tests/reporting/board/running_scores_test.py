@@ -10,12 +10,12 @@ import pytest
 from suite.metrics import matrix
 from suite.metrics import task_stream
 from suite.reporting import records as records_lib
-from suite.reporting.board import running_scores
+from suite.reporting.board import tensorboard
 
 
 def _folded(records, **kwargs):
   """({tag: values in order}, the scores)."""
-  scores, found = running_scores.RunningScores(**kwargs), {}
+  scores, found = tensorboard.RunningScores(**kwargs), {}
   for record in records:
     for tag, value in scores.update(record).items():
       found.setdefault(tag, []).append(value)

@@ -4,7 +4,6 @@
 import browsers
 import pytest
 
-from suite.reporting import charts
 from suite.reporting import panel as panel_lib
 from suite.reporting.formats import renderers
 
@@ -20,23 +19,68 @@ def _section():
   names = [f"learner_{i}" for i in range(12)]
   rows = [[name, 0.1 * ((7 * i) % 12), None if i == 3 else 10**9 * 2**i, "partial" if i else "done"]
           for i, name in enumerate(names)]
-  series = [charts.Series(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)]
-  front = charts.Series("Pareto front", [1e9, 1e11], [1.0, 2.0], shape=charts.STEP, is_front=True)
+  series = [panel_lib.Series(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)]
+  front = panel_lib.Series(
+    "Pareto front", [1e9, 1e11], [1.0, 2.0], shape=panel_lib.STEP, is_front=True
+  )
   panels = [
-      panel_lib.Panel("scores", "toy: scores", [
-          panel_lib.Column("learner"), panel_lib.Column("error", panel_lib.PERCENT),
-          panel_lib.Column("FLOPs", panel_lib.FLOPS), panel_lib.Column("state")], rows,
-          chart=charts.Plot("Task", "Error", series, y_unit="%")),
-      panel_lib.Panel("front", "toy: front", [panel_lib.Column("learner")], [["a"]], chart=(
-          charts.Plot("FLOPs", "Error", [front, charts.Series(
-              "a", [1e10], [5.0], shape=charts.POINTS)], log_x=True))),
-      panel_lib.Panel("m", "toy: matrix", [panel_lib.Column("learner")], [["a"]], chart=(
-          charts.Matrices({"a": [[1.0, None]], "b": [[2.0, 3.0]]}, {"a": "12", "b": "12"},
-                          {"a": "1", "b": "1"}, "x", "y", "Accuracy, %"))),
-      panel_lib.Panel("b", "toy: bars", [panel_lib.Column("learner")], [["a"]], chart=charts.Bars(
-          ["a"], {"train": [2e9], "predict": [1e9]}, "FLOPs", "FLOP")),
-      panel_lib.Panel("g", "toy: graph", [panel_lib.Column("learner")], [["a"]], chart=(
-          charts.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"}, [("a", "b")])))]
+    panel_lib.Panel(
+      "scores",
+      "toy: scores",
+      [
+        panel_lib.Column("learner"),
+        panel_lib.Column("error", panel_lib.PERCENT),
+        panel_lib.Column("FLOPs", panel_lib.FLOPS),
+        panel_lib.Column("state"),
+      ],
+      rows,
+      chart=panel_lib.Plot("Task", "Error", series, y_unit="%"),
+    ),
+    panel_lib.Panel(
+      "front",
+      "toy: front",
+      [panel_lib.Column("learner")],
+      [["a"]],
+      chart=(
+        panel_lib.Plot(
+          "FLOPs",
+          "Error",
+          [front, panel_lib.Series("a", [1e10], [5.0], shape=panel_lib.POINTS)],
+          log_x=True,
+        )
+      ),
+    ),
+    panel_lib.Panel(
+      "m",
+      "toy: matrix",
+      [panel_lib.Column("learner")],
+      [["a"]],
+      chart=(
+        panel_lib.Matrices(
+          {"a": [[1.0, None]], "b": [[2.0, 3.0]]},
+          {"a": "12", "b": "12"},
+          {"a": "1", "b": "1"},
+          "x",
+          "y",
+          "Accuracy, %",
+        )
+      ),
+    ),
+    panel_lib.Panel(
+      "b",
+      "toy: bars",
+      [panel_lib.Column("learner")],
+      [["a"]],
+      chart=panel_lib.Bars(["a"], {"train": [2e9], "predict": [1e9]}, "FLOPs", "FLOP"),
+    ),
+    panel_lib.Panel(
+      "g",
+      "toy: graph",
+      [panel_lib.Column("learner")],
+      [["a"]],
+      chart=(panel_lib.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"}, [("a", "b")])),
+    ),
+  ]
   return panel_lib.Section("toy", panels)
 
 

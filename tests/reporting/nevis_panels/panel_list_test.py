@@ -9,12 +9,14 @@ import pytest
 from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
-from suite.reporting.nevis_panels import start_graph
 from suite.reporting.nevis_panels import stream_results
-from suite.reporting.nevis_panels import task_facts
+from suite.reporting.nevis_panels import transfer_panels
 
-FACTS = {"a": task_facts.TaskFacts("ocr", 400, 28.0), "b": task_facts.TaskFacts("object", 2_000),
-         "c": task_facts.TaskFacts("ocr", None, 200.0)}
+FACTS = {
+  "a": stream_results.TaskFacts("ocr", 400, 28.0),
+  "b": stream_results.TaskFacts("object", 2_000),
+  "c": stream_results.TaskFacts("ocr", None, 200.0),
+}
 KNN = {"b": {"a": 0.5}, "a@2": {"a": 0.1, "b": 0.3}, "c": {"a": 0.2, "b": 0.6, "a@2": 0.4}}
 
 
@@ -124,13 +126,13 @@ def test_the_drawing_has_a_row_for_each_leaf():
   edges = [task_transfer.Edge(None, "a"), task_transfer.Edge("a", "b"),
            task_transfer.Edge("a", "c"), task_transfer.Edge("b", "d"),
            task_transfer.Edge("net", "e")]
-  assert start_graph.layout(edges) == {
+  assert transfer_panels.layout(edges) == {
       "d": (2, 0), "b": (1, 0), "c": (1, 1), "a": (0, 0.5), "e": (1, 2), "net": (0, 2)}
 
 
 def test_a_chain_as_long_as_a_stream_can_be_laid_out():
   edges = [task_transfer.Edge(str(i - 1) if i else None, str(i)) for i in range(2_000)]
-  assert start_graph.layout(edges)["1999"] == (1999, 0)
+  assert transfer_panels.layout(edges)["1999"] == (1999, 0)
 
 
 def test_transfer_by_knn_and_by_training(panels):
@@ -167,18 +169,20 @@ def test_unknown_names_are_refused():
 def test_facts_are_read_from_a_file(tmp_path):
   path = tmp_path / "facts.csv"
   path.write_text("task,domain,size,height,width\na,ocr,400,14,56\nb,,,,\n")
-  assert task_facts.read(path) == {"a": ("ocr", 400, 28.0), "b": ("unknown", None, None)}
+  assert stream_results.read_facts(path) == {"a": ("ocr", 400, 28.0), "b": ("unknown", None, None)}
   path.write_text("task,domain,size,height,width\na,ocr,many,28,28\n")
   with pytest.raises(ValueError, match="task 'a': size is 'many'; give a whole number, or nothing"):
-    task_facts.read(path)
+    stream_results.read_facts(path)
   path.write_text("task,domain,size\na,ocr,400\n")
   with pytest.raises(ValueError, match="has no column height, width; a file of facts has"):
-    task_facts.read(path)
+    stream_results.read_facts(path)
 
 
 def test_facts_are_those_given_then_those_of_the_records_then_the_tables():
   tasks = [stream_results.TaskRow(key, key.partition("@")[0], 2000, "meta_train", "error", images)
            for key, images in (("mnist", None), ("mnist@2", 60_000), ("mine", 10), ("b", None))]
-  mnist, again, mine, unknown = task_facts.of(tasks, {"mine": task_facts.TaskFacts("ocr")})
+  mnist, again, mine, unknown = stream_results.facts_of(
+    tasks, {"mine": stream_results.TaskFacts("ocr")}
+  )
   assert mnist == ("ocr", 51_000, 28.0) and again == ("ocr", 60_000, 28.0)
   assert mine == ("ocr", 10, None) and unknown == ("unknown", None, None)

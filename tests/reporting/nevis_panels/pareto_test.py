@@ -8,11 +8,11 @@ import pytest
 
 from suite.metrics import stream_groups
 from suite.reporting import figures
-from suite.reporting.nevis_panels import pareto
+from suite.reporting.nevis_panels import error_panels
 
 
 def _point(label, flops, error, pretraining=0.0):
-  return pareto.LearnerPoint(
+  return error_panels.LearnerPoint(
       label, label.rpartition("/")[2], stream_groups.Spread(error, math.nan, 1), flops,
       None if flops is None else flops - pretraining)
 
@@ -26,7 +26,7 @@ def _texts(figure):
 
 
 def test_the_front_joins_the_runs_that_none_beats():
-  axes = pareto.draw(POINTS, "NEVIS'22").axes[0]
+  axes = error_panels.draw_against_flops(POINTS, "NEVIS'22").axes[0]
   front, *markers = axes.get_lines()
   assert front.get_label() == "Pareto front"
   assert list(front.get_xdata()) == [1e10, 2e10] and list(front.get_ydata()) == [50, 25]
@@ -35,7 +35,7 @@ def test_the_front_joins_the_runs_that_none_beats():
 
 
 def test_axes_have_names_and_runs_a_legend():
-  figure = pareto.draw(POINTS, "NEVIS'22")
+  figure = error_panels.draw_against_flops(POINTS, "NEVIS'22")
   assert {"NEVIS'22", "Cumulative FLOPs", "Mean error, meta-test tasks, %", "indep", "ft", "slow",
           "Pareto front", "FLOPs unknown: odd"} <= _texts(figure)
   assert "odd" not in _texts(figure)
@@ -43,18 +43,22 @@ def test_axes_have_names_and_runs_a_legend():
 
 
 def test_pretraining_has_axes_of_its_own():
-  figure = pareto.draw([*POINTS[:2], _point("pt", 9e10, 0.1, pretraining=8.5e10)], "NEVIS'22")
+  figure = error_panels.draw_against_flops(
+    [*POINTS[:2], _point("pt", 9e10, 0.1, pretraining=8.5e10)], "NEVIS'22"
+  )
   without, whole = ([list(axes.get_lines()[0].get_xdata())] for axes in figure.axes)
   assert without == [[5e9]] and whole == [[1e10, 2e10, 9e10]]
 
 
 def test_budgets_of_one_method_are_joined_and_named():
-  figure = pareto.draw([_point("cheap/ft", 1e9, 0.5), _point("paper/ft", 1e11, 0.25)], "NEVIS'22")
+  figure = error_panels.draw_against_flops(
+    [_point("cheap/ft", 1e9, 0.5), _point("paper/ft", 1e11, 0.25)], "NEVIS'22"
+  )
   assert {"cheap", "paper", "ft"} <= _texts(figure)
   assert [1e9, 1e11] in [list(line.get_xdata()) for line in figure.axes[0].get_lines()[1:]]
 
 
 @pytest.mark.parametrize("points", [POINTS[3:], POINTS[:1], [_point("free", 0.0, 0.5)]])
 def test_few_points_draw_too(points, tmp_path):
-  figures.save(pareto.draw(points, ""), tmp_path / "a.png")
+  figures.save(error_panels.draw_against_flops(points, ""), tmp_path / "a.png")
   assert (tmp_path / "a.png").stat().st_size > 0

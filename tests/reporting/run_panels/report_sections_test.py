@@ -8,10 +8,9 @@ import json
 import nevis_runs
 import pytest
 
+from suite.reporting import tables
 from suite.reporting import text_table
-from suite.reporting.run_panels import config_differences
 from suite.reporting.run_panels import report_sections
-from suite.reporting.run_panels import summary_panels
 
 
 def clear_run(folder, accuracy, *, seed=0, mode="iid", buckets=2, is_finished=True, flops=100):
@@ -107,7 +106,7 @@ def test_nevis_has_its_analyses_in_the_report(tmp_path):
 
 
 def test_a_paper_s_line_names_its_learner():
-  panel = summary_panels.of_text("t", text_table.TextTable(
+  panel = tables.as_panel("t", text_table.TextTable(
       "title", ["", "FSL"], [["maml", "86.12 ±0.31"], ["  paper", "85.00"], ["sca", "-"]]))
   assert [row[0] for row in panel.rows] == ["maml", "maml, paper", "sca"]
 
@@ -121,7 +120,7 @@ def test_configurations_differ_in_what_is_listed(tmp_path):
   panel = _panel(section, "configuration")
   assert [c.name for c in panel.columns] == ["binding", "a", "b"]
   assert panel.rows == [["RATE", "0.1", "0.2"]]
-  assert config_differences.bindings("A = \\\n    ['a',\n     'b']\nB = 2\n") == {
+  assert report_sections.bindings("A = \\\n    ['a',\n     'b']\nB = 2\n") == {
       "A": "['a', 'b']", "B": "2"}
 
 

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from suite.metrics import task_stream
-from suite.reporting.nevis_panels import paper_results
-from suite.reporting.nevis_panels import regret
+from suite.reporting.nevis_panels import reference_panels
 from suite.reporting.nevis_panels import stream_results
 
 
 @pytest.fixture(scope="module", name="paper")
 def _paper():
-  return paper_results.printed()
+  return reference_panels.printed()
 
 
 def test_mean_errors_of_the_meta_test_tasks(paper):
@@ -37,7 +36,7 @@ def test_tasks_without_printed_errors_are_left_out(paper):
 
 
 def test_regret_curves_are_those_of_figures_5_and_17(paper):
-  curves = {curve.label: curve for curve in regret.curves(paper)}
+  curves = {curve.label: curve for curve in reference_panels.curves(paper)}
   ends = {label: (curve.meta_test[0, -1], curve.every[0, -1]) for label, curve in curves.items()}
   # 27 and 104 times the difference of the mean errors.
   assert ends["Indep (paper)"] == (0, 0)
@@ -54,18 +53,18 @@ def test_ours_stand_beside_the_printed_ones_by_task(tmp_path):
   tasks = (("mnist", 1, 2004), ("mine", 1, 2005), ("mnist", 2, 2014), ("tiny_imagenet", 1, 2019))
   nevis_runs.write(tmp_path / "ft_d", (0.02, 0.3, 0.01, 0.7), tasks=tasks)
   [results] = stream_results.load([tmp_path])
-  [panel] = paper_results.build(results)
+  [panel] = reference_panels.beside_paper(results)
   rows = {row[0]: row[3:] for row in panel.rows}
   assert list(rows) == ["mnist", "mine", "mnist@2", "tiny_imagenet", "mean of 1 tasks, meta-test",
                         "mean of 3 tasks, all"]
   assert rows["mine"] == [0.3, None, None, None, None]
   assert rows["tiny_imagenet"] == pytest.approx([0.7, 0.4824, 0.5110, 0.3112, 0.3329])
   assert rows["mean of 3 tasks, all"][0] == pytest.approx((0.02 + 0.01 + 0.7) / 3)
-  [(label, ours, theirs)] = paper_results.pairs(results, paper_results.shared(results))
+  [(label, ours, theirs)] = reference_panels.pairs(results, reference_panels.shared(results))
   assert label == "ft_d" and theirs[0] == pytest.approx(0.0070) and np.isnan(theirs[1])
   np.testing.assert_array_equal(ours, [0.02, 0.3, 0.01, 0.7])
 
 
 def test_streams_that_share_no_task_have_no_such_panel(tmp_path):
   nevis_runs.write(tmp_path / "indep", (0.1, 0.2, 0.3, 0.4))
-  assert not paper_results.build(stream_results.load([tmp_path])[0])
+  assert not reference_panels.beside_paper(stream_results.load([tmp_path])[0])

@@ -1,0 +1,313 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Errors of a stream of tasks: by task, against FLOPs (figures 4, 20), by group (figures 6 to 8).
+
+Values are means and deviations over seeds. Groups are domains, training-set sizes and resolutions.
+All tasks count there, meta-train and meta-test; errors of different groups are not comparable,
+since each group has other tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import figures
+from suite.reporting import panel as panel_lib
+from suite.reporting.nevis_panels import stream_results
+
+WITH = "with pretraining"
+WITHOUT = "without pretraining"
+
+
+class GroupError(NamedTuple):
+  """Mean error and cost of a learner over the tasks of a group; the error minus Independent's.
+
+  The cost is that of the whole stream.
+  """
+
+  group: str
+  num_tasks: int
+  point: LearnerPoint
+  against_independent: float | None
+
+  @property
+  def label(self) -> str:
+    return self.point.label
+
+  @property
+  def error(self) -> stream_groups.Spread:
+    return self.point.error
+
+
+def errors_by_group(results: stream_results.StreamResults, groups: Mapping[str, Sequence[int]]
+                    ) -> list[GroupError]:
+  """Mean errors over seeds; a learner that misses a task of a group has no mean there."""
+  found = []
+  for name, places in groups.items():
+    chosen = [i in places for i in range(len(results.tasks))]
+    for learner in results.learners:
+      error = stream_groups.spread(list(stream_groups.mean_over(learner.errors, chosen)))
+      reference, difference = results.reference_of(learner), None
+      if reference is not None and reference is not learner:
+        base = stream_groups.spread(list(stream_groups.mean_over(reference.errors, chosen)))
+        difference = panel_lib.plain(error.mean - base.mean)
+      found.append(GroupError(
+          name, len(places), learner_point(learner, error), difference))
+  return found
+
+
+def by_group(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts]
+          ) -> list[panel_lib.Panel]:
+  """Builds a panel for each of domain, size and resolution that is known of some task."""
+  sizes = stream_groups.places([stream_groups.size_class(f.size) for f in facts])
+  sides = stream_groups.places([stream_groups.resolution_class(f.resolution) for f in facts])
+  ways = (
+      ("domain", "by domain", stream_groups.places([f.domain for f in facts])),
+      ("size", "by number of training examples",
+       {name: sizes[name] for name in stream_groups.in_order(sizes, stream_groups.SIZES)}),
+      ("resolution", "by average resolution",
+       {name: sides[name] for name in stream_groups.in_order(sides, stream_groups.RESOLUTIONS)}))
+  return [_panel(results, name, title, groups) for name, title, groups in ways
+          if set(groups) != {stream_groups.UNKNOWN}]
+
+
+def _panel(results: stream_results.StreamResults, name: str, title: str,
+           groups: Mapping[str, Sequence[int]]) -> panel_lib.Panel:
+  found = errors_by_group(results, groups)
+  rows = [[e.group, e.label, e.num_tasks, panel_lib.plain(e.error.mean),
+           panel_lib.plain(e.error.deviation), e.error.num, e.against_independent] for e in found]
+  columns = [panel_lib.Column(name), panel_lib.Column("learner"),
+             panel_lib.Column("tasks", panel_lib.COUNT),
+             panel_lib.Column("mean error", panel_lib.PERCENT),
+             panel_lib.Column("deviation", panel_lib.PERCENT),
+             panel_lib.Column("seeds", panel_lib.COUNT),
+             panel_lib.Column("minus Independent", panel_lib.PERCENT)]
+  whole = f"{results.title}: mean error of all tasks {title}"
+  return panel_lib.Panel(
+      name, whole, columns, rows, results.notes,
+      {"tasks": {group: [results.tasks[i].key for i in places]
+                 for group, places in groups.items()}},
+      lambda: (draw_fronts if _has_budgets(found) else draw_groups)(found, whole))
+
+
+def _has_budgets(found: Sequence[GroupError]) -> bool:
+  """Whether a method has several budgets, whose costs are known."""
+  points = {e.label: e.point for e in found if e.point.flops}
+  methods = [point.method for point in points.values()]
+  return len(set(methods)) < len(methods)
+
+
+def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
+  """Draws error against FLOPs for each group, as figures 6 to 8 do."""
+  groups = list(dict.fromkeys(e.group for e in found))
+  methods = list(dict.fromkeys(e.point.method for e in found))
+  across = min(4, len(groups))
+  down = -(-len(groups) // across)
+  with figures.style():
+    figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5,
+                                     legend=len(methods) + 1)
+    grid = figure.add_gridspec(down, across)
+    first.set_subplotspec(grid[0, 0])
+    every = [first, *(figure.add_subplot(grid[divmod(i, across)]) for i in range(1, len(groups)))]
+    for axes, group in zip(every, groups):
+      own = [e.point for e in found if e.group == group and e.error.num]
+      draw_axes(axes, own, methods, WITH, names=False)
+      axes.set_title(group, loc="left", fontsize=9)
+      axes.tick_params(labelsize=7)
+    for axes in every[-across:]:
+      axes.set_xlabel("Cumulative FLOPs", fontsize=8)
+    for axes in every[::across]:
+      axes.set_ylabel("Mean error, %", fontsize=8)
+    every[across - 1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0),
+                             borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
+
+
+def draw_groups(found: Sequence[GroupError], title: str) -> Any:
+  """Draws a row of points for each group, one a learner, with the deviation over seeds."""
+  groups = list(dict.fromkeys(e.group for e in found))
+  labels = list(dict.fromkeys(e.label for e in found))
+  counts = {e.group: e.num_tasks for e in found}
+  with figures.style():
+    figure, axes = figures.new_axes(title, width=7.6, height=1.3 + 0.55 * len(groups),
+                                    legend=len(labels))
+    for i, label in enumerate(labels):
+      own = {e.group: e.error for e in found if e.label == label}
+      offset = 0.5 * ((i + 0.5) / len(labels) - 0.5)
+      axes.errorbar(
+          [100 * own[group].mean for group in groups], np.arange(len(groups)) + offset,
+          xerr=[100 * (panel_lib.plain(own[group].deviation) or 0) for group in groups],
+          markersize=6, capsize=2, label=label, **{**figures.look(i), "linestyle": "none"})
+    axes.set_yticks(range(len(groups)), [
+        f"{group} ({counts[group]} {'task' if counts[group] == 1 else 'tasks'})"
+        for group in groups])
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set_xlabel("Mean error, %")
+    axes.grid(True, which="major", axis="x")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+  return figure
+
+
+def by_task(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel, with a deviation column for learners of several seeds."""
+  columns = [panel_lib.Column("task"), panel_lib.Column("metric"),
+             panel_lib.Column("year"), panel_lib.Column("role")]
+  for learner in results.learners:
+    columns.append(panel_lib.Column(learner.label, panel_lib.PERCENT))
+    if learner.num_seeds > 1:
+      columns.append(panel_lib.Column(f"± over {learner.num_seeds}", panel_lib.PERCENT))
+  rows = [[task.key, task.metric, task.year, task.role, *_cells_of_task(results, learners=[
+      learner.errors[:, i] for learner in results.learners])]
+      for i, task in enumerate(results.tasks)]
+  rows.append(["mean, all tasks", "", "", "", *_cells_of_task(results, learners=[
+      np.mean(learner.errors, axis=1) for learner in results.learners])])
+  return [panel_lib.Panel("tasks", f"{results.title}: errors by task", columns, rows,
+                          results.notes)]
+
+
+def _cells_of_task(results: stream_results.StreamResults, learners: list[np.ndarray]) -> list[Any]:
+  cells: list[Any] = []
+  for learner, values in zip(results.learners, learners):
+    found = stream_groups.spread(list(values))
+    cells.append(panel_lib.plain(found.mean))
+    if learner.num_seeds > 1:
+      cells.append(panel_lib.plain(found.deviation))
+  return cells
+
+
+class LearnerPoint(NamedTuple):
+  """Mean error and FLOPs of one learner, over its finished seeds; None is unknown."""
+
+  label: str
+  method: str
+  error: stream_groups.Spread
+  flops: float | None
+  flops_without: float | None
+
+
+def learner_points(results: stream_results.StreamResults) -> list[LearnerPoint]:
+  """The learners that have a headline score."""
+  found = []
+  for learner in results.learners:
+    error = stream_groups.spread(list(learner.mean_errors))
+    if error.num:
+      found.append(learner_point(learner, error))
+  return found
+
+
+def learner_point(
+  learner: stream_results.LearnerResults, error: stream_groups.Spread
+) -> LearnerPoint:
+  """An error of the learner with its mean costs over the finished seeds."""
+  flops, without = (
+      panel_lib.plain(stream_results.spread_of(
+          [cost for cost, run in zip(costs, learner.runs) if run.is_finished]).mean)
+      for costs in (learner.flops, learner.flops_without_pretraining))
+  return LearnerPoint(learner.label, learner.method, error, flops, without)
+
+
+def against_flops(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if no learner has a headline score."""
+  found = learner_points(results)
+  if not found:
+    return []
+  is_front = {name: set(_front(found, name)) for name in (WITHOUT, WITH)}
+  rows = [[p.label, p.error.num, p.error.mean, panel_lib.plain(p.error.deviation), p.flops_without,
+           "yes" if i in is_front[WITHOUT] else "", p.flops, "yes" if i in is_front[WITH] else ""]
+          for i, p in enumerate(found)]
+  columns = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
+             panel_lib.Column("mean error", panel_lib.PERCENT),
+             panel_lib.Column("deviation", panel_lib.PERCENT),
+             panel_lib.Column(WITHOUT, panel_lib.FLOPS), panel_lib.Column("on its front"),
+             panel_lib.Column(WITH, panel_lib.FLOPS), panel_lib.Column("on its front")]
+  unknown = [p.label for p in found if p.flops is None]
+  notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
+                             if unknown else [])]
+  return [panel_lib.Panel(
+      "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
+      columns, rows, notes,
+      figure=(lambda: draw_against_flops(found, results.title)) if any(is_front.values()) else None,
+      chart=_chart(found))]
+
+
+def _chart(found: Sequence[LearnerPoint]) -> panel_lib.Plot | None:
+  """Errors against FLOPs with pretraining; None if no FLOPs are known."""
+  front = _front(found, WITH)
+  line = panel_lib.Series("Pareto front", [found[i].flops for i in front],
+                       [100 * found[i].error.mean for i in front], shape=panel_lib.STEP,
+                       is_front=True)
+  series = [panel_lib.Series(
+      p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
+      [panel_lib.plain(100 * p.error.deviation)], panel_lib.POINTS) for p in found if p.flops]
+  return panel_lib.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
+                     [line, *series], log_x=True, y_unit="%") if front else None
+
+
+def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
+  return task_stream.pareto_front([(_flops(p, which), p.error.mean) for p in found]).indices
+
+
+def _bars(deviations: Sequence[float]) -> list[float] | None:
+  """Deviations in percent, 0 where a learner has one seed; None if all have."""
+  known = [panel_lib.plain(deviation) for deviation in deviations]
+  return [100 * (value or 0) for value in known] if any(v is not None for v in known) else None
+
+
+def _flops(point: LearnerPoint, which: str) -> float | None:
+  return (point.flops if which == WITH else point.flops_without) or None  # 0 has no logarithm.
+
+
+def draw_against_flops(found: Sequence[LearnerPoint], title: str) -> Any:
+  """Draws the points; two axes if pretraining cost anything. One color a method."""
+  pretrained = any(p.flops != p.flops_without for p in found)
+  shown = [WITHOUT, WITH] if pretrained else [WITH]
+  methods = list(dict.fromkeys(p.method for p in found))
+  with figures.style():
+    figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2,
+                                     legend=len(methods) + 1)
+    first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
+    both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
+                     for i in range(1, len(shown)))]
+    for axes, which in zip(both, shown):
+      draw_axes(axes, found, methods, which)
+      axes.set_xlabel("Cumulative FLOPs" + (f", {which}" if pretrained else ""))
+    first.set_ylabel("Mean error, meta-test tasks, %")
+    both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+    unknown = [p.label for p in found if p.flops is None]
+    if unknown:
+      figure.supxlabel(f"FLOPs unknown: {', '.join(unknown)}", x=0.01, ha="left", fontsize=8,
+                       color="#555555")
+  return figure
+
+
+def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], which: str,
+              names: bool = True) -> None:
+  """Draws points and the front; those of one method are joined, and named if there are several."""
+  front = [found[i] for i in _front(found, which)]
+  axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
+            color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
+  for i, method in enumerate(methods):
+    every = [p for p in found if p.method == method]
+    own = [p for p in every if _flops(p, which)]
+    if not any(p.flops or p.flops_without for p in every):
+      continue  # Neither a point nor a line in the legend.
+    own.sort(key=lambda p: p.flops or 0)
+    axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
+                  yerr=_bars([p.error.deviation for p in own]),
+                  capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
+                  label=own[0].label if len(own) == 1 else method, **figures.look(i))
+    if len(own) > 1 and names:
+      for p in own:
+        axes.annotate(p.label.rpartition("/")[0] or p.label, (_flops(p, which), 100 * p.error.mean),
+                      xytext=(5, 5), textcoords="offset points", fontsize=7,
+                      color=figures.look(i)["color"])
+  axes.set_xscale("log")
+  axes.margins(0.12)
+  figures.flops_ticks(axes)
+  axes.grid(True, which="major")

@@ -1,0 +1,256 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Errors beside a reference: regret against Independent, and the errors that the paper prints.
+
+Regret is the cumulative error minus Independent's (figures 5, 17, 21 and 22). The printed learners
+(appendix N) are `StreamResults` like ours, so every panel can be drawn for them, too. They learned
+all 106 tasks with another budget: for other streams and budgets the comparison tells the size of
+errors, not more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suite.data.streams import nevis_table
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.reporting import figures
+from suite.reporting import panel as panel_lib
+from suite.reporting import paper_values
+from suite.reporting.nevis_panels import stream_results
+
+FILE = "nevis_appendix_n"
+# Column of the file: (the paper's name, names of our learners that do the same).
+METHODS = {"indep": ("Indep", ("indep",)), "ft_prev": ("FT-prev", ("ft_prev",)),
+           "ft_d": ("FT-d", ("ft_d", "ft_dknn")), "mt": ("MT", ("mt",))}
+
+
+def printed() -> stream_results.StreamResults:
+  """The four learners of appendix N on the 104 tasks of the full stream that it prints."""
+  notes, lines = paper_values.table(FILE)
+  values = {line["task"]: line for line in lines if line["as_printed"]}
+  tasks = [stream_results.TaskRow(line.key, line.name, line.year, line.role,
+                                  values[line.key]["metric"])
+           for line in nevis_table.full() if line.key in values]
+  errors = {method: np.array([[1 - float(values[task.key][method]) / 100 for task in tasks]])
+            for method in METHODS}
+  meta_test = [task.role == "meta_test" for task in tasks]
+  return stream_results.StreamResults("NEVIS'22, as printed in appendix N", tasks, [
+      stream_results.LearnerResults(
+          f"{METHODS[method][0]} (paper)", method, found,
+          stream_groups.mean_over(found, meta_test), [None], [None])
+      for method, found in errors.items()], notes)
+
+
+def shared(results: stream_results.StreamResults) -> stream_results.StreamResults:
+  """The printed learners on the tasks of our stream, in its order; NaN where none is printed."""
+  paper = printed()
+  place = {task.key: i for i, task in enumerate(paper.tasks)}
+
+  def ours(values: np.ndarray) -> np.ndarray:
+    return np.array([[row[place[task.key]] if task.key in place else np.nan
+                      for task in results.tasks] for row in values])
+
+  meta_test = results.is_meta_test
+  return stream_results.StreamResults(results.title, results.tasks, [
+      stream_results.LearnerResults(
+          learner.label, learner.method, ours(learner.errors),
+          stream_groups.mean_over(ours(learner.errors), meta_test), [None], [None])
+      for learner in paper.learners], paper.notes)
+
+
+def beside_paper(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if the paper prints none of the tasks."""
+  paper = shared(results)
+  if np.isnan(paper.learners[0].errors).all():
+    return []
+  means = [(learner, stream_groups.seed_mean(learner.errors))
+           for learner in (*results.learners, *paper.learners)]
+  rows: list[list[Any]] = [
+      [task.key, task.role, task.metric, *(panel_lib.plain(mean[i]) for _, mean in means)]
+      for i, task in enumerate(results.tasks)]
+  known = ~np.isnan(np.stack([mean for _, mean in means])).any(axis=0)
+  for name, chosen in (("meta-test", known & np.asarray(results.is_meta_test)), ("all", known)):
+    if chosen.any():
+      rows.append([f"mean of {int(chosen.sum())} tasks, {name}", "", "",
+                   *(float(np.mean(mean[chosen])) for _, mean in means)])
+  title = f"{results.title}: errors beside appendix N"
+  return [panel_lib.Panel(
+      "paper", title,
+      [panel_lib.Column("task"), panel_lib.Column("role"), panel_lib.Column("metric"),
+       *(panel_lib.Column(learner.label, panel_lib.PERCENT) for learner, _ in means)],
+      rows, ["Ours: means over seeds. The means below are of tasks that all columns have.",
+             *(f"Paper: {note}" for note in paper.notes), *results.notes],
+      figure=lambda: draw_beside_paper(results, paper, title))]
+
+
+def pairs(results: stream_results.StreamResults, paper: stream_results.StreamResults
+          ) -> list[tuple[str, np.ndarray, np.ndarray]]:
+  """Our learners that have a printed one: (label, our mean errors [T], printed errors [T])."""
+  theirs = {learner.method: learner.errors[0] for learner in paper.learners}
+  return [(learner.label, stream_groups.seed_mean(learner.errors), theirs[method])
+          for learner in results.learners for method, (_, names) in METHODS.items()
+          if learner.method in names]
+
+
+def draw_beside_paper(
+  results: stream_results.StreamResults, paper: stream_results.StreamResults, title: str
+) -> Any:
+  """Draws our errors against the printed ones of the same method, a point a task."""
+  found = pairs(results, paper)
+  with figures.style():
+    figure, axes = figures.new_axes(title, width=6.6, height=4.8, legend=len(found))
+    for i, (label, ours, theirs) in enumerate(found):
+      axes.plot(100 * theirs, 100 * ours, label=label, markersize=5, alpha=0.8,
+                **{**figures.look(i), "linestyle": "none"})
+    if len(results.tasks) <= 20:
+      _name_tasks(axes, results.tasks, found)
+    axes.plot([0, 100], [0, 100], color="#888888", linewidth=0.8, zorder=1)
+    axes.set_xlabel("Error in the paper, %")
+    axes.set_ylabel("Our error, %")
+    axes.grid(True, which="major")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+  return figure
+
+
+def _name_tasks(axes: Any, tasks: Sequence[stream_results.TaskRow],
+                found: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> None:
+  """Names each task at its highest point."""
+  if not found:
+    return
+  highest = np.max(np.stack([np.nan_to_num(ours, nan=-1) for _, ours, _ in found]), axis=0)
+  for task, ours, theirs in zip(tasks, highest, found[0][2]):
+    if ours >= 0 and not np.isnan(theirs):
+      axes.annotate(task.key, (100 * theirs, 100 * ours), xytext=(4, 4), fontsize=7,
+                    textcoords="offset points", color="#555555")
+
+
+class RegretCurve(NamedTuple):
+  """Regret of one learner: [S, T'] over the meta-test tasks and [S, T] over all tasks."""
+
+  label: str
+  reference: str
+  meta_test: np.ndarray
+  every: np.ndarray
+  num_gaps: int
+
+
+def curves(results: stream_results.StreamResults) -> list[RegretCurve]:
+  """The learners that have an Independent learner to compare with, which is the mean of its seeds.
+  """
+  meta_test = np.asarray(results.is_meta_test, bool)
+  found = []
+  for learner in results.learners:
+    reference = results.reference_of(learner)
+    if reference is None:
+      continue
+    mean = stream_groups.seed_mean(reference.errors)
+    found.append(RegretCurve(
+        learner.label, reference.label,
+        stream_groups.regret_curves(learner.errors[:, meta_test], mean[meta_test]),
+        stream_groups.regret_curves(learner.errors, mean),
+        int(np.max(stream_groups.gaps(learner.errors, mean)))))
+  return found
+
+
+def regret(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if nothing can be compared with Independent."""
+  found = curves(results)
+  if not any(curve.label != curve.reference for curve in found):
+    return []
+  rows = []
+  for curve in found:
+    known = int(np.max(np.sum(~np.isnan(curve.every), axis=1)))
+    row: list[Any] = [curve.label, curve.reference, len(curve.every), known]
+    for values in (curve.meta_test, curve.every):
+      end = stream_groups.spread([_end(seed) for seed in values])
+      row += [panel_lib.plain(end.mean), panel_lib.plain(end.deviation)]
+    rows.append(row)
+  columns = [panel_lib.Column("learner"), panel_lib.Column("against"),
+             panel_lib.Column("seeds", panel_lib.COUNT), panel_lib.Column("tasks", panel_lib.COUNT),
+             panel_lib.Column("regret, meta-test", panel_lib.PERCENT),
+             panel_lib.Column("deviation", panel_lib.PERCENT),
+             panel_lib.Column("regret, all tasks", panel_lib.PERCENT),
+             panel_lib.Column("deviation", panel_lib.PERCENT)]
+  return [panel_lib.Panel(
+      "regret", f"{results.title}: regret against Independent, negative is better", columns, rows,
+      [*_notes(results, found), *results.notes],
+      {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
+       "curves": {c.label: panel_lib.plain_list(c.every) for c in found}},
+      lambda: draw_regret(results, found), _chart(results, found))]
+
+
+def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> panel_lib.Plot:
+  series = []
+  for curve in found:
+    spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
+    series.append(panel_lib.Series(
+        curve.label, [task.key for task in results.tasks],
+        [panel_lib.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
+        [panel_lib.plain(s.deviation) for s in spreads]))
+  return panel_lib.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
+
+
+def _end(seed: np.ndarray) -> float | None:
+  """The regret over all tasks of a seed; None if it is not known at every task."""
+  return None if not len(seed) or np.isnan(seed).any() else float(seed[-1])
+
+
+def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> list[str]:
+  notes = [f"{curve.label}: the curve leaves out {curve.num_gaps} tasks that it or the reference "
+           "has no error for." for curve in found if curve.num_gaps]
+  compared = {curve.label for curve in found}
+  alone = [learner.label for learner in results.learners if learner.label not in compared]
+  if alone:
+    notes.append(f"Without a regret, for no single {stream_results.INDEPENDENT} belongs to it: "
+                 f"{', '.join(alone)}.")
+  return notes
+
+
+def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> Any:
+  """Draws the curves over the meta-test tasks, if there are any, and over all tasks."""
+  meta_test = [t for t, chosen in zip(results.tasks, results.is_meta_test) if chosen]
+  shown = [("All tasks", list(results.tasks), [c.every for c in found])]
+  if meta_test and len(meta_test) < len(results.tasks):
+    shown.insert(0, ("Meta-test tasks", meta_test, [c.meta_test for c in found]))
+  with figures.style():
+    figure, first = figures.new_axes("", width=8.6, height=3.0 * len(shown) + 0.4,
+                                     legend=len(found))
+    grid = figure.add_gridspec(len(shown), 1)
+    first.set_subplotspec(grid[0])
+    rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(shown)))]
+    for axes, (title, tasks, values) in zip(rows, shown):
+      _draw_axes(axes, tasks, [c.label for c in found], values)
+      axes.set_title(title, loc="left", fontsize=10)
+    first.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    figure.suptitle(results.title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure
+
+
+def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Sequence[str],
+               values: Sequence[np.ndarray]) -> None:
+  places = np.arange(len(tasks))
+  for i, (label, curve) in enumerate(zip(labels, values)):
+    mean = 100 * stream_groups.seed_mean(curve)
+    look = {**figures.look(i), "marker": figures.look(i)["marker"] if len(tasks) <= 30 else None}
+    axes.plot(places, mean, label=label, markersize=4, linewidth=1.4, **look)
+    if len(curve) > 1:
+      spreads = [stream_groups.spread(column).deviation for column in 100 * curve.T]
+      axes.fill_between(places, mean - spreads, mean + spreads, color=look["color"], alpha=0.15,
+                        linewidth=0)
+  axes.axhline(0, color="#888888", linewidth=0.8, zorder=1)
+  starts = [i for i in places[1:] if tasks[i].role == task_stream.META_TEST != tasks[i - 1].role]
+  for start in starts:
+    axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":", zorder=1)
+  axes.set_ylabel("Regret, %")
+  if len(tasks) <= 30:
+    axes.set_xticks(places, [task.key for task in tasks], rotation=35, ha="right", fontsize=8)
+  else:
+    firsts = [i for i in places if i == 0 or tasks[i].year != tasks[i - 1].year]
+    apart = len(tasks) / 40  # Narrower years would be printed over each other.
+    shown = [i for i, after in zip(firsts, [*firsts[1:], len(tasks)]) if after - i >= apart]
+    axes.set_xticks(shown, [str(tasks[i].year) for i in shown], rotation=60, fontsize=7)
+  axes.grid(True, which="major")

@@ -1,0 +1,386 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Transfer between tasks: matrices (figure 3, appendix J), starts, forward transfer.
+
+By kNN: the validation errors by which FT-d and FT-s choose, which every run of theirs has in its
+records. By training: test errors of tasks that were fine-tuned from another task's Independent
+model, against Independent; `gin/runs/nevis/transfer.gin` makes such runs for chosen tasks.
+
+Starts: which task each task was fine-tuned from, as a graph colored by domain (figures 18 and 19).
+Forward transfer: on the repeated tasks, 9 of the full stream (figure 11, equation 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib import patches
+import numpy as np
+
+from suite.metrics import stream_groups
+from suite.metrics import task_stream
+from suite.metrics import task_transfer
+from suite.reporting import figures
+from suite.reporting import panel as panel_lib
+from suite.reporting.nevis_panels import stream_results
+from suite.state import weight_store
+
+_ADVANTAGE, _SAVED = "Advantage over the mean candidate, %", "Error saved, %"
+# Fills light enough for black text; NEVIS'22 has 11 domains. Further ones differ by their edges.
+_FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5C494", "#8DD3C7",
+          "#F4CAE4", "#CCCCCC", "#FFFFFF", "#B3B8FF")
+_EDGES = ({"edgecolor": "#555555", "linewidth": 0.6}, {"edgecolor": "#000000", "linewidth": 1.8},
+          {"edgecolor": "#000000", "linewidth": 1.8, "linestyle": ":"})
+# Section 5.13: means over the 9 repeated tasks of the full stream.
+PAPER_MEANS = "The paper's means over 9 tasks: FT-prev 0.199, FT-s 0.456."
+MEAN_ROW = "mean"
+
+
+def transfer_matrices(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds a panel of kNN errors for each learner that has some, and one of trained transfer."""
+  by_knn = [_by_knn(results, learner) for learner in results.learners]
+  return [*(panel for panel in by_knn if panel is not None), *_trained(results)]
+
+
+def knn_errors(learner: stream_results.LearnerResults) -> tuple[list[str], np.ndarray] | None:
+  """Names [N] and kNN errors [N, N] as means over seeds; None if a learner has none.
+
+  Seeds with other tasks than the first are left out, as unfinished ones are.
+  """
+  found = [task_transfer.knn_errors(run.records, weight_store.safe_name) for run in learner.runs]
+  found = [(names, errors) for names, errors in found if not np.isnan(errors).all()]
+  if not found:
+    return None
+  names = max(found, key=lambda pair: len(pair[0]))[0]
+  alike = [errors for others, errors in found if others == names]
+  return names, stream_groups.seed_mean(np.stack(alike))
+
+
+def _by_knn(results: stream_results.StreamResults, learner: stream_results.LearnerResults
+            ) -> panel_lib.Panel | None:
+  pair = knn_errors(learner)
+  if pair is None:
+    return None
+  names, errors = pair
+  rows = []
+  for j, task in enumerate(names):
+    known = errors[:, j][~np.isnan(errors[:, j])]
+    if len(known):
+      best = int(np.nanargmin(errors[:, j]))
+      rows.append([task, names[best], len(known), float(np.min(known)), float(np.mean(known)),
+                   float(np.max(known))])
+  title = f"{results.title}: kNN errors on features of past models, {learner.label}"
+  gains = task_transfer.advantage(errors)
+  return panel_lib.Panel(
+      f"transfer_knn_{learner.label.replace('/', '_')}", title,
+      [panel_lib.Column("task"), panel_lib.Column("best source"),
+       panel_lib.Column("candidates", panel_lib.COUNT),
+       panel_lib.Column("lowest error", panel_lib.PERCENT),
+       panel_lib.Column("mean", panel_lib.PERCENT), panel_lib.Column("highest", panel_lib.PERCENT)],
+      rows, ["Validation errors of kNN; the whole matrix is in the figure, where blue is a source "
+             "with a lower error than the mean of the task's candidates."],
+      {"names": names, "knn_error": panel_lib.plain_list(errors)},
+      lambda: draw_transfer(gains, names, names, title, _ADVANTAGE),
+      _chart(gains, names, names, _ADVANTAGE))
+
+
+def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.TrainedPair]:
+  """The cells of all runs on the stream; errors of Independent are means over its seeds."""
+  found = []
+  for learner in results.learners:
+    reference, independent = results.reference_of(learner), {}
+    if reference is not None:
+      mean = stream_groups.seed_mean(reference.errors)
+      independent = {t.key: panel_lib.plain(e) for t, e in zip(results.tasks, mean)}
+    found += task_transfer.trained_pairs(
+        [run.records for run in learner.runs], independent, weight_store.safe_name)
+  return found
+
+
+def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  pairs = trained_pairs(results)
+  cells = {(pair.source, pair.task): [p for p in pairs if p[:2] == pair[:2]] for pair in pairs}
+  if len(cells) == len({source for source, _ in cells}):
+    return []  # No source has several later tasks: the second task of FT-prev is no matrix.
+  keys = [task.key for task in results.tasks]
+  rows = []
+  for (source, task), found in sorted(
+      cells.items(), key=lambda item: (keys.index(item[0][0]), keys.index(item[0][1]))):
+    gain = stream_groups.spread([p.gain for p in found])
+    rows.append([source, task, len(found), float(np.mean([p.error for p in found])),
+                 found[0].independent, panel_lib.plain(gain.mean), panel_lib.plain(gain.deviation)])
+  title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
+  matrix = task_transfer.as_matrix(pairs, keys)
+  sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
+                    for side in (matrix, matrix.T))
+  shown = matrix[np.ix_(sources, later)]
+  names = [keys[i] for i in sources], [keys[i] for i in later]
+  notes = [] if any(p.gain is not None for p in pairs) else [
+      "No single Independent belongs to these runs, so no gain is known."]
+  return [panel_lib.Panel(
+      "transfer_trained", title,
+      [panel_lib.Column("source"), panel_lib.Column("task"),
+       panel_lib.Column("runs", panel_lib.COUNT), panel_lib.Column("error", panel_lib.PERCENT),
+       panel_lib.Column("Independent", panel_lib.PERCENT),
+       panel_lib.Column("gain", panel_lib.PERCENT),
+       panel_lib.Column("deviation", panel_lib.PERCENT)], rows, notes,
+      {"sources": names[0], "tasks": names[1], "gain": panel_lib.plain_list(shown)},
+      (lambda: draw_transfer(shown, *names, title, _SAVED)) if sources else None,
+      _chart(shown, *names, _SAVED) if sources else None)]
+
+
+def _chart(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], label: str
+           ) -> panel_lib.Matrices:
+  return panel_lib.Matrices({label: panel_lib.plain_list(100 * gains)}, {label: later},
+                         {label: sources}, "Later task", "Source", label, is_diverging=True)
+
+
+def draw_transfer(
+  gains: np.ndarray, sources: Sequence[str], later: Sequence[str], title: str, label: str
+) -> Any:
+  """Draws a matrix [N, M], sources in rows, later tasks in columns; blue is a gain, red a loss."""
+  num = max(len(sources), len(later))
+  values = 100 * np.asarray(gains, np.float64)
+  limit = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 1.0
+  cell = 0.5 if num <= 20 else 0.16
+  with figures.style():
+    figure, axes = figures.new_axes("", width=3.8 + cell * len(later),
+                                    height=2.4 + cell * len(sources))
+    colors = figures.diverging()
+    image = axes.imshow(values, cmap=colors, vmin=-(limit or 1), vmax=limit or 1)
+    if num <= 20:
+      for i, j in zip(*np.nonzero(~np.isnan(values))):
+        dark = abs(values[i, j]) > 0.6 * limit
+        axes.text(j, i, f"{values[i, j]:.1f}", ha="center", va="center", fontsize=7,
+                  color="white" if dark else "black")
+    size = 8 if num <= 20 else 5
+    axes.set_xticks(range(len(later)), later, rotation=60, ha="right", rotation_mode="anchor",
+                    fontsize=size)
+    axes.set_yticks(range(len(sources)), sources, fontsize=size)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("Later task")
+    axes.set_ylabel("Source")
+    bar = figure.colorbar(image, ax=axes, shrink=0.8)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", wrap=True)
+  return figure
+
+
+def edges_of(learner: stream_results.LearnerResults) -> list[list[task_transfer.Edge]]:
+  """The starts of each seed's run."""
+  return [task_transfer.start_edges(run.records, weight_store.safe_name) for run in learner.runs]
+
+
+def starts(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts]
+          ) -> list[panel_lib.Panel]:
+  """Builds a panel for each learner that chooses its starts.
+
+  Learners that start all tasks from random weights, from one model, or from the task before have
+  none.
+  """
+  found = []
+  for learner in results.learners:
+    graphs = edges_of(learner)
+    if graphs and any(map(_is_chosen, graphs)):
+      found.append(_starts_panel(results, facts, learner, graphs))
+  return found
+
+
+def _is_chosen(edges: Sequence[task_transfer.Edge]) -> bool:
+  before: list[str | None] = [None, *(edge.task for edge in edges)]
+  sources = {edge.source for edge in edges if edge.source is not None}
+  return len(sources) > 1 and any(edge.source not in (None, previous)
+                                  for edge, previous in zip(edges, before))
+
+
+def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts],
+           learner: stream_results.LearnerResults,
+           graphs: Sequence[Sequence[task_transfer.Edge]]) -> panel_lib.Panel:
+  edges = graphs[0]
+  domains = {task.key: fact.domain for task, fact in zip(results.tasks, facts)}
+  years = {task.key: task.year for task in results.tasks}
+  lengths = task_transfer.chain_lengths(edges)
+  counts = task_transfer.num_started(edges)
+  rows = [[task, domains.get(task, stream_groups.UNKNOWN), years.get(task),
+           source or task_transfer.RANDOM, domains.get(source or "", ""), lengths[task],
+           counts.get(task, 0)] for source, task in edges]
+  title = f"{results.title}: what {learner.label} fine-tuned each task from"
+  return panel_lib.Panel(
+      f"starts_{learner.label.replace('/', '_')}", title,
+      [panel_lib.Column("task"), panel_lib.Column("domain"), panel_lib.Column("year"),
+       panel_lib.Column("started from"), panel_lib.Column("its domain"),
+       panel_lib.Column("models before", panel_lib.COUNT),
+       panel_lib.Column("tasks started from it", panel_lib.COUNT)],
+      rows, _starts_notes(edges, graphs, lengths, counts, domains, learner),
+      {"edges": [list(edge) for edge in edges]}, lambda: draw_starts(edges, domains, title),
+      panel_lib.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
+                                   for task in layout(edges)},
+                   [(source, task) for source, task in edges if source is not None],
+                   {task: f"started from {source or task_transfer.RANDOM}"
+                    for source, task in edges}))
+
+
+def _starts_notes(edges: Sequence[task_transfer.Edge],
+           graphs: Sequence[Sequence[task_transfer.Edge]], lengths: Mapping[str, int],
+           counts: Mapping[str, int], domains: Mapping[str, str],
+           learner: stream_results.LearnerResults) -> list[str]:
+  hubs = ", ".join(f"{name} ({count})" for name, count in list(counts.items())[:5])
+  known = [(domains.get(source), domains.get(task)) for source, task in edges
+           if source is not None and domains.get(source, stream_groups.UNKNOWN)
+           != stream_groups.UNKNOWN]
+  notes = [f"Largest hubs: {hubs}. Longest chain: {max(lengths.values())} models."]
+  if known:
+    same = sum(a == b for a, b in known)
+    notes.append(f"{same} of {len(known)} starts are of the task's domain.")
+  if len(graphs) > 1:
+    agreed = sum(all(edge in other for other in graphs[1:]) for edge in edges)
+    notes.append(f"The graph is that of {learner.runs[0].label}; all {len(graphs)} seeds agree on "
+                 f"{agreed} of {len(edges)} starts.")
+  return notes
+
+
+def layout(edges: Sequence[task_transfer.Edge]) -> dict[str, tuple[float, float]]:
+  """Places of a drawing from left to right: {name: (models before, row)}.
+
+  A leaf has a row of its own; a source stands at the middle of the tasks started from it. Sources
+  from outside the stream are roots.
+  """
+  nodes = list(dict.fromkeys(name for edge in edges for name in edge if name is not None))
+  sources = {edge.task: edge.source for edge in edges}
+  children: dict[str, list[str]] = {name: [] for name in nodes}
+  for name in nodes:
+    if sources.get(name) is not None:
+      children[str(sources[name])].append(name)
+  places: dict[str, tuple[float, float]] = {}
+  num_rows = 0
+  # Depth first without recursion: a chain may be as long as the stream.
+  stack = [(name, 0, False) for name in reversed(nodes) if sources.get(name) is None]
+  while stack:
+    name, depth, is_done = stack.pop()
+    if is_done:
+      rows = [places[child][1] for child in children[name]]
+      places[name] = (depth, (min(rows) + max(rows)) / 2)
+    elif children[name]:
+      stack.append((name, depth, True))
+      stack += [(child, depth + 1, False) for child in reversed(children[name])]
+    else:
+      places[name] = (depth, float(num_rows))
+      num_rows += 1
+  return places
+
+
+def draw_starts(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str], title: str) -> Any:
+  """Draws the graph: a box for each task, an arrow from its start."""
+  places = layout(edges)
+  names = list(dict.fromkeys(domains.get(name, stream_groups.UNKNOWN) for name in places))
+  depth, rows = (max(place[i] for place in places.values()) for i in (0, 1))
+  step = 0.075 * max(map(len, places)) + 0.35
+  with figures.style():
+    figure, axes = figures.new_axes(title, width=max(6.0, step * (depth + 1) + 1.6),
+                                    height=max(2.4, 0.34 * (rows + 1) + 0.9),
+                                    legend=len(names) + 1)
+    for edge in edges:
+      if edge.source is not None:
+        _draw_arrow(axes, places[edge.source], places[edge.task])
+    for name, place in places.items():
+      i = names.index(domains.get(name, stream_groups.UNKNOWN))
+      axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
+                bbox={"boxstyle": "round,pad=0.25", **_fill(i)})
+    axes.set_xlim(-0.6, depth + 0.6)
+    axes.set_ylim(rows + 0.6, -0.6)
+    axes.set_axis_off()
+    axes.legend(handles=[patches.Patch(label=name, **_fill(i)) for i, name in enumerate(names)],
+                frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
+                borderaxespad=0)
+  return figure
+
+
+def _draw_arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+  """A line with its head in the middle, where no box hides it."""
+  middle = [0.5 * (a + b) for a, b in zip(start, end)]
+  axes.plot(*zip(start, end), color="#888888", linewidth=0.8, zorder=1)
+  axes.annotate("", xy=middle, xytext=start, zorder=1, arrowprops={
+      "arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0})
+
+
+def _fill(i: int) -> dict[str, Any]:
+  return {"facecolor": _FILLS[i % len(_FILLS)], **_EDGES[i // len(_FILLS) % len(_EDGES)]}
+
+
+class Transfer(NamedTuple):
+  """Forward transfer of one learner on one repeated task, or its mean over them."""
+
+  task: str
+  label: str
+  value: stream_groups.Spread
+
+
+def forward_transfer(results: stream_results.StreamResults) -> list[Transfer]:
+  """Equation 5 by repeated task and learner, then the means over all repeated tasks.
+
+  A mean is that of the tasks that have a value in each seed; it needs all repeated tasks.
+  """
+  repeated = [task.key for task in results.tasks if _is_repeated(task, results)]
+  values = {}
+  for learner in results.learners:
+    by_seed = [task_stream.forward_transfer_by_task(run.records) for run in learner.runs]
+    for key in repeated:
+      values[key, learner.label] = [found.get(key) for found in by_seed]
+    values[MEAN_ROW, learner.label] = [
+        task_stream.mean_forward_transfer(found) if set(repeated) <= set(found) else None
+        for found in by_seed]
+  return [Transfer(key, learner.label, stream_groups.spread(values[key, learner.label]))
+          for key in [*repeated, MEAN_ROW] for learner in results.learners
+          if repeated and learner.runs]
+
+
+def _is_repeated(task: stream_results.TaskRow, results: stream_results.StreamResults) -> bool:
+  earlier = results.tasks[:results.tasks.index(task)]
+  return any(other.name == task.name for other in earlier)
+
+
+def repeated_tasks(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+  """Builds the panel; [] if no task is repeated, or if no learner has learning curves."""
+  found = forward_transfer(results)
+  if not any(t.value.num for t in found):
+    return []
+  silent = sorted({t.label for t in found}
+                  - {t.label for t in found if t.value.num})
+  notes = [f"Without learning curves in the records: {', '.join(silent)}."] if silent else []
+  title = f"{results.title}: forward transfer on repeated tasks"
+  return [panel_lib.Panel(
+      "forward_transfer", title,
+      [panel_lib.Column("task"), panel_lib.Column("learner"),
+       panel_lib.Column("seeds", panel_lib.COUNT),
+       panel_lib.Column("forward transfer", panel_lib.NUMBER),
+       panel_lib.Column("deviation", panel_lib.NUMBER)],
+      [[t.task, t.label, t.value.num, panel_lib.plain(t.value.mean),
+        panel_lib.plain(t.value.deviation)] for t in found],
+      [PAPER_MEANS, *notes, *results.notes], figure=lambda: draw_repeated_tasks(found, title))]
+
+
+def draw_repeated_tasks(found: list[Transfer], title: str) -> Any:
+  """Draws a group of bars for each repeated task and for the mean, one bar a learner."""
+  found = [t for t in found if any(o.label == t.label and o.value.num for o in found)]
+  names = list(dict.fromkeys(t.task for t in found))
+  labels = list(dict.fromkeys(t.label for t in found))
+  width = 0.8 / len(labels)
+  with figures.style():
+    figure, axes = figures.new_axes(
+        title, width=2.4 + 0.35 * len(names) * (1 + len(labels) / 2) + 2, height=3.8,
+        legend=len(labels))
+    for i, label in enumerate(labels):
+      own = {t.task: t.value for t in found if t.label == label}
+      axes.bar(np.arange(len(names)) + (i - (len(labels) - 1) / 2) * width,
+               [own[name].mean for name in names], width=0.9 * width, label=label,
+               color=figures.look(i)["color"], hatch="//" if i >= len(figures.COLORS) else None,
+               yerr=[panel_lib.plain(own[name].deviation) or 0 for name in names],
+               error_kw={"linewidth": 1, "capsize": 2})
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)
+    axes.set_ylabel("Forward transfer")
+    axes.grid(True, which="major", axis="y")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+  return figure
