@@ -34,8 +34,7 @@ DEBUG = gin_files.root() / "gin" / "debug.gin"
 FILES = gin_files.run_files()
 TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
-NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods",
-                    "lifelong/own_models")
+NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods")
 # (Protocol, macro of the learner).
 OF_MATRIX = {(protocol, method.cells[protocol].macro) for method in methods.load()
              for protocol in methods.PROTOCOLS if not method.cells[protocol].refusal}
