@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
-from suite.compute import graph_rewrites
+from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import provenance
@@ -108,7 +108,7 @@ def run(
   distribution = distribution_lib.build(strategy, devices)
   tf.random.set_seed(seed)
   own = _set_arithmetic(precision, xla, deterministic, distribution)
-  graph_rewrites.without_temporary_variables()
+  private_tensorflow.without_temporary_variables()
   if instead is not None:
     return instead(protocol, learners, seed, distribution)
   meanwhile = None

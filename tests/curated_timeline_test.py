@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 
 from suite import cli
-from suite.curation import clear_archive
-from suite.curation.steps import review_plan
+from suite.curation.steps import exporting
+from suite.curation.steps import reviewing
 from suite.data.streams import timeline_buckets
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -46,7 +46,7 @@ def _vote(work, folder):
   folder.mkdir()
   for reviewer in ("ann", "bob", "cid"):
     rows = [["sheet", "reviewer", "bucket", "class", "id", "vote"]]
-    for sheet in review_plan.finished(work).sheets:
+    for sheet in reviewing.finished(work).sheets:
       rows += [[sheet.key, reviewer, sheet.bucket, sheet.label, name, "accept" if (
           CLASSES[int(name) % 6] == sheet.label and (reviewer, sheet.label) != ("cid", "ferry"))
                 else "reject"] for name in sheet.ids]
@@ -103,11 +103,11 @@ def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
 def test_archives_may_have_more_buckets_than_clear(tmp_path):
 
   Image.fromarray(np.zeros([4, 4, 3], np.uint8)).save(tmp_path / "x.png")
-  members = clear_archive.labeled(
-      [clear_archive.Picture(bucket, label, f"{bucket}{label}{i}", tmp_path / "x.png", {})
+  members = exporting.labeled(
+      [exporting.Picture(bucket, label, f"{bucket}{label}{i}", tmp_path / "x.png", {})
        for bucket in (1, 7, 12) for label in ("bus", "tram") for i in range(4)],
-      ["bus", "tram"], clear_archive.TRAIN)
-  clear_archive.write(tmp_path / "mine.zip", members)
+      ["bus", "tram"], exporting.TRAIN)
+  exporting.write_archive(tmp_path / "mine.zip", members)
   _do("data", "timeline", tmp_path / "mine.zip", "--name", "mine", "--data_dir", tmp_path)
   buckets = timeline_buckets.load("timeline/mine", data_dir=str(tmp_path))
   assert [(bucket.name, bucket.train.size, bucket.test.size) for bucket in buckets] == [

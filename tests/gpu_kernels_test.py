@@ -19,7 +19,6 @@ from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import episodes
 from suite.data.images import clear_transform
-from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.learners import maml
 from suite.learners import protonet
@@ -31,7 +30,7 @@ from suite.training.episodic import episode_graphs
 from suite.training.episodic import inner_loop
 from suite.training.gradient import array_loop
 from suite.training.gradient import network
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.multitask import auxiliary
 from suite.training.objectives import er_ace
@@ -67,10 +66,10 @@ def test_a_step_of_nevis_with_groups_of_auxiliary_images(groups):
 @pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])
 def test_the_loop_of_clear_and_fluid(transform, monkeypatch):
   monkeypatch.setattr(byte_rows, "_on_gpu", lambda: True)
-  storage = example_storage.of(transform)
+  storage = image_ops.of(transform)
   model = tf.keras.Sequential([_backbone(), tf.keras.layers.Dense(3)])
   step = train_step.TrainStep(model, objective=er_ace.ErAce(),
-                              optimizer=sgd.Sgd(model.trainable_variables))
+                              optimizer=optimizers.Sgd(model.trainable_variables))
   loop = array_loop.ArrayLoop(step, augment=storage.train)
   given = objective_lib.Data(
       tf.zeros([9, *storage.shape], tf.uint8), tf.zeros([9], tf.int64), tf.zeros([5], tf.int64),
@@ -101,7 +100,7 @@ def test_a_meta_update(name, batching):
 
 @pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])
 def test_images_are_the_same_either_way(transform, monkeypatch):
-  storage = example_storage.of(transform)
+  storage = image_ops.of(transform)
   rng = np.random.default_rng(0)
   rows = storage.store(tf.constant(rng.integers(0, 256, [5, 13, 17, 3]).astype(np.uint8)))
   row_seeds = tf.constant(rng.integers(0, 2**62, 5).astype(np.uint64))

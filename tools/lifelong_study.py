@@ -36,14 +36,10 @@ from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import anchor_search
-from suite.lifelong.estimators import copy_nearest
 from suite.lifelong.estimators import estimator as estimator_lib
-from suite.lifelong.estimators import factor_search
+from suite.lifelong.estimators import factor_model
 from suite.lifelong.estimators import irt_search
-from suite.lifelong.estimators import order_search
-from suite.lifelong.estimators import random_mean
-from suite.lifelong.estimators import step_shrinkage
-from suite.lifelong.estimators import sum_search
+from suite.lifelong.estimators import paper_estimators
 
 BUDGETS = [8 << power for power in range(12)]
 # Clustering for a large budget takes hours.
@@ -98,19 +94,19 @@ class PlainLogistic:
 
 
 METHODS: dict[str, Callable[[int], Any]] = {
-    "Sort & Search (sum)": lambda seed: sum_search.SumSearch(),
+    "Sort & Search (sum)": lambda seed: paper_estimators.SumSearch(),
     "Sort & Search (recursive)": lambda seed: Ordered("recursive"),
-    "several orders": lambda seed: order_search.OrderSearch(seed=seed),
-    "CopyNearest&Expand": lambda seed: copy_nearest.CopyNearest(seed),
+    "several orders": lambda seed: paper_estimators.OrderSearch(seed=seed),
+    "CopyNearest&Expand": lambda seed: paper_estimators.CopyNearest(seed),
     "anchors (k-means)": lambda seed: anchor_search.AnchorSearch("kmeans", seed),
     "anchors (k-medoids)": lambda seed: anchor_search.AnchorSearch("kmedoids", seed),
     "2PL, 1 dimension": lambda seed: irt_search.IrtSearch(1, seed=seed),
     "2PL, 5 dimensions": lambda seed: irt_search.IrtSearch(5, seed=seed),
-    "random, plain mean": lambda seed: random_mean.RandomMean(seed),
+    "random, plain mean": lambda seed: paper_estimators.RandomMean(seed),
     "logistic regression": PlainLogistic,
-    "factors": lambda seed: factor_search.FactorSearch(seed=seed),
-    "factors, half adaptive": lambda seed: factor_search.FactorSearch(seed=seed, adaptive=0.5),
-    "factors, class, domain": lambda seed: factor_search.FactorSearch(seed=seed),
+    "factors": lambda seed: factor_model.FactorSearch(seed=seed),
+    "factors, half adaptive": lambda seed: factor_model.FactorSearch(seed=seed, adaptive=0.5),
+    "factors, class, domain": lambda seed: factor_model.FactorSearch(seed=seed),
 }
 
 
@@ -217,7 +213,7 @@ def score(method: Any, known: np.ndarray, truth: np.ndarray, budget: int, more: 
   share = float(truth[unseen].mean()) if unseen.any() else 0.0
   every = np.concatenate(asked)
   counts = _COUNTS.get((known,), lambda: ranking.checked_counts(known))
-  cut = step_shrinkage.find_cut(counts[every], every, truth[every])
+  cut = factor_model.find_cut(counts[every], every, truth[every])
   step = cut.is_easier(counts, np.arange(len(truth)))
   return (float(wrong.mean()), float(wrong[unseen].mean()) if unseen.any() else 0.0,
           abs(accuracy - estimate.accuracy), covered, high - low, supported,

@@ -18,7 +18,6 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import graph_frame
-from suite.compute import graph_walk
 from suite.models import conv4
 from suite.models import resnet
 from suite.models import vit
@@ -31,7 +30,7 @@ NETS = {
 }
 
 
-class WalkByType(graph_walk.Walk):
+class WalkByType(flops.Walk):
   """Adds up what each op type costs; for graphs without loops, where an op runs once."""
 
   def __init__(self):

@@ -36,7 +36,6 @@ from absl import logging
 
 import suite
 from suite.running import logs
-from suite.training.sequence import update_plans
 from suite.training.sequence import update_search
 
 
@@ -56,14 +55,14 @@ class Runs:
     self._sequences, self._params = tuple(sequences) or ("",), tuple(params)
     self._measure, self._settings = measure, settings
 
-  def scores(self, plans: Sequence[update_plans.Plan], map_runs: Callable[..., Any] = map
+  def scores(self, plans: Sequence[update_search.Plan], map_runs: Callable[..., Any] = map
              ) -> list[float]:
     """The mean measure of each plan over the sequences; `map_runs` is `map`, or a pool's."""
     pairs = [(plan, sequence) for plan in plans for sequence in self._sequences]
     made, num = list(map_runs(self.value, *zip(*pairs))) if pairs else [], len(self._sequences)
     return [sum(made[first:first + num]) / num for first in range(0, len(made), num)]
 
-  def value(self, plan: update_plans.Plan, sequence: str) -> float:
+  def value(self, plan: update_search.Plan, sequence: str) -> float:
     """The measure of a plan's run on a sequence, which is made unless it is finished."""
     folder = self._folder / (sequence or "run") / "_".join(["at", *map(str, plan)])
     path = folder / self._learner / "summary.json"
@@ -93,10 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = update_search.search(
         args.candidates, args.budget, functools.partial(runs.scores, map_runs=map_runs),
         width=args.width or None, starts=[tuple(plan) for plan in args.start])
-  update_plans.write(
+  update_search.write(
       args.output, found.plan, run=args.run, learner=args.learner, measure=args.measure,
       sequences=args.sequences, params=args.gin_param, score=found.score,
-      cost=update_plans.cost(found.plan), budget=args.budget, width=args.width, starts=args.start,
+      cost=update_search.cost(found.plan), budget=args.budget, width=args.width, starts=args.start,
       candidates=args.candidates,
       tried=[{"steps": plan, "score": score} for plan, score in found.scores.items()])
   logging.info("Best of %d plans within %d samples: updates after %s, %s %.4f; %s has them.",

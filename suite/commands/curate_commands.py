@@ -208,16 +208,14 @@ def _encode_by_folder(args: argparse.Namespace) -> manifest.Manifest:
     raise errors.CurationError("--clip and --encoder say how images are read; leave out "
                                "--application, --size and --scale.")
   if args.encoder:
-    from suite.curation import suite_encoder
     return selecting.encode(
-        args.work, args.table, lambda: suite_encoder.load(args.encoder, args.batch_size),
-        weights=suite_encoder.files(args.encoder), images=args.images, again=args.again,
+        args.work, args.table, lambda: encoders.load(args.encoder, args.batch_size),
+        weights=encoders.files(args.encoder), images=args.images, again=args.again,
         parameters={})
-  from suite.curation import clip_encoder
   return selecting.encode(
       args.work, args.table,
-      lambda: clip_encoder.load(args.clip, args.clip_model, batch_size=args.batch_size),
-      weights=clip_encoder.files(args.clip), images=args.images, again=args.again,
+      lambda: encoders.load_clip(args.clip, args.clip_model, batch_size=args.batch_size),
+      weights=encoders.clip_files(args.clip), images=args.images, again=args.again,
       parameters={"clip_model": args.clip_model})
 
 
@@ -231,12 +229,11 @@ def _queries(args: argparse.Namespace) -> manifest.Manifest:
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   by_text = None
   if args.clip:
-    from suite.curation import clip_encoder
-    templates = args.template or [clip_encoder.TEMPLATE]
-    clip_encoder.check_templates(templates)
+    templates = args.template or [encoders.TEMPLATE]
+    encoders.check_templates(templates)
     by_text = selecting.TextQueries(
-        lambda: clip_encoder.load(args.clip, args.clip_model, templates),
-        clip_encoder.files(args.clip),
+        lambda: encoders.load_clip(args.clip, args.clip_model, templates),
+        encoders.clip_files(args.clip),
         {"clip_model": args.clip_model, "templates": templates}, _texts(args.text or ()))
   elif args.text or args.template or args.clip_model:
     raise errors.CurationError("--text, --template and --clip-model need --clip DIR, the CLIP that "

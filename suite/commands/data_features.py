@@ -21,7 +21,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.data.images import clear_transform
-from suite.data.images import feature_shards
+from suite.data.images import feature_set
 from suite.data.streams import feature_sources
 from suite.models import pretrained
 from suite.models.clip import weight_files
@@ -112,8 +112,8 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
   facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
            "image_size": encoder.image_size, "feature_size": encoder.feature_size}
   before: dict[str, Any] = {}
-  if (out / feature_shards.MANIFEST).exists():
-    before = feature_shards.read_manifest(out)
+  if (out / feature_set.MANIFEST).exists():
+    before = feature_set.read_manifest(out)
     other = [key for key in facts if before.get(key) != facts[key]]
     if other:
       raise ValueError(f"{out} holds features of another {', '.join(other)}: "
@@ -127,7 +127,7 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
   known = {**known, **{split: {"num_examples": num} for split, num in splits.items()}}
   manifest = {**facts, "shard_size": shard_size, "dtype": "float32", "splits": known}
   if manifest != before:
-    snapshots.save_text(out / feature_shards.MANIFEST, json.dumps(manifest, indent=1))
+    snapshots.save_text(out / feature_set.MANIFEST, json.dumps(manifest, indent=1))
   return shard_size
 
 
@@ -136,14 +136,14 @@ def _write_split(source: feature_sources.FeatureSource, split: str, encoder: Fea
                  ) -> dict[str, Any]:
   began, written, num = time.monotonic(), 0, source.splits[split]
   atomic_files.sweep(out / split)
-  for number, (first, end) in enumerate(feature_shards.ranges(num, shard_size)):
-    shard = feature_shards.shard_folder(out, split, number)
+  for number, (first, end) in enumerate(feature_set.ranges(num, shard_size)):
+    shard = feature_set.shard_folder(out, split, number)
     if shard.is_dir():
       continue
     features, ids = _features(source.part(split, first, end), encoder, forward, batch_size)
     with snapshots.saving("a shard of features", shard) as temporary:
       temporary.mkdir()
-      feature_shards.write_shard(temporary, features, ids)
+      feature_set.write_shard(temporary, features, ids)
     written += end - first
     logging.info("%s %s: %d of %d images", source.name, split, end, num)
   return {"split": split, "num_examples": num, "written": written,

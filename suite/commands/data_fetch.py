@@ -52,32 +52,31 @@ def add(actions: Any, parents: list[argparse.ArgumentParser], positive: Callable
 
 def fetch(args: argparse.Namespace) -> tuple[list[tuple[str, ...]], list[str]]:
   """Fetches; returns a table of the outcomes, the header first, and further lines."""
-  from suite.curation.fetching import polite_fetch
-  from suite.curation.fetching import url_list
+  from suite.curation import polite_fetch as polite_fetch_lib
   for path in args.lists:
     if not path.is_file():
       raise gin_files.ConfigError(f"There is no file {path}; give a list of URLs: .txt, .csv, "
                                   ".parquet, or CLEAR's all_metadata/*.json.")
-  manners = polite_fetch.Manners(
+  manners = polite_fetch_lib.Manners(
       rate=args.rate, hosts=args.hosts, tries=args.tries, timeout=args.timeout,
       largest=int(args.largest * 1e6), contact=args.contact)
-  listed = url_list.read(args.lists)[:args.most]
+  listed = polite_fetch_lib.read(args.lists)[:args.most]
   args.out.mkdir(parents=True, exist_ok=True)
   with file_lock.held(args.out / _LOCK, wait=False):
-    found = polite_fetch.fetch([one.url for one in listed], args.out, manners, again=args.again,
+    found = polite_fetch_lib.fetch([one.url for one in listed], args.out, manners, again=args.again,
                                report=_progress(len(listed)))
     _write_table(args.out / _TABLE, [
         ({"path": found[one.url].file, "url": one.url, **one.facts}) for one in listed
-        if found[one.url].state == polite_fetch.DONE])
+        if found[one.url].state == polite_fetch_lib.DONE])
   counts = collections.Counter(one.state for one in found.values())
   sizes = sum(one.bytes for one in found.values())
   reasons = collections.Counter(
-      one.reason for one in found.values() if one.state != polite_fetch.DONE)
+      one.reason for one in found.values() if one.state != polite_fetch_lib.DONE)
   rows: list[tuple[str, ...]] = [
-      ("state", "images"), *((state, f"{counts[state]:,}") for state in polite_fetch.STATES)]
+      ("state", "images"), *((state, f"{counts[state]:,}") for state in polite_fetch_lib.STATES)]
   lines = [f"{sizes / 1e6:,.1f} MB in {args.out}; the table is {args.out / _TABLE}.",
            *(f"{count:,} x {reason}" for reason, count in reasons.most_common(5))]
-  if counts[polite_fetch.LATER]:
+  if counts[polite_fetch_lib.LATER]:
     lines.append("The same command asks again for those that may come later.")
   if "time" in listed[0].facts:
     by = "bucket" if "bucket" in listed[0].facts else "year"

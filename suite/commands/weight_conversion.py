@@ -7,9 +7,8 @@ import hashlib
 import pathlib
 from typing import Any
 
-from suite.models.clip import safetensors_file
+from suite.models.clip import weight_files
 from suite.models.torchvision import torch_resnet
-from suite.models.torchvision import torch_weights
 from suite.state import encoder_file
 from tfds_builders.parsers import torch_file
 
@@ -28,11 +27,11 @@ def convert(path: pathlib.Path, out: pathlib.Path, *, net: str | None = None, im
   """
   if not path.is_file():
     raise FileNotFoundError(f"There is no file of weights {str(path)!r}.")
-  found = torch_weights.read(_content(path), str(path), net)
+  found = torch_resnet.read(_content(path), str(path), net)
   name = torch_resnet.named(found.net)
   model = torch_resnet.resnet(
       (image_size, image_size, 3), found.net, name if name in torch_resnet.KNOWN else "resnet")
-  torch_weights.assign(model, found)
+  torch_resnet.assign(model, found)
   encoder_file.save(out, model, {"source": {
       "file": path.name, "sha256": _sha256(path), "layout": found.layout}})
   said = f"{path.name}: {name}, {found.layout}; {out / encoder_file.WEIGHTS}"
@@ -43,7 +42,7 @@ def convert(path: pathlib.Path, out: pathlib.Path, *, net: str | None = None, im
 
 
 def _content(path: pathlib.Path) -> Any:
-  return (safetensors_file.read(path) if path.suffix == _SAFE
+  return (weight_files.read(path) if path.suffix == _SAFE
           else torch_file.load(path.read_bytes(), str(path)))
 
 

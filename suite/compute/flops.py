@@ -17,24 +17,37 @@ Three consequences. A `tf.cond` that the graph does not decide counts its most e
 function that calls `strategy.run` under a mirrored strategy holds all local replicas, and so does
 its cost. A function traced with open dimensions (a batch of None) has an unknown cost: trace it
 with a full `tf.TensorSpec`.
+
+The walk over a traced graph that adds up the cost of one call.
+
+Only ops that run are counted (graph_frame.Liveness). Calls are walked with the shapes and small
+values that the caller knows. A loop of n trips costs n bodies and n + 1 conditions. A conditional
+whose predicate is not constant costs its most expensive branch, an upper bound.
+
+Cost of a step as a function of its number of rows; the last batch may have any size.
+
+A step does its work once per row or once per step, so its cost is linear in the number of rows. Two
+points are counted and the others lie on their line: tracing another size takes as long as training
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+import dataclasses
 import types
+from typing import Callable
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import cost as cost_lib
 from suite.compute import graph_frame
 from suite.compute import graph_values
-from suite.compute import graph_walk
+from suite.compute import op_costs
 
-Cost = cost_lib.Cost
-ZERO = cost_lib.ZERO
+Cost = graph_frame.Cost
+ZERO = graph_frame.ZERO
 
 _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 
@@ -57,7 +70,7 @@ def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({
   fixed.update({id(t): graph_values.plain(np.asarray(given[t.op.name]))
                 for t in graph.inputs if t.op.name in given})
   arguments = [graph_frame.Argument(t.shape, fixed.get(id(t)), t) for t in graph.inputs]
-  cost = graph_walk.Walk().call(graph, arguments, frozenset(range(len(graph.outputs)))).cost
+  cost = Walk().call(graph, arguments, frozenset(range(len(graph.outputs)))).cost
   cost = Cost(cost.flops, cost.macs, _first_of_each(cost.uncounted))
   if cost.flops is None or cost.macs is None:
     _warn(graph, cost)
@@ -89,3 +102,318 @@ def _warn(graph, cost: Cost) -> None:
       "The cost of function %r is unknown (FLOPs %s, MACs %s): %s%s.",
       graph.name, cost.flops, cost.macs, named, f" and {more} more" if more > 0 else "",
   )
+
+
+class Walk:
+  """Counts calls of functions. Each count takes a new object, which caches its calls."""
+
+  def __init__(self):
+    self._liveness = graph_frame.Liveness()
+    self._results = {}
+
+  def call(self, graph, arguments, wanted: frozenset) -> graph_frame.CallResult:
+    """Cost and outputs of one call of which the `wanted` outputs (indices) are used."""
+    live, used = self._liveness.live(graph, wanted)
+    keys = tuple(a.key() if i in used else None for i, a in enumerate(arguments))
+    key = (graph, keys, wanted)
+    if key not in self._results:
+      result = self._walk(graph_frame.Frame(graph, arguments, refine=False), live)
+      if not _is_settled(result, wanted):  # The traced shapes do not suffice: infer them again.
+        result = self._walk(graph_frame.Frame(graph, arguments, refine=True), live)
+      self._results[key] = result
+    return self._results[key]
+
+  def _walk(self, frame, live) -> graph_frame.CallResult:
+    graph = frame.graph
+    total = [graph_frame.ZERO]
+    for op in self._liveness.order(graph):
+      if op not in live:
+        continue
+      if self._liveness.callees(op):
+        result = self._call_op(op, frame, live[op])
+        for tensor, output in zip(op.outputs, result.outputs):
+          frame.know(tensor, output)
+        total.append(result.cost)
+      else:
+        frame.run(op)
+        total.append(self._primitive(op, frame))
+    return graph_frame.CallResult(_sum(total), tuple(frame.argument(t) for t in graph.outputs))
+
+  def _primitive(self, op, frame) -> graph_frame.Cost:
+    if op.type in op_costs.FREE:
+      return graph_frame.ZERO
+    rule = op_costs.MAC_COSTS.get(op.type)
+    try:
+      if rule is not None:
+        flops, macs = rule(graph_frame.Node(op, frame))
+        return graph_frame.Cost(int(flops), int(macs))
+      return self._arithmetic(op, frame)
+    except graph_frame.UnknownShape:
+      return _unknown(f"{op.type}: unknown shape at", op, 0 if rule is None else None)
+
+  def _arithmetic(self, op, frame) -> graph_frame.Cost:
+    rule = op_costs.COSTS.get(op.type)
+    if rule is None:
+      return _unknown(op.type, None, None)
+    dtypes = {t.dtype for t in (*op.inputs, *op.outputs)}
+    if any(d.is_complex for d in dtypes):
+      return _unknown(f"{op.type} of complex numbers", None, 0)
+    if tf.variant in dtypes:
+      return self._add_lists(op, frame) if op.type == "AddN" else _unknown(op.type, None, None)
+    if op.type.startswith("Resource") or op.type.endswith("VariableOp"):
+      dtypes = {op.inputs[i].dtype for i in range(1, len(op.inputs))}
+    if not any(d.is_floating for d in dtypes):
+      return graph_frame.ZERO
+    return graph_frame.Cost(int(rule(graph_frame.Node(op, frame))), 0)
+
+  def _add_lists(self, op, frame) -> graph_frame.Cost:
+    """Cost of adding the gradients of a loop's tensor list: each read adds a one-element list.
+
+    The first such list fills an empty slot of the running sum and costs nothing (each trip reads
+    its own element); further ones in the same trip are added to it. Other sums are unknown.
+    """
+    single = [t.op for t in op.inputs if _holds_one_element(t.op)]
+    if len(op.inputs) - len(single) > 1:
+      return _unknown("AddN: tensor lists at", op, 0)
+    try:
+      sizes = [frame.shape(i.inputs[2]).num_elements() for i in single[1:]]
+    except ValueError:
+      sizes = [None]
+    if None in sizes:
+      return _unknown("AddN: unknown shape at", op, 0)
+    return graph_frame.Cost(sum(sizes), 0)
+
+  def _call_op(self, op, frame, wanted) -> graph_frame.CallResult:
+    bodies = self._liveness.callees(op)
+    if None in bodies:
+      cost = _unknown(f"{op.type}: no body for its function at", op, None)
+      outputs = tuple(graph_frame.Argument(t.shape, None, t) for t in op.outputs)
+      return graph_frame.CallResult(cost, outputs)
+    inputs = [frame.argument(t) for t in op.inputs]
+    if op.type in graph_frame.LOOPS:
+      return self._while(op, bodies, inputs, wanted)
+    if op.type == graph_frame.FOR:
+      return self._for(op, bodies[0], inputs, wanted)
+    if op.type in graph_frame.BRANCHES:
+      return self._branch(bodies, inputs, wanted)
+    return self.call(bodies[0], inputs, wanted)
+
+  def _branch(self, branches, inputs, wanted) -> graph_frame.CallResult:
+    """The branch taken if the predicate is constant, else the most expensive one.
+
+    FLOPs and MACs are each the largest of any branch; unknown if one branch is unknown.
+    """
+    index, arguments = inputs[0].value, inputs[1:]
+    if index is not None and np.ndim(index) == 0:
+      last = len(branches) - 1
+      index = int(index) if 0 <= int(index) <= last else last  # Case: out of range is the last.
+      return self.call(branches[index], arguments, wanted)
+    results = [self.call(branch, arguments, wanted) for branch in branches]
+    costs = [r.cost for r in results]
+    uncounted = _sum(costs).uncounted
+    flops, macs = _largest([c.flops for c in costs]), _largest([c.macs for c in costs])
+    outputs = tuple(_join(options) for options in zip(*(r.outputs for r in results)))
+    return graph_frame.CallResult(graph_frame.Cost(flops, macs, uncounted), outputs)
+
+  def _while(self, op, bodies, inputs, wanted) -> graph_frame.CallResult:
+    cond, body = bodies
+    trips, final = graph_values.run_loop(
+        cond, body, [a.value for a in inputs], _loop_shapes(bodies, inputs)
+    )
+    variables = self._liveness.loop_variables(cond, body, wanted)
+    one, arguments = self._trip(body, inputs, variables)
+    test = self.call(cond, arguments, frozenset([0]))
+    cost = self._repeat(op, trips, one.cost) + self._repeat(op, _plus_one(trips), test.cost)
+    outputs = tuple(
+        graph_frame.Argument(out.shape, value, out.source) for out, value in zip(one.outputs, final)
+    )
+    return graph_frame.CallResult(cost, outputs)
+
+  def _for(self, op, body, inputs, wanted) -> graph_frame.CallResult:
+    """For(start, limit, delta, *variables): the body takes (index, *variables)."""
+    limits = [a.value for a in inputs[:3]]
+    known = all(v is not None for v in limits) and limits[2]
+    trips = max(0, -((limits[0] - limits[1]) // limits[2])) if known else None
+    index = dataclasses.replace(inputs[0], value=None)
+    variables = self._liveness.loop_variables(None, body, wanted, offset=1)
+    one, _ = self._trip(body, inputs[3:], variables, index=[index])
+    outputs = tuple(graph_frame.Argument(out.shape, None, out.source) for out in one.outputs)
+    return graph_frame.CallResult(self._repeat(op, trips, one.cost), outputs)
+
+  def _trip(self, body, inputs, variables, index=()) -> tuple[graph_frame.CallResult, list]:
+    """One trip: (result, its arguments); values that change from trip to trip are unknown."""
+    index = list(index)
+    arguments = [
+        a if graph_values.is_invariant(body, i, len(index)) else dataclasses.replace(a, value=None)
+        for i, a in enumerate(inputs)
+    ]
+    result = self.call(body, index + arguments, variables)
+    grown = [
+        a if str(a.shape) == str(out.shape) else _traced(body.inputs[i + len(index)], a)
+        for i, (a, out) in enumerate(zip(arguments, result.outputs))
+    ]
+    if any(a is not b for a, b in zip(arguments, grown)):
+      result, arguments = self.call(body, index + grown, variables), grown
+    return result, arguments
+
+  def _repeat(self, op, trips, cost) -> graph_frame.Cost:
+    if trips is not None:
+      return cost * trips
+    if cost.flops == 0 and cost.macs == 0:
+      return cost
+    unknown = _unknown(f"{op.type}: unknown trip count at", op, None)
+    macs = 0 if cost.macs == 0 else None
+    return graph_frame.Cost(None, macs, cost.uncounted + unknown.uncounted)
+
+
+def _traced(placeholder, argument) -> graph_frame.Argument:
+  """A loop variable whose shape changes: only the shape that holds for every trip is known."""
+  shape = tf.TensorShape([None] * argument.shape.rank) if argument.shape.rank is not None else None
+  shape = graph_frame.merge_shapes(placeholder.shape, tf.TensorShape(shape))
+  return graph_frame.Argument(shape, None, argument.source)
+
+
+def _loop_shapes(bodies, inputs):
+  """`shape_of` for `run_loop`: the shape of an invariant is the caller's."""
+  shapes = {}
+  for i, argument in enumerate(inputs):
+    if graph_values.is_invariant(bodies[1], i):
+      for body in bodies:
+        shapes[id(body.inputs[i])] = argument.shape
+  return lambda tensor: shapes.get(id(tensor), tensor.shape)
+
+
+def _largest(numbers: list) -> int | None:
+  return None if None in numbers else max(numbers)
+
+
+def _join(options) -> graph_frame.Argument:
+  """An output of a conditional: the shape and value that its branches have in common."""
+  shape = options[0].shape
+  for option in options[1:]:
+    shape = shape.most_specific_compatible_shape(option.shape)
+  return graph_frame.Argument(shape, None, options[0].source)
+
+
+def _holds_one_element(op) -> bool:
+  return op.type == "TensorListSetItem" and op.inputs[0].op.type == "TensorListReserve"
+
+
+def _is_settled(result: graph_frame.CallResult, wanted: frozenset) -> bool:
+  """Whether a second walk with inferred shapes would give the same result."""
+  cost = result.cost
+  if cost.flops is None or cost.macs is None:
+    return all(" at " not in name for name in cost.uncounted)
+  outputs = [result.outputs[i] for i in wanted]
+  return all(o.shape.is_fully_defined() or o.source.dtype == tf.string for o in outputs)
+
+
+def _unknown(reason: str, op: tf.Operation | None, macs: int | None) -> graph_frame.Cost:
+  """An unknown cost with its reason: "Svd", "MatMul: unknown shape at dense/MatMul"."""
+  return graph_frame.Cost(None, macs, (f"{reason} {op.name}" if op is not None else reason,))
+
+
+def _plus_one(trips: int | None) -> int | None:
+  return None if trips is None else trips + 1
+
+
+def _sum(costs) -> graph_frame.Cost:
+  """Sum of costs; adding them one by one would copy the names each time."""
+  flops = [c.flops for c in costs]
+  macs = [c.macs for c in costs]
+  names = dict.fromkeys(name for c in costs for name in c.uncounted)
+  return graph_frame.Cost(
+      None if None in flops else sum(flops), None if None in macs else sum(macs), tuple(names)
+  )
+
+
+class RowCosts:
+  """Cost of a step on any number of rows.
+
+  Args:
+    count: number of rows -> the cost counted on a graph with that batch size.
+    size: the size, above 1, that is counted beside 1 row.
+  """
+
+  def __init__(self, count: Callable[[int], Cost], size: int = 2):
+    if size < 2:
+      raise ValueError(f"size is {size}; a line goes through 1 row and a larger batch.")
+    self._count, self._size = count, size
+    self._points: tuple[Cost, Cost] | None = None  # Of 1 and `size` rows.
+
+  def __call__(self, rows: int) -> Cost:
+    """Returns the cost of one step on `rows` examples; zero for 0 rows.
+
+    If the cost is unknown for one size, it is unknown for all.
+    """
+    if not rows:
+      return ZERO
+    if self._points is None:
+      self._points = self._count(1), self._count(self._size)
+    one, other = self._points
+    if any(a is not None and b is not None and (b - a) % (self._size - 1)
+           for a, b in ((one.flops, other.flops), (one.macs, other.macs))):
+      return self._count(rows)  # On no line: a row has no cost that is the same for all.
+    return Cost(self._on_line(one.flops, other.flops, rows),
+                      self._on_line(one.macs, other.macs, rows), one.uncounted)
+
+  def _on_line(self, one: int | None, other: int | None, rows: int) -> int | None:
+    if one is None or other is None:
+      return None
+    return one + (rows - 1) * ((other - one) // (self._size - 1))
+
+
+_FIRST = 2  # A graph of one row or one class may be another one.
+
+
+_CHECKED = (5, 7)
+
+
+class ShapeCosts:
+  """Cost of a step on B rows of a task with C classes.
+
+  Args:
+    count: (B, C) -> the cost counted on a graph of that shape.
+  """
+
+  def __init__(self, count: Callable[[int, int], Cost]):
+    self._count = count
+    self._known: dict[tuple[int, int], Cost] = {}
+    self._is_bilinear: bool | None = None
+
+  def __call__(self, rows: int, classes: int) -> Cost:
+    """Returns the cost; if it is unknown for one shape, it is unknown for all."""
+    if (rows, classes) in self._known:
+      return self._known[rows, classes]
+    if not rows:
+      return ZERO
+    if self._is_bilinear is None:
+      self._is_bilinear = self._fits(_CHECKED)
+    return self._at(rows, classes) if self._is_bilinear else self._counted(rows, classes)
+
+  def _counted(self, rows: int, classes: int) -> Cost:
+    if (rows, classes) not in self._known:
+      self._known[rows, classes] = self._count(rows, classes)
+    return self._known[rows, classes]
+
+  def _fits(self, shape: tuple[int, int]) -> bool:
+    expected, counted = self._at(*shape), self._counted(*shape)
+    if (expected.flops, expected.macs) == (counted.flops, counted.macs):
+      return True
+    logging.info("The cost of a step is not bilinear in its rows and classes (%s expected, %s "
+                 "counted for %s): each shape is counted.", expected.flops, counted.flops, shape)
+    return False
+
+  def _at(self, rows: int, classes: int) -> Cost:
+    corners = [[self._counted(_FIRST + i, _FIRST + j) for j in (0, 1)] for i in (0, 1)]
+
+    def extended(values: list[list[int | None]]) -> int | None:
+      (a, b), (c, d) = values
+      if a is None or b is None or c is None or d is None:
+        return None
+      x, y = rows - _FIRST, classes - _FIRST
+      return a + x * (c - a) + y * (b - a) + x * y * (d - c - b + a)
+
+    return Cost(extended([[cost.flops for cost in line] for line in corners]),
+                      extended([[cost.macs for cost in line] for line in corners]),
+                      corners[0][0].uncounted)

@@ -7,6 +7,24 @@ a comparison or a selection is one, and a compound op is the sum of its steps.
 
 FLOPs are floating-point: an op whose tensors are all integers or booleans (indices, loop counters,
 shapes, masks) costs 0. graph_walk applies that rule before it asks this table.
+
+Multiply-adds of convolutions and matrix products, the ops that `macs` counts.
+
+Every rule takes a `node` (see graph_frame.Node) and returns (flops, macs). Positions in the zero
+padding count like any other, as in the papers' hand counts and in TensorFlow's statistics.
+Letters: B batch, H W space, C channels in, G groups, F filters, K kernel height times width.
+
+Names of the op types that cost nothing. An op type that is not listed is not assumed to be free.
+
+An op is free if it moves, names, reshapes, stores, draws or checks values without arithmetic on
+them. Random draws are free by decision: generators shuffle integer bits, and their cost depends on
+the generator, not on the method under study. Casts are free too.
+
+Cost of a step as a function of its numbers of rows and of classes, from few counted graphs.
+
+Each op of a step works once, once per row, once per class, or once per row and class: the cost is
+a + b B + c C + d B C. Four graphs give the four numbers; a fifth, larger one confirms them, and
+where it does not, every shape that is asked for is counted by itself.
 """
 
 from __future__ import annotations
@@ -277,3 +295,220 @@ COSTS = {
     "MatrixSolve": _solve,
     "MatrixTriangularSolve": _triangular_solve,
 }
+
+
+def _pair(macs: int) -> tuple[int, int]:
+  return 2 * macs, macs
+
+
+def conv(node) -> tuple[int, int]:
+  """Cost of Conv2D and Conv3D: each of the B*H*W*F outputs sums K * C/G products.
+
+  The filter's shape is [.., C/G, F], so groups need no special case.
+  """
+  return _pair(math.prod(node.input(1)[:-1]) * math.prod(node.output(0)))
+
+
+def conv_input_grad(node) -> tuple[int, int]:
+  """Cost of the input gradient: each element of [B, H, W, F] times K * C/G weights."""
+  return _pair(math.prod(node.input(1)[:-1]) * math.prod(node.input(2)))
+
+
+def conv_filter_grad(node) -> tuple[int, int]:
+  """Cost of the filter gradient: each element of [B, H, W, F] times K * C/G pixels."""
+  return _pair(math.prod(node.output(0)[:-1]) * math.prod(node.input(2)))
+
+
+def depthwise(node) -> tuple[int, int]:
+  """Cost of a depthwise convolution, filter [H, W, C, M]: each output sums K products."""
+  return _pair(math.prod(node.input(1)[:2]) * math.prod(node.output(0)))
+
+
+def depthwise_input_grad(node) -> tuple[int, int]:
+  return _pair(math.prod(node.input(1)[:2]) * math.prod(node.input(2)))
+
+
+def depthwise_filter_grad(node) -> tuple[int, int]:
+  return _pair(math.prod(node.output(0)[:2]) * math.prod(node.input(2)))
+
+
+def matmul(node) -> tuple[int, int]:
+  """Cost of [M, K] x [K, N]: M*N sums of K products."""
+  return _pair(node.input(0)[0 if node.attr("transpose_a") else 1] * math.prod(node.output(0)))
+
+
+def batch_matmul(node) -> tuple[int, int]:
+  """Cost of [.., M, K] x [.., K, N], the batch dimensions broadcast."""
+  return _pair(node.input(0)[-2 if node.attr("adj_x") else -1] * math.prod(node.output(0)))
+
+
+def _fused(base, node) -> tuple[int, int]:
+  """Cost of a product with an epilogue: bias and activations cost 1 an output, batch norm 2."""
+  flops, macs = base(node)
+  per_output = {b"BiasAdd": 1, b"FusedBatchNorm": 2, b"Add": 1}
+  extra = sum(per_output.get(name, 1) for name in node.attr("fused_ops"))
+  return flops + extra * math.prod(node.output(0)), macs
+
+
+def fused_conv(node) -> tuple[int, int]:
+  return _fused(conv, node)
+
+
+def fused_matmul(node) -> tuple[int, int]:
+  return _fused(matmul, node)
+
+
+def einsum(node) -> tuple[int, int]:
+  """Cost of any einsum of one or two tensors.
+
+  A label that is in one operand only and not in the result is summed over first (additions). The
+  rest is a batched matrix product: one multiply-add per point of the labels' grid.
+  """
+  operands, result = _einsum_labels(node)
+  sizes: dict = {}
+  for labels, shape in operands:
+    for label, size in zip(labels, shape):
+      sizes[label] = max(size, sizes.get(label, 1))  # an ellipsis dimension may be broadcast
+  additions, kept = 0, []
+  for index, (labels, shape) in enumerate(operands):
+    elsewhere = set(result).union(*(o[0] for i, o in enumerate(operands) if i != index))
+    left = {label: size for label, size in zip(labels, shape) if label in elsewhere}
+    if len(set(labels)) == len(labels):  # a repeated label takes a diagonal: no arithmetic
+      additions += math.prod(shape) - math.prod(left.values())
+    else:
+      additions += math.prod(sizes[x] for x in set(labels)) - math.prod(left.values())
+    kept.append(left)
+  if len(operands) == 1:
+    return additions, 0
+  macs = math.prod(sizes[label] for label in set().union(*kept))
+  return additions + 2 * macs, macs
+
+
+def _einsum_labels(node) -> tuple[list, list]:
+  """([(labels, shape) of each operand], labels of the result); "..." becomes (1,), (0,)."""
+  equation = node.attr("equation").decode().replace(" ", "")
+  left, result = equation.split("->")
+  shapes = [node.input(i) for i in range(node.num_inputs)]
+  operands, widest = [], 0
+  for term, shape in zip(left.split(","), shapes):
+    hidden = len(shape) - len(term.replace("...", ""))
+    widest = max(widest, hidden)
+    operands.append((_expand(term, hidden), shape))
+  return operands, _expand(result, widest)
+
+
+def _expand(term: str, hidden: int) -> list:
+  """Labels of one term; the dimensions of an ellipsis are numbered from the right."""
+  if "..." not in term:
+    return list(term)
+  before, after = term.split("...")
+  return list(before) + [(hidden - 1 - i,) for i in range(hidden)] + list(after)
+
+
+MAC_COSTS = {
+    "Conv2D": conv,
+    "Conv3D": conv,
+    "Conv2DBackpropInput": conv_input_grad,
+    "Conv3DBackpropInputV2": conv_input_grad,
+    "Conv2DBackpropFilter": conv_filter_grad,
+    "Conv3DBackpropFilterV2": conv_filter_grad,
+    "DepthwiseConv2dNative": depthwise,
+    "DepthwiseConv2dNativeBackpropInput": depthwise_input_grad,
+    "DepthwiseConv2dNativeBackpropFilter": depthwise_filter_grad,
+    "MatMul": matmul,
+    "BatchMatMul": batch_matmul,
+    "BatchMatMulV2": batch_matmul,
+    "BatchMatMulV3": batch_matmul,
+    "Einsum": einsum,
+    "_FusedConv2D": fused_conv,
+    "_FusedMatMul": fused_matmul,
+}
+
+
+_VALUES = """
+Const HostConst Placeholder PlaceholderV2 PlaceholderWithDefault FakeParam Identity IdentityN NoOp
+DeepCopy Snapshot StopGradient PreventGradient GuaranteeConst EnsureShape Cast Bitcast Real Imag
+Complex Fill Empty ZerosLike OnesLike OneHot Range LinSpace Copy CopyHost DebugIdentityV2
+DebugIdentityV3 _Arg _Retval _DeviceArg _DeviceRetval
+"""
+
+_SHAPES = """
+Shape ShapeN Size Rank VariableShape BroadcastArgs BroadcastGradientArgs ConcatOffset
+InvertPermutation DataFormatDimMap DataFormatVecPermute
+"""
+
+_MOVES = """
+Reshape Squeeze ExpandDims Transpose ConjugateTranspose Concat ConcatV2 ParallelConcat Split SplitV
+Pack Unpack Slice StridedSlice StridedSliceGrad StridedSliceAssign TensorStridedSliceUpdate
+ResourceStridedSliceAssign Gather GatherV2 GatherNd ResourceGather ResourceGatherNd Tile Pad PadV2
+MirrorPad BroadcastTo Reverse ReverseV2 ReverseSequence Roll SpaceToBatch SpaceToBatchND
+BatchToSpace BatchToSpaceND SpaceToDepth DepthToSpace ExtractImagePatches ExtractVolumePatches
+ResizeNearestNeighbor Where Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 ListDiff Diag
+DiagPart MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
+MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixBandPart DynamicPartition DynamicStitch
+ParallelDynamicStitch ScatterNdUpdate TensorScatterUpdate ResourceScatterUpdate
+ResourceScatterNdUpdate InplaceUpdate Send Recv _Send _Recv _HostSend _HostRecv
+"""
+
+_STATE = """
+VarHandleOp VarIsInitializedOp ReadVariableOp AssignVariableOp DestroyResourceOp DisableCopyOnRead
+VariableV2 Assign IsVariableInitialized ResourceCountUpTo MutexV2 MutexLock ConsumeMutexLock
+StubResourceHandleOp
+"""
+
+_LISTS = """
+EmptyTensorList TensorListReserve TensorListFromTensor TensorListStack TensorListGetItem
+TensorListSetItem TensorListPushBack TensorListPushBackBatch TensorListPopBack TensorListLength
+TensorListElementShape TensorListResize TensorListGather TensorListScatter TensorListScatterV2
+TensorListScatterIntoExistingList TensorListConcat TensorListConcatV2 TensorListConcatLists
+TensorListSplit TensorArrayV3 TensorArrayReadV3 TensorArrayWriteV3 TensorArrayGatherV3
+TensorArrayScatterV3 TensorArrayConcatV3 TensorArraySplitV3 TensorArraySizeV3 TensorArrayCloseV3
+EmptyTensorMap TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup TensorMapSize
+TensorMapStackKeys OptionalNone OptionalFromValue OptionalHasValue OptionalGetValue
+"""
+
+_RANDOM = """
+RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal
+RandomGamma RandomPoissonV2 RandomShuffle RandomIndexShuffle Multinomial
+StatelessRandomUniform StatelessRandomUniformV2 StatelessRandomUniformInt
+StatelessRandomUniformIntV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
+StatelessParameterizedTruncatedNormal StatelessRandomGammaV2 StatelessRandomGammaV3
+StatelessRandomPoisson StatelessRandomBinomial StatelessMultinomial StatelessShuffle
+StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
+StatelessSampleDistortedBoundingBox SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormal
+StatefulStandardNormalV2 StatefulTruncatedNormal StatefulRandomBinomial RngReadAndSkip RngSkip
+NonDeterministicInts AnonymousSeedGenerator AnonymousRandomSeedGenerator
+"""
+
+_CHECKS = """
+Assert CheckNumerics CheckNumericsV2 Print PrintV2 IsTensorFloat32Enabled Abort Timestamp
+ControlTrigger MergeSummary CollectiveGather CollectiveGatherV2 CollectiveBcastSend
+CollectiveBcastSendV2 CollectiveBcastRecv CollectiveBcastRecvV2 CollectiveInitializeCommunicator
+CollectiveAssignGroupV2 CollectivePermute NcclBroadcast XlaSharding TPUReplicateMetadata
+TPUReplicatedInput TPUReplicatedOutput TPUPartitionedInput TPUPartitionedInputV2
+TPUPartitionedOutput TPUPartitionedOutputV2 DeviceIndex
+"""
+
+_TEXT_AND_IO = """
+AsString StringFormat StringJoin StringLength StringLower StringUpper StringStrip StringSplit
+StringSplitV2 StringToNumber Substr RegexReplace StaticRegexReplace RegexFullMatch
+StaticRegexFullMatch StringToHashBucketFast StringToHashBucketStrong HashTableV2 LookupTableFindV2
+LookupTableSizeV2 LookupTableInsertV2 LookupTableImportV2 LookupTableExportV2 MutableHashTableV2
+AnonymousHashTable AnonymousMutableHashTable WriteSummary WriteScalarSummary WriteImageSummary
+WriteHistogramSummary WriteRawProtoSummary WriteGraphSummary SummaryWriter CreateSummaryFileWriter
+FlushSummaryWriter CloseSummaryWriter ImportEvent
+Iterator IteratorV2 IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional AnonymousIterator
+AnonymousIteratorV2 AnonymousIteratorV3 MakeIterator DeleteIterator
+MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorToStringHandle
+MultiDeviceIteratorFromStringHandle IteratorToStringHandle IteratorFromStringHandleV2
+"""
+
+FREE = frozenset(
+    " ".join((_VALUES, _SHAPES, _MOVES, _STATE, _LISTS, _RANDOM, _CHECKS, _TEXT_AND_IO)).split()
+)
+
+
+
+

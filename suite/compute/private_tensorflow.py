@@ -2,6 +2,8 @@
 """All private parts of TensorFlow that the suite uses; a release without one is refused by name.
 
 Each has no public counterpart, or one that is several times slower.
+
+Configuration of TensorFlow's graph rewrites.
 """
 
 from __future__ import annotations
@@ -180,3 +182,18 @@ def _as_default(self: Any) -> Any:
 
 
 _func_graph.as_default = _as_default
+
+
+def without_temporary_variables() -> None:
+  """Turns off the rewrite of sums into temporary variables, for graphs that this thread runs.
+
+  Where TensorFlow (2.15) expects a graph to need more memory than its device reports, it turns sums
+  of three or more tensors into additions to a temporary variable. In the gradient of a loop that
+  variable is not deleted: the next call of the graph ends with AlreadyExistsError (tensorflow issue
+  23780). Call this after devices and threads are configured; configuring them resets it.
+  """
+  options = call_options()  # tf.config has all rewrites but this one.
+  config = tf.compat.v1.ConfigProto.FromString(options.config_proto_serialized)
+  rewrites = config.graph_options.rewrite_options
+  rewrites.memory_optimization = rewrites.NO_MEM_OPT
+  options.config_proto_serialized = config

@@ -6,7 +6,7 @@ protocol, the learner and the ledger are those of the run: what is charged is wh
 from the same lines. Only loops that repeat one step call `few`: it takes a few steps, and
 measures how long the others would have taken. Nothing that is learned or answered means anything.
 
-Data that is not prepared is stood in for (`suite/data/rehearsed/stand_in.py`) and noted.
+Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """
 
 from __future__ import annotations

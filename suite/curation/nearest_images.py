@@ -7,18 +7,66 @@ best ones so far are scored again in float64, one row at a time, and only these 
 each query and bucket only the best k are stored: memory is O(Q B k + block).
 
 From a million rows on, faiss finds these rows where it is installed; what is found is the same.
+
+The promising rows of a block by faiss, where it is installed.
+
+faiss searches exhaustively in float32, as CLEAR's released code does. All rows within the error
+bound of the last of the best are returned, so the exact scores decide as without faiss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import importlib.util
 from typing import NamedTuple
 
 import numpy as np
 
 from suite.curation import errors
-from suite.curation import faiss_search
 from suite.curation import feature_files
+
+ROWS = 1_000_000  # The least number of rows for which faiss is used.
+BLOCK_ROWS = 1 << 18
+
+
+def installed() -> bool:
+  """Whether faiss can be imported."""
+  return importlib.util.find_spec("faiss") is not None
+
+
+def promising(vectors: np.ndarray, queries: np.ndarray, number: int, floors: np.ndarray,
+              margin: float) -> list[np.ndarray]:
+  """Finds, for each query, rows that may be among the best `number` by inner product.
+
+  Args:
+    vectors: float32 [n, D], of length 1.
+    queries: float32 [Q, D], of length 1.
+    number: k.
+    floors: float [Q]; lower scores than these minus the margin are of no use.
+    margin: twice the error bound of a score.
+
+  Returns:
+    Q arrays of rows: all within the margin of the k-th best score or of the floor, unordered.
+  """
+  try:
+    import faiss
+  except ImportError as error:
+    raise errors.CurationError("faiss is not installed: pip install 'lifelong-suite[curate]', or "
+                               "search by numpy.") from error
+  wanted, size = number, len(vectors)
+  found: list[np.ndarray] = [np.zeros(0, np.int64)] * len(queries)
+  open_queries = np.arange(len(queries))
+  while open_queries.size:
+    wanted = min(wanted + max(wanted // 8, 16), size)
+    scores, rows = faiss.knn(queries[open_queries], vectors, wanted,
+                             metric=faiss.METRIC_INNER_PRODUCT)
+    bounds = np.maximum(scores[:, min(number, wanted) - 1], floors[open_queries]) - margin
+    for place, query in enumerate(open_queries.tolist()):
+      found[query] = rows[place][scores[place] >= bounds[place]]
+    # A query is open while even its last row is within the margin: there may be more of them.
+    open_queries = open_queries[(scores[:, -1] >= bounds) & (wanted < size)]
+  return found
+
 
 _DECIMALS = 12  # Scores that differ by less are ties, which ids break.
 _RESCORED_ROWS = 4096
@@ -55,11 +103,11 @@ def search(features: feature_files.FeatureFiles, task: SearchTask,
     features: [N, D].
     task: queries, buckets and numbers.
     block_rows: number of rows that are read at once.
-    by_faiss: whether faiss preselects rows; None: from `faiss_search.ROWS` on, if installed.
+    by_faiss: whether faiss preselects rows; None: from `nearest_images.ROWS` on, if installed.
   """
   _check(features, task)
   if by_faiss is None:
-    by_faiss = features.size >= faiss_search.ROWS and faiss_search.installed()
+    by_faiss = features.size >= ROWS and installed()
   preselect = _Faiss(task) if by_faiss else _Numpy(task)
   found = [[_EMPTY] * len(task.queries) for _ in task.numbers]
   for first, block in features.blocks(block_rows or preselect.block_rows):
@@ -101,7 +149,7 @@ class _Numpy:
 class _Faiss:
   """The same rows by faiss."""
 
-  block_rows = faiss_search.BLOCK_ROWS
+  block_rows = BLOCK_ROWS
 
   def __init__(self, task: SearchTask):
     self._queries = np.ascontiguousarray(task.queries, np.float32)
@@ -116,7 +164,7 @@ class _Faiss:
     vectors = self._block[places]
     vectors /= self._lengths[places, None]
     # Rounding of the normalized vectors adds to the error of the products.
-    return faiss_search.promising(
+    return promising(
         vectors, self._queries, number, np.array([_floor(best, number) for best in found]),
         2 * _margin(self._queries.shape[1]))
 

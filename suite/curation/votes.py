@@ -1,14 +1,29 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Combination of several reviewers' votes: a majority accepts, one flag requires a decision."""
+"""Combination of several reviewers' votes: a majority accepts, one flag requires a decision.
+
+Reviews in Label Studio: tasks in its JSON format, and votes from its JSON export.
+
+A task's data name the sheet, bucket, class and id; the votes are choices of the control "vote".
+
+Gold questions: images with known answers on the review sheets, by which reviewers are checked.
+
+    class,id,vote
+    bus,3001,accept
+    bus,0017,reject
+
+An image is asked about on the sheet of the class in its own bucket, at a place that follows from
+the ids. The page does not hold the answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+import json
 import pathlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from suite.curation import errors
-from suite.curation import label_studio
 from suite.curation import storage
 
 ACCEPT, REJECT, FLAG = VOTES = ("accept", "reject", "flag")
@@ -76,7 +91,7 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
 def _lines(path: pathlib.Path) -> Iterator[tuple[str, Mapping[str, str]]]:
   """Yields the votes of a file with their places in it."""
   if path.suffix == ".json":
-    yield from label_studio.votes(path)
+    yield from votes(path)
     return
   for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
     yield f"{path}, record {number}", line
@@ -164,3 +179,121 @@ def read_decisions(path: pathlib.Path, ballots: Ballots) -> dict[Item, str]:
                                  "needed, once an image.")
     found[item] = decision
   return found
+
+
+FACTS = ("sheet", "bucket", "class", "id")
+CONTROL = "vote"
+
+
+def task(facts: Mapping[str, Any], image: str, question: str, about: str) -> dict[str, Any]:
+  """Returns a task; `facts` has sheet, bucket, class and id, `image` is an address."""
+  return {"data": {"image": image, "question": question, "about": about,
+                   **{name: facts[name] for name in FACTS}}}
+
+
+def votes(path: pathlib.Path) -> Iterator[tuple[str, dict[str, str]]]:
+  """Yields (place in the file, vote) of an export; a vote has the columns of a CSV file of votes.
+
+  Annotations that the reviewer skipped (`was_cancelled`) are left out. The reviewer is the e-mail
+  address or number in `completed_by`.
+  """
+  for number, one in enumerate(_tasks(path)):
+    where = f"{path}, task {one.get('id', number)}"
+    data = one["data"]
+    lacking = [name for name in FACTS if name not in data]
+    if lacking:
+      raise errors.CurationError(f"{where} has no {', '.join(lacking)} in its data. Use the export "
+                                 "of a project whose tasks are those of `suite curate "
+                                 "label-studio`.")
+    for annotation in one["annotations"]:
+      if not annotation.get("was_cancelled"):
+        yield where, {**{name: str(data[name]) for name in FACTS},
+                      "reviewer": _reviewer(annotation), "vote": _choice(where, annotation)}
+
+
+def _tasks(path: pathlib.Path) -> list[Mapping[str, Any]]:
+  try:
+    found = json.loads(path.read_text(encoding="utf-8"))
+  except (OSError, ValueError) as error:
+    raise errors.CurationError(f"{path} cannot be read as JSON in UTF-8: {error}.") from error
+  if not isinstance(found, list) or not all(
+      isinstance(one, dict) and isinstance(one.get("data"), dict)
+      and isinstance(one.get("annotations"), list) for one in found):
+    raise errors.CurationError(f"{path} is no list of tasks with data and annotations. Export the "
+                               "project from Label Studio as JSON (not JSON-MIN or CSV).")
+  return found
+
+
+def _reviewer(annotation: Mapping[str, Any]) -> str:
+  by = annotation.get("completed_by")
+  if isinstance(by, dict):
+    by = by.get("email") or by.get("id")
+  return "" if by is None else str(by)
+
+
+def _choice(where: str, annotation: Mapping[str, Any]) -> str:
+  chosen = [choice for result in annotation.get("result", ())
+            if result.get("from_name") == CONTROL
+            for choice in result.get("value", {}).get("choices", ())]
+  if len(chosen) != 1:
+    raise errors.CurationError(f"{where}, annotation {annotation.get('id')} has the votes "
+                               f"{chosen}; one is needed. Submit it again, or skip it.")
+  return chosen[0]
+
+
+Answers = Mapping[Item, str]
+
+
+def read_gold(path: pathlib.Path, buckets: Mapping[str, int], sheets: Sequence[tuple[int, str]]
+         ) -> dict[Item, str]:
+  """Reads item -> "accept" or "reject".
+
+  Args:
+    path: a CSV of class, id, vote.
+    buckets: id -> bucket of all images.
+    sheets: (bucket, class) of the sheets.
+  """
+  found: dict[Item, str] = {}
+  for number, line in enumerate(storage.read_csv(path, ["class", "id", "vote"]), 2):
+    where = f"{path}, record {number}"
+    if line["id"] not in buckets:
+      raise errors.CurationError(f"{where} asks about {line['id']!r}, which is not in the "
+                                 "collection. Use ids of the table of images.")
+    item = Item(buckets[line["id"]], line["class"], line["id"])
+    if (item.bucket, item.label) not in sheets:
+      raise errors.CurationError(
+          f"{where} asks about {item}, but there is no such sheet. Use a class of the queries, and "
+          "an image of a bucket that is searched.")
+    if line["vote"] not in (ACCEPT, REJECT) or item in found:
+      raise errors.CurationError(f"{where} has the vote {line['vote']!r} on {item}; accept or "
+                                 "reject is needed, once an image.")
+    found[item] = line["vote"]
+  return found
+
+
+def mixed(ids: Sequence[str], gold: Sequence[str]) -> list[str]:
+  """Puts the gold images that are not among `ids` between them, at places that do not depend on
+  their order."""
+  found = list(ids)
+  for name in sorted(set(gold) - set(ids)):
+    place = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big")
+    found.insert(place % (len(found) + 1), name)
+  return found
+
+
+def scores(ballots: Ballots, answers: Answers) -> dict[str, dict[str, Any]]:
+  """Computes reviewer -> {"asked", "right"}: gold questions that were answered, and as known."""
+  found: dict[str, dict[str, Any]] = {}
+  for item, answer in answers.items():
+    for reviewer, vote in ballots[item].items():
+      score = found.setdefault(reviewer, {"asked": 0, "right": 0})
+      score["asked"] += 1
+      score["right"] += int(vote == answer)
+  return dict(sorted(found.items()))
+
+
+def unreliable(scored: Mapping[str, Mapping[str, Any]], share: float) -> list[str]:
+  """Lists the reviewers with less than this share of right answers."""
+  if not 0 <= share <= 1:
+    raise errors.CurationError(f"A share of right answers is from 0 to 1, got {share}.")
+  return [name for name, score in scored.items() if score["right"] < share * score["asked"]]

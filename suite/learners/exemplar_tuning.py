@@ -29,7 +29,7 @@ from suite.learners import gradient
 from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import exemplar_head
 
@@ -76,7 +76,7 @@ class ExemplarTuning(tf.Module):
     self.tuned = gradient.GradientLearner(
         transform=transform, net=net or trainable_parts.HeadOnly(features), head=self.head,
         train_on=train_on, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-        optimizer=sgd.Momentum(momentum, weight_decay, keep=True))
+        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True))
     if self._waits:
       self.waited = tf.Variable(0, trainable=False, name="phases_waited")
 

@@ -26,7 +26,6 @@ from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.planning import network_costs
-from suite.training.planning import planned_fit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +79,7 @@ def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCon
           ) -> planning.Footprint:
   """Charges a Train event."""
   trains_static = parts.static.is_used and not _is_learned(parts.static, context)
-  hypers = planned_fit.trials(parts.search, context)
+  hypers = network_costs.trials(parts.search, context)
   if trains_static:
     _train(parts, planned, context, hypers, "select")
   _choose(parts.start, parts.first, planned, context)
@@ -99,7 +98,7 @@ def predict(parts: Parts, planned: planning.PlannedTask, num: int, batch_size: i
             context: planning.PlanContext) -> None:
   """Charges a Predict event, in which each member of an ensemble predicts all images."""
   task, batch_size = planned.task, min(batch_size, 1 << (num - 1).bit_length())
-  hypers = planned_fit.trials(parts.search, context)
+  hypers = network_costs.trials(parts.search, context)
   total = flops.ZERO
   for hyper in hypers[:_members(parts, hypers)]:
     total += _costs(parts, hyper).answers(task, num, batch_size)
@@ -121,7 +120,7 @@ def _train(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCo
            hypers: list[dict[str, Any]], phase: str,
            auxiliary: auxiliary_lib.Shape | None = None) -> None:
   for hyper in hypers:
-    planned_fit.charge_fit(parts.trainer, _costs(parts, hyper), planned, context, phase=phase,
+    network_costs.charge_fit(parts.trainer, _costs(parts, hyper), planned, context, phase=phase,
                            batch_size=hyper.get("batch_size"), auxiliary=auxiliary)
 
 

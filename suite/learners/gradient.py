@@ -48,18 +48,16 @@ from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
-from suite.data.images import example_storage
+from suite.data.images import image_ops
 from suite.state import context as context_lib
 from suite.training.episodic import fomaml
 from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
-from suite.training.gradient import composed_net
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
+from suite.training.gradient import optimizers
 from suite.training.gradient import phase as phase_lib
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
-from suite.training.gradient import task_nets
 from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
@@ -69,7 +67,7 @@ from suite.training.objectives import objective as objective_lib
 Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
 _EXAMPLES = "examples"
 _CONSTANT = schedules.EpochConstant()
-_MOMENTUM = sgd.Momentum()
+_MOMENTUM = optimizers.Momentum()
 
 
 class GradientLearner(tf.Module):
@@ -81,7 +79,7 @@ class GradientLearner(tf.Module):
     memory: of examples; see the module. replay_batch: R, rows of it that each step takes besides.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
     reset: whether each phase starts from new weights.
-    schedule: of the rate within a phase. optimizer: `sgd.Momentum`, or a Keras optimizer.
+    schedule: of the rate within a phase. optimizer: `optimizers.Momentum`, or a Keras optimizer.
     epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
     base, meta: how the first classes, task or bucket are learned; see `composition`, `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
@@ -139,7 +137,7 @@ class GradientLearner(tf.Module):
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """Sample numbers to images, where the net is trained on images that stay on disk; else None."""
     on_disk = self.net.augments and getattr(self.transform, "takes_numbers", False)
-    return example_storage.of(self.transform).evaluate if on_disk else None
+    return image_ops.of(self.transform).evaluate if on_disk else None
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if task == self._task:
@@ -169,19 +167,19 @@ class GradientLearner(tf.Module):
     if self.net.augments or self.net.is_identity:
       plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
       self._storage, spec = self._composition.storage(
-          example_storage.of(self.transform, as_evaluated=plain and self.see is None), spec)
+          image_ops.of(self.transform, as_evaluated=plain and self.see is None), spec)
     if self.memory is not None:
       shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
       self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
                         num_classes=task.num_classes, with_logits=self.objective.reads_logits)
     watches = self.objective.observes == objective_lib.VALIDATION
     self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
-    self.nets = task_nets.TaskNets(
+    self.nets = phase_lib.TaskNets(
         self.net, self.head, self.objective, self._optimizer, self._storage,
         self._recipe.replay_batch, context.distribution.devices)
 
   @property
-  def composed(self) -> composed_net.ComposedNet:
+  def composed(self) -> composition.ComposedNet:
     """The net of the current task."""
     return self.nets.net
 
@@ -224,7 +222,7 @@ class GradientLearner(tf.Module):
     codes, cost = self._codes(read.images)
     if self.watched is not None and is_first:
       cost += self._watch(self.watched, experience.dev, task)
-    current = composed_net.arrays_of(codes, read.labels)
+    current = composition.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}
     return {**record, **self._learn_delivered(current, cost, context, experience.train.name)}
@@ -343,7 +341,7 @@ class GradientLearner(tf.Module):
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains one offline phase."""
-    codes, labels = composed_net.arrays_of(stored.codes, stored.labels)
+    codes, labels = composition.arrays_of(stored.codes, stored.labels)
     phase, num = self._phase(context, flops.ZERO), len(stored.labels)
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0

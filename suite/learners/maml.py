@@ -16,7 +16,6 @@ import tensorflow as tf
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.models.episodic import functional_conv4
-from suite.models.episodic import grouped_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
@@ -107,7 +106,7 @@ class Maml(tf.Module):
       raise ValueError(f"Episodes of {type(adapted.net).__name__} cannot be grouped; set "
                        "cfsl.run.task_batching = 'loop', or take the net functional_conv4.Conv4.")
     epoch = training.epoch(self.optimizer.iterations)
-    net = grouped_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
+    net = functional_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
     support_images, images = (
         net.folded_images(adapted.prepared(part)) for part in (episodes[0], episodes[2]))
     support_labels, labels = (net.folded_labels(part) for part in (episodes[1], episodes[3]))

@@ -3,7 +3,7 @@
 
   Prototypical Networks   net = protonet.ProtoNet(similarity="euclidean"), trained from scratch
   Meta-Baseline           net = protonet.ProtoNet(similarity="cosine"), on a pretrained embedding
-  ConstellationNet        the same from scratch, on a `cell_clusters.ClusteredEmbedding`
+  ConstellationNet        the same from scratch, on a `constellation.ClusteredEmbedding`
 
 The net is meta-trained on episodes of a pretraining set or the base classes of a sequence (FLUID),
 of the first bucket (CLEAR) or of the first task (NEVIS). Afterwards it stays as it is, and learning
@@ -31,7 +31,6 @@ from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.episodic import first_training
 from suite.training.scoring import scoring
 from suite.training.sequence import running_centroids
 from suite.training.sequence import task_statistics
@@ -52,14 +51,14 @@ class MetaCentroids(tf.Module):
     batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: first_training.MetricNet, *, episodes: base_episodes.BaseEpisodes,
+  def __init__(self, net: base_episodes.MetricNet, *, episodes: base_episodes.BaseEpisodes,
                transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     super().__init__()
     refusals.check_method(
         net, ("begin", "encode", "similarity", *refusals.META), "ProtoNet")
     running_centroids.check(net.similarity)
-    first_training.check_images(transform, "MetaCentroids", "NearestMean")
+    base_episodes.check_images(transform, "MetaCentroids", "NearestMean")
     self.net, self.transform, self._episodes = net, transform, episodes
     self._batch_size = batch_size
     self._base = lambda: base  # Not an attribute itself: checkpoints hold variables alone.
@@ -86,7 +85,7 @@ class MetaCentroids(tf.Module):
     self._statistics.begin(task, self._num_features)
 
   def _make_net(self, context: context_lib.Context) -> None:
-    first_training.begin(self.net, self._episodes, context)
+    base_episodes.begin(self.net, self._episodes, context)
     one = user_code.compiled(self.encode).get_concrete_function(
         tf.TensorSpec([1, *example_arrays.shape(self.transform)], tf.uint8))
     self._encode_macs = flops.count(one).macs or 0
@@ -116,13 +115,13 @@ class MetaCentroids(tf.Module):
 
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Meta-trains the net on `base`."""
-    return self._meta_train(first_training.base_images(
+    return self._meta_train(base_episodes.base_images(
         self._base(), known, self.transform, owner=self, instead="NearestMean",
         batch_size=self._batch_size), context)
 
   def _meta_train(self, read: example_arrays.Examples, context: context_lib.Context
                   ) -> dict[str, Any]:
-    record = first_training.train(self.net, self._episodes, read, self.transform, context)
+    record = base_episodes.train(self.net, self._episodes, read, self.transform, context)
     self.is_trained.assign(True)
     return record
 

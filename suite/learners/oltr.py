@@ -32,7 +32,7 @@ from suite.learners import gradient
 from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.objectives import centroid_loss
 from suite.training.sequence import visual_memory
@@ -74,11 +74,21 @@ class Oltr(tf.Module):
     self.transform, self._refresh_until = transform, refresh_until
     self.head = head or visual_memory.VisualMemory()
     self.tuned = gradient.GradientLearner(
-        transform=transform, net=net, head=self.head,
-        objective=objective or centroid_loss.CentroidLoss(), train_on=train_on, epochs=epochs,
-        batch_size=batch_size, learning_rate=learning_rate,
-        optimizer=sgd.Momentum(momentum, weight_decay, keep=True, factor_of=functools.partial(
-            visual_memory.rate_factor, others=slow_rate / learning_rate)))
+      transform=transform,
+      net=net,
+      head=self.head,
+      objective=objective or centroid_loss.CentroidLoss(),
+      train_on=train_on,
+      epochs=epochs,
+      batch_size=batch_size,
+      learning_rate=learning_rate,
+      optimizer=optimizers.Momentum(
+        momentum,
+        weight_decay,
+        keep=True,
+        factor_of=functools.partial(visual_memory.rate_factor, others=slow_rate / learning_rate),
+      ),
+    )
 
   @property
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:

@@ -26,7 +26,6 @@ from suite.state import encoder_file
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
 from suite.training.scoring import nearest_neighbors
-from suite.training.scoring import ready_batches
 from suite.training.scoring import scoring
 
 RANDOM = "random"
@@ -207,7 +206,7 @@ class KnnErrors:
   ):
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._context = transform, context
-    self._sets: dict[str, tuple[Any, ready_batches.ReadyBatches]] = {}
+    self._sets: dict[str, tuple[Any, scoring.ReadyBatches]] = {}
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
@@ -240,7 +239,7 @@ class KnnErrors:
       order = seeds.generator("select order", split).permutation(images.size)
       images = images.subset(order)
       example_arrays.check_form(images, self._transform)
-      self._sets[split] = images, ready_batches.ReadyBatches(
+      self._sets[split] = images, scoring.ReadyBatches(
           images.eval_batches(settings.batch_size, transform=self._transform), images.size)
     images, batches = self._sets[split]
     return self._network.extract(settings.statistics).run(

@@ -23,7 +23,7 @@ from suite.learners import gradient
 from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import imprinted_head
 
@@ -58,7 +58,7 @@ class WeightImprinting(tf.Module):
     self.tuned = gradient.GradientLearner(
         transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
         train_on="all", epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-        optimizer=sgd.Momentum(momentum, weight_decay, keep=True))
+        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True))
     self.imprinted = tf.Variable(0, trainable=False, name="imprinting_phases")
 
   @property

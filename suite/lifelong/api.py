@@ -9,27 +9,36 @@
 call with a larger budget asks the same samples first (store their answers, or use
 `MemoizedModel`), also after models were added. `Reference.estimate_from` takes answers that are
 there already.
+
+A cache prepared for estimates: known models, questions, factors.
+
+What the preparation computes is saved in the cache (prepared.npz) if it is large, so that another
+process that estimates from the same state reads a few megabytes instead of all answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Callable, NamedTuple
+import functools
+import hashlib
+import os
+from typing import Callable, NamedTuple, Union
+import zipfile
 
+from absl import logging
 import numpy as np
 
-from suite.lifelong import reference as reference_lib
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import insertion
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import ranking
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import question_sets
 from suite.lifelong.cache import sample_counts
 from suite.lifelong.estimators import estimator as estimator_lib
-
-Cache = reference_lib.Cache
-Predict = reference_lib.Predict
-CacheError = reference_lib.CacheError
-Reference = reference_lib.Reference
+from suite.lifelong.estimators import factor_model
+from suite.system import atomic_files
 
 DEFAULT_BUDGET = 1024
 _THRESHOLD = 0.5
@@ -75,7 +84,7 @@ def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: fl
   Scores count as correct from the cache's threshold on, or, if it has none, from `threshold` (0.5),
   which the cache then keeps if some are graded.
   """
-  cache = reference_lib.opened(cache)
+  cache = opened_cache(cache)
   ids = [one for one, sample in zip(
       predict.answers, cache.sample_ids.find(list(predict.answers))) if sample >= 0]
   scores = np.array([predict.answers[one] for one in ids], np.float64)
@@ -110,7 +119,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     ask: names of models [m] -> their answers 0/1 [m, K].
     budget: m, number of models to ask; they are evenly spaced from the best to the worst.
   """
-  opened = reference_lib.opened(cache)
+  opened = opened_cache(cache)
   totals = sample_counts.SampleCounts(opened).totals
   found = insertion.insert_samples(
       totals[:, 0] / np.maximum(1, totals[:, 1]),
@@ -126,7 +135,7 @@ def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> d
   the order of all models of the cache), and the error of the accuracy.
   """
   truth = np.asarray(truth)
-  counts = sample_counts.SampleCounts(reference_lib.opened(cache), save=False).ranked()
+  counts = sample_counts.SampleCounts(opened_cache(cache), save=False).ranked()
   return {**ranking.decompose(truth, found.answers, ranking.order_by_count(counts)),
           "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
@@ -170,7 +179,7 @@ def rank(cache: Cache) -> list[RankedModel]:
 
   The evaluated samples of a partly evaluated model are treated as a random choice.
   """
-  opened = reference_lib.opened(cache)
+  opened = opened_cache(cache)
   totals, found = sample_counts.SampleCounts(opened).totals, []
   for name, (correct, seen) in zip(opened.models, totals.tolist()):
     if seen:
@@ -179,3 +188,236 @@ def rank(cache: Cache) -> list[RankedModel]:
                    seen / (1.0 - seen / opened.num_samples))
       found.append(RankedModel(name, share, intervals.wilson(share, effective), seen))
   return sorted(found, key=lambda one: -one.accuracy)
+
+
+Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
+Predict = Callable[[np.ndarray], np.ndarray]
+CacheError = accuracy_cache.CacheError
+
+FILE = "prepared.npz"
+_VERSION = "2"
+_MOST = 0.5
+_SAVED = 1_000_000  # Of fewer known answers the preparation takes a moment and is not saved.
+_FIRST = 64  # Number of answers before the interval's width is checked first.
+
+
+class Reference:
+  """A cache prepared to estimate any number of new models.
+
+  Missing answers, for example to samples that were inserted by asking some models only, are filled
+  in by Sort & Search: a sample is solved by the most accurate models, and their number follows from
+  its known answers. Models without answers to half of the samples are left out.
+
+  Attributes:
+    cache: the cache.
+    models: names of the models that the estimates are based on.
+    num_samples: N.
+  """
+
+  def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0,
+               num_factors: Sequence[int] = factor_model.NUM_FACTORS, save: bool = True):
+    """Args:
+      cache: a cache of two models at least.
+      groups: class, domain or another attribute of every sample, int [N] each.
+      seed: another one asks other questions; each has a question set of its own.
+      num_factors: numbers of factors to average over.
+      save: save counts, questions and the preparation in the cache.
+    """
+    self.cache = opened_cache(cache)
+    self.num_samples = self.cache.num_samples
+    self._counted = sample_counts.SampleCounts(self.cache, save=save)
+    totals = self._counted.totals
+    known = totals[:, 1] >= max(1, _MOST * self.num_samples)
+    self.models = [name for name, good in zip(self.cache.models, known) if good]
+    if len(self.models) < 2:
+      raise CacheError(f"{self.cache.folder} has {len(self.models)} models that were evaluated on "
+                       f"half of its {self.num_samples:,} samples; an estimate needs 2. Add "
+                       "some: suite lifelong add-models.")
+    self._is_whole = bool(np.all(totals[known, 1] == self.num_samples))
+    self._mean = sample_counts.mean_answer(*totals[known].sum(axis=0).tolist())
+    accuracies = totals[known, 0] / totals[known, 1]
+    self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
+    self._save = save
+    self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,
+                                                save=save)
+    self._model = self._prepared(groups, tuple(num_factors))
+
+  def questions(self, budget: int) -> np.ndarray:
+    """Ids of the samples to ask, in order: str [budget]; a prefix of those of a larger budget.
+
+    They are stored, and stay the same when models are added.
+    """
+    return np.array(self.cache.sample_ids.at(self._ask(budget)), str)
+
+  def estimate(self, predict: Predict, budget: int = 1024, *, target_width: float | None = None,
+               adaptive: float = 0.0) -> estimator_lib.Estimate:
+    """Estimates a new model by asking it.
+
+    Args:
+      predict: ids str [n] -> 1 (correct) or 0 (wrong), or a score between, for each, [n].
+      budget: largest number of samples to ask.
+      target_width: stop when the 95% interval of the accuracy is no wider. It is checked after 64,
+        128, 256, ... answers: frequent checks that stop at the first success would make it too
+        narrow.
+      adaptive: share of the budget that is spent, at the end, on the samples that tell most about
+        this model (`informative`). Single samples are predicted better, the accuracy worse.
+    """
+    if not 0.0 <= adaptive < 1.0 or (adaptive and target_width is not None):
+      raise CacheError(f"Got adaptive={adaptive} and target_width={target_width}; expected a share "
+                       "from 0 to below 1, and one of the two.")
+    if adaptive:
+      return self._adaptive(predict, budget, max(1, round(budget * (1.0 - adaptive))))
+    samples = self._ask(budget)
+    ids = np.array(self.cache.sample_ids.at(samples), str)
+    answers = np.zeros(0)
+    wanted = budget if target_width is None else min(budget, _FIRST)
+    while True:
+      new = answer_sampling.checked_scores(predict(ids[len(answers):wanted]), wanted - len(answers))
+      answers = np.concatenate([answers, new])
+      if wanted == budget:
+        break
+      sample = self._sample(samples[:wanted])
+      if intervals.accuracy(answers[sample.members], self.num_samples, sample).width <= (
+          target_width or 0.0):
+        break
+      wanted = min(budget, 2 * wanted)
+    return self._fit(samples[:wanted], answers, self._sample(samples[:wanted]))
+
+  def estimate_from(self, answers: Mapping[str, float], *, budget: int | None = None,
+                    is_random: bool = False) -> estimator_lib.Estimate:
+    """Estimates a model from whatever answers there are.
+
+    Answers to questions of this or of any earlier time, complete or with gaps, are a random sample,
+    from which the accuracy and its interval follow; all others serve the predictions. Without a
+    random sample there is no interval.
+
+    Args:
+      answers: id -> 1 (correct), 0 (wrong) or a score between. Unknown ids are ignored.
+      budget: use the answers to the first `budget` questions only.
+      is_random: the samples were chosen at random among all samples, whatever they are.
+    """
+    ids = list(answers)
+    samples = self.cache.sample_ids.find(ids)
+    known = samples >= 0
+    if not known.any():
+      raise CacheError(f"None of the {len(ids)} ids with an answer is in {self.cache.folder}, such "
+                       f"as {ids[:2]}; its ids are like {self.cache.sample_ids.at([0])}.")
+    values = answer_sampling.checked_scores(np.array([answers[one] for one in ids])[known],
+                                            int(known.sum()))
+    samples = samples[known]
+    if budget is not None:
+      asked = self._ask(budget)
+      order = np.argsort(samples)
+      place = np.minimum(np.searchsorted(samples[order], asked), len(samples) - 1)
+      chosen = order[place][samples[order][place] == asked]
+      if not len(chosen):
+        raise CacheError(f"None of the first {budget} questions is answered. Ask the samples that "
+                         "suite lifelong estimate --ask FILE writes, or leave out --budget.")
+      samples, values = samples[chosen], values[chosen]
+    sample = (random_sample.of_all(samples, self.num_samples)
+              if is_random or len(samples) == self.num_samples else self._questions.drawn(samples))
+    return self._fit(samples, values, sample)
+
+  def known_answers(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Returns (number of known models that solve each sample [N], samples [n] -> answers [M, n]).
+
+    Missing answers are filled in.
+    """
+    return self._order_counts(), self._columns
+
+  def informative(self, answers: Mapping[str, float], num: int) -> np.ndarray:
+    """Ids of the `num` samples to ask next, after these answers, to predict single samples."""
+    ids = list(answers)
+    samples = self.cache.sample_ids.find(ids)
+    values = np.array([answers[one] for one in ids], np.float64)[samples >= 0]
+    samples = samples[samples >= 0]
+    if not len(samples):
+      raise CacheError("Informative samples follow from answers: ask the first questions before.")
+    chosen = self._model.fit(samples, values, None).informative(num)
+    return np.array(self.cache.sample_ids.at(chosen), str)
+
+  def _adaptive(self, predict: Predict, budget: int, first: int) -> estimator_lib.Estimate:
+    samples = self._ask(first)
+    answers = answer_sampling.checked_scores(
+        predict(np.array(self.cache.sample_ids.at(samples), str)), first)
+    sample = self._sample(samples)
+    samples, answers = factor_model.ask_informative(
+        self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
+        answers, budget)
+    return self._fit(samples, answers, sample)
+
+  def _ask(self, budget: int) -> np.ndarray:
+    if self.cache.num_samples != self.num_samples:
+      raise CacheError(f"{self.cache.folder} has grown to {self.cache.num_samples:,} samples since "
+                       "it was prepared: make a new Reference.")
+    return self._questions.first(budget)
+
+  def _sample(self, samples: np.ndarray) -> random_sample.RandomSample:
+    """The random sample that the first questions are."""
+    found = self._questions.drawn(samples)
+    assert found is not None
+    return found
+
+  def _fit(self, samples: np.ndarray, answers: np.ndarray,
+           sample: random_sample.RandomSample | None) -> estimator_lib.Estimate:
+    if np.all((answers == 0) | (answers == 1)):
+      answers = answers.astype(np.uint8)
+    return self._model.fit(samples, answers, sample).estimate()
+
+  def _order_counts(self) -> np.ndarray:
+    """Number of known models that solve each sample, as estimated where answers are missing."""
+    return self._known_counts
+
+  @functools.cached_property
+  def _known_counts(self) -> np.ndarray:
+    if len(self.models) == self.cache.num_models:
+      return self._counted.ranked()
+    rest = sorted(set(self.cache.models) - set(self.models))
+    correct, seen = (self._counted.without(rest) if len(rest) < len(self.models) else
+                     self.cache.counts(self.models))
+    if seen is None:
+      return correct
+    found = sample_counts.expected(correct, seen, len(self.models), self._mean)
+    return found.astype(correct.dtype)
+
+  def _columns(self, samples: np.ndarray) -> np.ndarray:
+    """Answers uint8 [M, n] of the models to samples [n]; missing ones are filled in."""
+    answers = self.cache.columns(samples, self.models)
+    if self._is_whole:
+      return answers
+    seen = self.cache.columns(samples, self.models, seen=True)
+    counts = sample_counts.expected(answers.sum(axis=0), seen.sum(axis=0), len(self.models),
+                                    self._mean)
+    return np.where(seen == 1, answers, self._rank[:, None] < counts).astype(np.uint8)
+
+  def _prepared(self, groups: Sequence[np.ndarray], num_factors: tuple[int, ...]
+                ) -> factor_model.FactorModel:
+    digest = hashlib.sha256("\n".join([_VERSION, self.cache.state, str(num_factors), *self.models]
+                                      ).encode())
+    for group in groups:
+      digest.update(np.ascontiguousarray(group).tobytes())
+    key, path = digest.hexdigest(), self.cache.folder / FILE
+    try:
+      with np.load(path, allow_pickle=False) as saved:
+        if str(saved["key"]) == key:
+          arrays = {name: saved[name] for name in saved.files if name != "key"}
+          return factor_model.FactorModel(self.num_samples, self._columns, arrays, groups)
+    except FileNotFoundError:
+      pass
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+      logging.info("%s is made again: %s.", path, error)
+    model = factor_model.build(self._order_counts(), self._columns, groups=groups,
+                               num_factors=num_factors)
+    if self._save and len(self.models) * self.num_samples >= _SAVED:
+      try:
+        with atomic_files.opening(path) as file:
+          np.savez(file, key=np.array(key), **model.arrays)
+      except OSError as error:  # A read-only cache can still be used.
+        logging.info("%s is not saved: %s.", path, error)
+    return model
+
+
+def opened_cache(cache: Cache) -> accuracy_cache.AccuracyCache:
+  """Returns the cache, opened if it is given as a folder."""
+  return (cache if isinstance(cache, accuracy_cache.AccuracyCache) else
+          accuracy_cache.AccuracyCache(cache))

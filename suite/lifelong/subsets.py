@@ -16,7 +16,6 @@ from typing import Callable
 import numpy as np
 
 from suite.lifelong.answers import answer_factors
-from suite.lifelong.answers import nested_ranks
 from suite.lifelong.answers import rank_order
 
 _FOLDS = 5
@@ -64,12 +63,12 @@ def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_
                      f"{total} samples, and 10 models whose answers are known.")
   order = rank_order.RankOrder(counts)
   every = (np.arange(total) if total <= _MOMENTS else
-           np.sort(order.samples_at(nested_ranks.nested_ranks(total, _MOMENTS))))
+           np.sort(order.samples_at(rank_order.nested_ranks(total, _MOMENTS))))
   answers = columns(every).astype(np.float32)
   truth = answers.mean(axis=1)
   rng = np.random.default_rng(seed)
   seeds = rng.integers(0, 1 << 31, draws).tolist()
-  drawn = [np.sort(order.samples_at(nested_ranks.nested_ranks(total, size, one))) for one in seeds]
+  drawn = [np.sort(order.samples_at(rank_order.nested_ranks(total, size, one))) for one in seeds]
   inside = [columns(one).astype(np.float32) for one in drawn]
   number = min(_MOST_FACTORS, max(1, size // 16))
   fold = rng.permutation(num_models) % _FOLDS

@@ -6,6 +6,8 @@
 
 D features, C classes. With D = 2048 and C = 11 a kernel by PyTorch's rule has 0.41 times the
 standard deviation of one by Glorot's, which matters where training is short.
+
+The heads of self-supervised losses, discarded after pretraining.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 import math
 
 import tensorflow as tf
+
+from suite.models import precision
 
 INITIALIZERS = ("glorot", "pytorch")
 
@@ -49,3 +53,23 @@ def dense(num_classes: int, feature_size: int, *, init: str = "glorot") -> tf.ke
 def _layer(num_classes: int, feature_size: int, init: str) -> tf.keras.layers.Dense:
   return tf.keras.layers.Dense(
       num_classes, dtype=tf.float32, name="logits", **initializers(init, feature_size))
+
+
+def projection(feature_size: int, *, size: int = 128, name: str = "projection") -> tf.keras.Model:
+  """Builds the head: features [B, D] -> [B, size] by dense, ReLU, dense (MoCo V2, SimCLR)."""
+  inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
+  x = tf.keras.layers.Dense(feature_size, activation="relu", name="hidden",
+                            dtype=precision.FLOAT32)(inputs)
+  x = tf.keras.layers.Dense(size, name="embedding", dtype=precision.FLOAT32)(x)
+  return tf.keras.Model(inputs, x, name=name)
+
+
+def normalized_mlp(feature_size: int, *, hidden: int, size: int, name: str) -> tf.keras.Model:
+  """Builds BYOL's head: features [B, D] -> [B, size] by dense, batch norm, ReLU, dense."""
+  inputs = tf.keras.Input(shape=(feature_size,), dtype=tf.float32, name="features")
+  x = tf.keras.layers.Dense(hidden, name=f"{name}_hidden", dtype=precision.FLOAT32)(inputs)
+  x = tf.keras.layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm",
+                                         dtype=precision.FLOAT32)(x)
+  x = tf.keras.layers.ReLU(name=f"{name}_relu", dtype=precision.FLOAT32)(x)
+  x = tf.keras.layers.Dense(size, name=f"{name}_embedding", dtype=precision.FLOAT32)(x)
+  return tf.keras.Model(inputs, x, name=name)

@@ -43,7 +43,6 @@ from suite.state import context as context_lib
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
-from suite.training.episodic import many_updates
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -177,17 +176,17 @@ class _Feed(NamedTuple):
   on_device: bool = False
 
   def updates(self, graphs: episode_graphs.Graphs, distribution: distribution_lib.Distribution
-              ) -> many_updates.ManyUpdates:
+              ) -> episode_graphs.ManyUpdates:
     """Returns the updates by these episodes."""
     if not self.on_device:
-      return many_updates.ManyUpdates(graphs.updates, iter(self.batches(distribution)))
+      return episode_graphs.ManyUpdates(graphs.updates, iter(self.batches(distribution)))
     with tf.device(distribution.devices[0]):
       images = tf.identity(self.episodes.images)
     updates = graphs.updates_of(lambda chosen: episode_questions.prepared_episode(
         self.episodes.gather(chosen, images), self.transform))
     places = iter(distribution.dataset(lambda **shard: self.episodes.place_batches(
         self.size, first_index=self.first, **shard).prefetch(tf.data.AUTOTUNE)))
-    return many_updates.ManyUpdates(updates, places)
+    return episode_graphs.ManyUpdates(updates, places)
 
   def batches(self, distribution: distribution_lib.Distribution) -> Any:
     """Endless batches; each holds the episodes of an update, or a replica's share of them."""

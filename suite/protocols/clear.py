@@ -18,7 +18,7 @@ delivered with its training images.
 
 Classes may appear over time: the head has a place for all of them, and a test image of a class that
 no training set has had so far counts as an error. Such a series has, beside each score, the same
-score on images of known classes only, `..._known` (`suite.metrics.growing_labels`).
+score on images of known classes only, `..._known` (`suite.metrics.matrix`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
-from suite.metrics import growing_labels
 from suite.metrics import matrix
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -120,7 +119,7 @@ def run(
           forward=forward, metrics=state.metrics)
       record.update(_row(event, record, accuracies(state.records, len(buckets))))
       if known is not None:
-        record.update(growing_labels.of_known(
+        record.update(matrix.of_known(
             predictions["labels"], predictions["correct"], known[event.trained]))
     state.commit({**_about(event, buckets, mode), **record}, predictions)
   return summarize(state.records, buckets, mode)
@@ -203,9 +202,9 @@ def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
   """Classes known after each bucket, bool [T, C]; None if the first has all that occur."""
   if buckets.task.kind != tasks.SINGLE_LABEL:
     return None
-  known = growing_labels.known_classes(
+  known = matrix.known_classes(
       [bucket.train.labels for bucket in buckets], buckets.task.num_classes)
-  return known if growing_labels.grows(known, [b.test.labels for b in buckets]) else None
+  return known if matrix.grows(known, [b.test.labels for b in buckets]) else None
 
 
 def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = "accuracy"

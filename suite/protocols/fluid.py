@@ -41,7 +41,6 @@ from suite.metrics import sequence_log
 from suite.protocols import run_state
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
-from suite.training.sequence import step_records
 from suite.training.sequence import update_strategies
 
 _NEVER = update_strategies.Never()
@@ -145,10 +144,10 @@ def run(
     else:
       break
   if getattr(update, "reads_answers", False):
-    rehearsal.note(
-        f"the update strategy reads answers, which are not known before: "
-        f"{len(step_records.of_phases(state.records))} offline phases are planned, and a run has "
-        f"between none and one a step ({len(sequence):,})")
+    num_planned = len(sequence_decisions.of_phases(state.records))
+    rehearsal.note(f"the update strategy reads answers, which are not known before: {num_planned} "
+                   f"offline phases are planned, and a run has between none and one a step "
+                   f"({len(sequence):,})")
   return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
                    window=window, matched_window=matched_window, novelty_score=novelty_score)
 
@@ -222,7 +221,7 @@ class _SequenceRun:
     self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
     self._learner.begin(task, state.context())
     self._decisions = decisions
-    log = sequence_log.from_records(step_records.of_steps(state.records))
+    log = sequence_log.from_records(sequence_decisions.of_steps(state.records))
     num_answered = len(log.labels)
     self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
     self.steps = sequence_steps.SequenceSteps(learner, sequence, known, num_answered, encode_batch)
@@ -236,7 +235,7 @@ class _SequenceRun:
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
-    phases, before = step_records.of_phases(state.records), state.ledger.totals()
+    phases, before = sequence_decisions.of_phases(state.records), state.ledger.totals()
     # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
@@ -250,7 +249,8 @@ class _SequenceRun:
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task), "kind": event_kinds.TRAIN, **record,
-        **step_records.spent(state.ledger.totals(), before), **self._progress([*phases, record])})
+        **sequence_decisions.spent(state.ledger.totals(), before),
+        **self._progress([*phases, record])})
 
   def predict(self, *, record_every: int, block_size: int, window: int,
               novelty: sequence_log.Novelty, nearest: Optional[int]) -> None:
@@ -274,14 +274,14 @@ class _SequenceRun:
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-window:]
     state.commit({
         **_about(self._task), "kind": event_kinds.PREDICT, "first_step": first,
-        **step_records.steps(log, num_classes, state.records),
+        **sequence_decisions.steps(log, num_classes, state.records),
         "window_accuracy": float(np.mean(self._correct)),
         "revealed_so_far": self.steps.num_revealed,
-        **step_records.decision(
+        **sequence_decisions.decision(
             outcomes, self._decisions.update_macs(self.steps.num_revealed)),
-        **self._progress(step_records.of_phases(state.records))},
+        **self._progress(sequence_decisions.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **step_records.predictions(log, num_classes, np.concatenate(probabilities))},
+         **sequence_decisions.predictions(log, num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
 
   def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: Optional[int]
@@ -304,10 +304,10 @@ class _SequenceRun:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: step_records.Records) -> Dict[str, Any]:
+  def _progress(self, phases: sequence_decisions.Records) -> Dict[str, Any]:
     """The part of a record that describes the run so far, to resume from and to compare."""
     return {"strategy": self._decisions.state(),
-            **step_records.views(self._learner, self.steps.num_answered, phases)}
+            **sequence_decisions.views(self._learner, self.steps.num_answered, phases)}
 
 
 def _known(sequence: sequences.Sequence, with_base: bool) -> np.ndarray:
@@ -316,7 +316,7 @@ def _known(sequence: sequences.Sequence, with_base: bool) -> np.ndarray:
   return np.arange(sequence.num_classes) < num_base
 
 
-def summarize(records: step_records.Records, sequence: sequences.Sequence, known: np.ndarray,
+def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence, known: np.ndarray,
               **settings: Any) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
@@ -324,14 +324,14 @@ def summarize(records: step_records.Records, sequence: sequences.Sequence, known
   the base classes' those of all other phases. "macs_exact_cached" and the like leave the base
   classes out.
   """
-  log = sequence_log.from_records(step_records.of_steps(records))
-  phases = step_records.of_phases(records)
+  log = sequence_log.from_records(sequence_decisions.of_steps(records))
+  phases = sequence_decisions.of_phases(records)
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],
-      **step_records.training(records),
+      **sequence_decisions.training(records),
       **ledger_lib.costs(records[-1])}
   return run_state.plain(summary)

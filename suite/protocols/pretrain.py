@@ -25,8 +25,8 @@ from suite.contracts import portions
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.images import image_set
 from suite.data.images import stratified_split
-from suite.data.images import unlabelled
 from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
@@ -71,7 +71,7 @@ def run(
         images, knn_share, seed=state.seeds.integer("validation"))
     accuracy = nearest_neighbors.NeighborAccuracy(
         images, held_out, k=knn, seed=state.seeds.integer("knn"))
-  delivered = images if labelled else unlabelled.Unlabelled(images)
+  delivered = images if labelled else image_set.Unlabelled(images)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   firsts = list(range(0, updates, updates_per_event))
   for first in firsts[state.done:]:

@@ -7,7 +7,7 @@ be interrupted at any point. Records beyond the last snapshot are removed when t
 the last snapshot is damaged, or what belongs to it, the run resumes from the one before.
 
 What was committed outlives the process at once. It outlives the machine once it is flushed to the
-disk, which begins after a second at the latest; see `suite/system/flusher.py`.
+disk, which begins after a second at the latest; see `suite/system/atomic_files.py`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,11 @@ from suite.metrics import own_metrics
 from suite.state import context as context_lib
 from suite.state import journal as journal_lib
 from suite.state import learner_state
-from suite.state import plain_values
 from suite.state import predictions as predictions_lib
 from suite.state import snapshots as snapshots_lib
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.system import atomic_files
-from suite.system import flusher as flusher_lib
 
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
 
@@ -111,7 +109,7 @@ class RunState:
     self._scratch = None if writes else tempfile.TemporaryDirectory()
     target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
     self._target = target
-    self._flusher = flusher_lib.Flusher()
+    self._flusher = atomic_files.Flusher()
     self._snapshots = snapshots_lib.Snapshots(
         target / "state" / "events", "the run state", self._flusher)
     self._progress = snapshots_lib.Snapshots(
@@ -281,7 +279,7 @@ def plain(value: Any) -> Any:
   if type(value) is float:
     return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    return list(value) if plain_values.are_plain(value) else [plain(v) for v in value]
+    return list(value) if journal_lib.are_plain(value) else [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (np.generic, np.ndarray)):

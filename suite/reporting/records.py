@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from suite.state import plain_values
+from suite.state import journal
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or start again in a new work directory."
@@ -133,7 +133,7 @@ def to_plain(value: Any, where: str = "record") -> Any:
   if isinstance(value, float):
     return float(value) if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    if plain_values.are_plain(value):
+    if journal.are_plain(value):
       return list(value)
     return [to_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
   if isinstance(value, Mapping):

@@ -25,7 +25,7 @@ from suite.training.episodic import meta_schedules
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.objectives import own_loss
+from suite.training.objectives import objective
 
 FINETUNE, PROTONET, MAML, PRETRAIN_TUNE = "finetune", "protonet", "maml", "pretrain_tune"
 METHODS = (FINETUNE, PROTONET, MAML, PRETRAIN_TUNE)
@@ -69,7 +69,7 @@ class OwnLearner:
       head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
     given = dict(
         transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
-        objective=None if self.loss is None else own_loss.OwnLoss(self.loss),
+        objective=None if self.loss is None else objective.OwnLoss(self.loss),
         optimizer=optimizers.Keras(self.optimizer or tf.keras.optimizers.Adam),
         epochs=self.epochs, batch_size=self.batch_size)
     return gradient.GradientLearner(**{**given, **self.options})

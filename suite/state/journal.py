@@ -3,11 +3,15 @@
 
 A learner wraps each expensive step of an event in `once`; long training saves its position with
 `save_partial`. Each save also holds the ledger, so nothing is charged twice.
+
+Plain JSON values: what needs no conversion.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
+import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 from absl import logging
@@ -105,3 +109,13 @@ class Journal:
       arrays = self._partial.arrays
     self._snapshots.write({"event": self._event, "done": self._done, "partial": partial,
                            "ledger": self._ledger.snapshot()}, arrays)
+
+
+def are_plain(values: Sequence[Any]) -> bool:
+  """Whether all values are of one plain type; False if that is not determined quickly.
+
+  Records of sequences have lists with one value per sample.
+  """
+  types = set(map(type, values))
+  return (types <= {int, str, bool, type(None)}
+          or types == {float} and math.isfinite(sum(values)))

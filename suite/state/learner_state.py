@@ -16,9 +16,9 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
-from suite.state import earlier_snapshots
+from suite.state import snapshots
 
-_VARIABLE, _CHECKPOINT = "variable/", earlier_snapshots.CHECKPOINT
+_VARIABLE, _CHECKPOINT = "variable/", snapshots.CHECKPOINT
 # Without state but for the variables below them.
 _PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, tuple, dict,
           tf.types.experimental.GenericFunction)

@@ -8,26 +8,33 @@ Each file is written aside, then renamed, values last. An array that has not cha
 again, and of a large one only the chunks that have (`array_chunks`). A small state is written as a
 whole, so that two snapshots have no file in common; a large one is when half of what lies on the
 disk is out of date.
+
+Arrays in chunks with digests, so that only the chunks that have changed are written again.
+
+A chunk is a number of whole rows, about 64 KiB or one row. Chunks lie in numbered segment files;
+the place of each, and its digest, are kept in the description of the array.
+
+Snapshots as suite 0.1 wrote them: a folder with JSON and TensorFlow's or numpy's own files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+import concurrent.futures
 import contextlib
+import dataclasses
 import functools
+import hashlib
 import json
 import os
 import pathlib
 import shutil
-from typing import Any, Iterator, NamedTuple
+from typing import Any, BinaryIO, Iterator, NamedTuple
 
 from absl import logging
 import numpy as np
 
-from suite.state import array_chunks
-from suite.state import earlier_snapshots
 from suite.system import atomic_files
-from suite.system import flusher as flusher_lib
 
 _SMALL_BYTES = 4 << 20  # A state of up to this size is written as a whole.
 
@@ -98,7 +105,7 @@ class _Kept(NamedTuple):
   """An intact snapshot: the numbers of its segments, and its arrays as they are stored."""
 
   segments: frozenset[int]
-  arrays: dict[str, array_chunks.Stored]
+  arrays: dict[str, Stored]
 
 
 class Snapshots:
@@ -111,7 +118,7 @@ class Snapshots:
   """
 
   def __init__(self, folder: pathlib.Path, what: str = "the run state",
-               flusher: flusher_lib.Flusher | None = None):
+               flusher: atomic_files.Flusher | None = None):
     self.folder, self._what, self._flusher = pathlib.Path(folder), what, flusher
     self._kept: dict[int, _Kept] = {}  # By number; the last one was read or written last.
     self._flushed: int | None = None  # The newest one known to be on the disk.
@@ -174,15 +181,15 @@ class Snapshots:
 
   def _load(self, number: int) -> tuple[Snapshot, _Kept]:
     if self.path(number).is_dir():
-      return Snapshot(number, *earlier_snapshots.read(self.path(number))), _Kept(frozenset(), {})
+      return Snapshot(number, *read(self.path(number))), _Kept(frozenset(), {})
     body, _, digest = self.path(number).read_text().rstrip("\n").rpartition("\n")
-    if digest != array_chunks.digest(body.encode()):
+    if digest != chunk_digest(body.encode()):
       raise ValueError("it is not what was written")
     saved = json.loads(body)
-    stored = {n: array_chunks.Stored.from_plain(a) for n, a in saved["arrays"].items()}
-    kept = _Kept(array_chunks.segments(stored), stored)
+    stored = {n: Stored.from_plain(a) for n, a in saved["arrays"].items()}
+    kept = _Kept(segments(stored), stored)
     paths = {segment: self._file(segment, "bin") for segment in kept.segments}
-    arrays = {n: array_chunks.load(a, paths) for n, a in stored.items()}
+    arrays = {n: load(a, paths) for n, a in stored.items()}
     return Snapshot(number, saved["values"], arrays), kept
 
   def write(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
@@ -200,8 +207,8 @@ class Snapshots:
       stored = self._write_arrays(segment, number, arrays or {})
       body = json.dumps({"values": values, "arrays": {n: a.plain() for n, a in stored.items()}})
       with atomic_files.opening(self._file(number, "json"), sync=at_once) as file:
-        file.write(f"{body}\n{array_chunks.digest(body.encode())}\n".encode())
-      self._kept[number] = _Kept(array_chunks.segments(stored), stored)
+        file.write(f"{body}\n{chunk_digest(body.encode())}\n".encode())
+      self._kept[number] = _Kept(segments(stored), stored)
       if self._flusher is None:
         self._flushed = number
       else:
@@ -211,12 +218,12 @@ class Snapshots:
       self._prune()
 
   def _write_arrays(self, path: pathlib.Path, number: int, arrays: Mapping[str, np.ndarray]
-                    ) -> dict[str, array_chunks.Stored]:
+                    ) -> dict[str, Stored]:
     """Writes a segment of all that has changed, if anything has."""
     latest = self._kept[max(self._kept)] if self._kept else _Kept(frozenset(), {})
     plans, size, new = {}, 0, 0
     for name in arrays:
-      plan = plans[name] = array_chunks.compare(arrays[name], latest.arrays.get(name))
+      plan = plans[name] = compare(arrays[name], latest.arrays.get(name))
       size, new = size + plan.num_bytes, new + plan.new_bytes
     if not new:
       return {name: plan.stored() for name, plan in plans.items()}
@@ -224,7 +231,7 @@ class Snapshots:
     if size <= _SMALL_BYTES or held + new > 2 * size:
       plans = {name: plan.whole() for name, plan in plans.items()}
     with atomic_files.opening(path, sync=self._flusher is None) as file:
-      return {name: plan.stored() if plan.is_old else array_chunks.append(
+      return {name: plan.stored() if plan.is_old else append(
           file, number, arrays[name], plan) for name, plan in plans.items()}
 
   def _prune(self) -> None:
@@ -260,3 +267,178 @@ class Snapshots:
   def sweep(self) -> None:
     """Removes the temporary files of killed processes."""
     atomic_files.sweep(self.folder)
+
+
+_CHUNK_BYTES = 1 << 16
+_DIGEST_LETTERS = 16
+_MANY = 128  # Chunks that are worth threads.
+_PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, such as bfloat16.
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+  """An array on disk.
+
+  Attributes:
+    dtype, shape: of the array.
+    size: bytes of a chunk; the last one may be shorter.
+    digests: of the chunks.
+    runs: (segment, offset, n): the next n chunks lie one after another in this file.
+  """
+
+  dtype: str
+  shape: tuple[int, ...]
+  size: int
+  digests: list[str]
+  runs: list[tuple[int, int, int]]
+
+  def plain(self) -> dict[str, Any]:
+    return {**dataclasses.asdict(self), "digests": "".join(self.digests)}
+
+  @classmethod
+  def from_plain(cls, plain: Mapping[str, Any]) -> Stored:
+    text = plain["digests"]
+    digests = [text[i:i + _DIGEST_LETTERS] for i in range(0, len(text), _DIGEST_LETTERS)]
+    return cls(plain["dtype"], tuple(plain["shape"]), plain["size"], digests,
+               [(run[0], run[1], run[2]) for run in plain["runs"]])
+
+  def places(self) -> list[tuple[int, int]]:
+    """(segment, offset) of each chunk."""
+    return [(segment, offset + i * self.size)
+            for segment, offset, count in self.runs for i in range(count)]
+
+
+def chunk_size(array: np.ndarray) -> int:
+  """Bytes of a chunk: whole rows, about 64 KiB or one row."""
+  row = array.nbytes // len(array) if array.ndim and len(array) else array.nbytes
+  return max(1, row * max(1, _CHUNK_BYTES // max(1, row)))
+
+
+def chunks_of(array: np.ndarray) -> list[memoryview]:
+  """The bytes of an array in chunks, not copied if it is contiguous."""
+  if array.dtype.hasobject:
+    raise ValueError(f"An array of Python objects, shape {array.shape}, cannot be saved. Convert "
+                     "it to numbers.")
+  flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+  size = chunk_size(array)
+  return [flat[i:i + size].data for i in range(0, len(flat), size)]
+
+
+def chunk_digest(chunk: bytes | memoryview) -> str:
+  return hashlib.sha256(chunk).hexdigest()[:_DIGEST_LETTERS]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """How an array is saved.
+
+  Attributes:
+    dtype, shape, size: of the array and its chunks, as of `Stored`.
+    digests: of the chunks.
+    places: (segment, offset) of each chunk, None for one that is to be written.
+    num_bytes: of the array.
+  """
+
+  dtype: str
+  shape: tuple[int, ...]
+  size: int
+  digests: list[str]
+  places: list[tuple[int, int] | None]
+  num_bytes: int
+
+  @property
+  def is_old(self) -> bool:
+    return None not in self.places
+
+  @property
+  def new_bytes(self) -> int:
+    """Bytes of the chunks that are to be written; the last one counts as a whole."""
+    return self.size * self.places.count(None)
+
+  def whole(self) -> Plan:
+    """All chunks are to be written."""
+    return dataclasses.replace(self, places=[None] * len(self.places))
+
+  def stored(self) -> Stored:
+    """The array once every chunk has a place."""
+    runs: list[tuple[int, int, int]] = []
+    for place in self.places:
+      assert place is not None
+      segment, offset = place
+      if runs and runs[-1][0] == segment and runs[-1][1] + runs[-1][2] * self.size == offset:
+        runs[-1] = (segment, runs[-1][1], runs[-1][2] + 1)
+      else:
+        runs.append((segment, offset, 1))
+    return Stored(self.dtype, self.shape, self.size, self.digests, runs)
+
+
+def _digests(chunks: Sequence[memoryview]) -> list[str]:
+  if len(chunks) < _MANY:
+    return [chunk_digest(chunk) for chunk in chunks]
+  with concurrent.futures.ThreadPoolExecutor() as threads:  # hashlib lets other threads run.
+    return list(threads.map(chunk_digest, chunks))
+
+
+def compare(array: np.ndarray, before: Stored | None) -> Plan:
+  """Plans to write the chunks that differ from what is stored."""
+  digests = _digests(chunks_of(array))
+  places: list[tuple[int, int] | None] = [None] * len(digests)
+  if before is not None and (before.dtype, before.shape) == (_type_name(array.dtype), array.shape):
+    places = [place if old == new else None
+              for place, old, new in zip(before.places(), before.digests, digests)]
+  return Plan(_type_name(array.dtype), array.shape, chunk_size(array), digests, places,
+              array.nbytes)
+
+
+def append(file: BinaryIO, segment: int, array: np.ndarray, plan: Plan) -> Stored:
+  """Writes the chunks that have no place yet to an open segment."""
+  places = list(plan.places)
+  for number, chunk in enumerate(chunks_of(array)):
+    if places[number] is None:
+      places[number] = segment, file.tell()
+      file.write(chunk)
+  return dataclasses.replace(plan, places=places).stored()
+
+
+def segments(arrays: Mapping[str, Stored]) -> frozenset[int]:
+  """The numbers of the segments in which arrays lie."""
+  return frozenset(run[0] for array in arrays.values() for run in array.runs)
+
+
+def load(what: Stored, paths: Mapping[int, pathlib.Path]) -> np.ndarray:
+  """Reads an array; a ValueError names a segment that is not what was written."""
+  array = np.empty(what.shape, np.dtype(what.dtype))
+  flat = array.reshape(-1).view(np.uint8)
+  number, start = 0, 0
+  for segment, offset, count in what.runs:
+    with open(paths[segment], "rb") as file:
+      file.seek(offset)
+      for _ in range(count):
+        chunk = flat[start:start + what.size].data
+        if file.readinto(chunk) != len(chunk) or chunk_digest(chunk) != what.digests[number]:
+          raise ValueError(f"{paths[segment].name} is not what was written")
+        number, start = number + 1, start + what.size
+  if start < len(flat):
+    raise ValueError(f"{len(flat)} bytes are needed, {start} are there")
+  return array
+
+
+def _type_name(dtype: np.dtype) -> str:
+  return dtype.str if dtype.kind in _PLAIN else dtype.name
+
+
+CHECKPOINT = "checkpoint/"  # Before the name of a file of a checkpoint of TensorFlow.
+
+
+def read(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+  """The values and arrays of a folder; files of a checkpoint are arrays of bytes."""
+  texts = [folder / name for name in ("state.json", "journal.json") if (folder / name).exists()]
+  if not texts:
+    raise FileNotFoundError("state.json is missing")
+  values: dict[str, Any] = json.loads(texts[0].read_text())
+  arrays = {CHECKPOINT + path.name: np.fromfile(path, np.uint8)
+            for path in sorted(folder.glob("learner.*"))}
+  if values.get("partial") is not None:
+    with np.load(folder / "partial.npz", allow_pickle=False) as data:
+      arrays.update({key: data[key] for key in data.files})
+  return values, arrays

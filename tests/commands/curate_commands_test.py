@@ -22,7 +22,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from suite import cli
-from suite.curation import clip_encoder
+from suite.curation import encoders
 import tfds_builders
 from tfds_builders.parsers import clear_images
 from tfds_builders.parsers import clear_metadata
@@ -352,7 +352,7 @@ def test_text_queries_by_clip(source, tmp_path, capsys):
   asked = ["--text", "cat", "--text", "lap=a laptop", "--template", "a photo of a {}",
            "--template", "{}", "--share", 0.05]
   assert not _run(work, "queries", "--clip", clip, *asked)
-  encoder = clip_encoder.load(clip, templates=["a photo of a {}", "{}"])
+  encoder = encoders.load_clip(clip, templates=["a photo of a {}", "{}"])
   wanted = encoder.encode_text(["cat"])[0]
   features = np.load(work / "encode" / "features.npy").astype(np.float64)
   scores = features @ wanted / np.linalg.norm(features, axis=1)

@@ -15,7 +15,6 @@ from suite.commands import data_features
 from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
-from suite.data.images import feature_shards
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
 from suite.data.streams import buckets as buckets_lib
@@ -57,7 +56,7 @@ def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, tmp_p
   found = encoder_file.load(run_dir)
   assert manifest["encoder"]["digest"] == found.about["weights_digest"]
   assert (manifest["version"], manifest["image_size"], manifest["feature_size"]) == ("1.0.0", 8, 16)
-  split = feature_shards.read_split(tmp_path, "train")
+  split = feature_set.read_split(tmp_path, "train")
   images = prepared_sets.read(NAME, "train", data_dir=pictures_dir)
   assert split.ids == images.ids.tolist() and split.features.dtype == np.float32
   batch = next(iter(images.eval_batches(23, transform=clear_transform.Clear(SIZE))))
@@ -67,7 +66,7 @@ def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, tmp_p
 def test_killed_within_a_shard_and_run_again(run_dir, pictures_dir, tmp_path, monkeypatch):
   whole, killed = tmp_path / "whole", tmp_path / "killed"
   _write(run_dir, pictures_dir, whole, splits=["train"])
-  write_shard, calls = feature_shards.write_shard, []
+  write_shard, calls = feature_set.write_shard, []
 
   def stopping(folder, features, ids):
     calls.append(folder)
@@ -75,13 +74,13 @@ def test_killed_within_a_shard_and_run_again(run_dir, pictures_dir, tmp_path, mo
       np.save(folder / "features.npy", features[:1])
       raise KeyboardInterrupt
     write_shard(folder, features, ids)
-  monkeypatch.setattr(feature_shards, "write_shard", stopping)
+  monkeypatch.setattr(feature_set, "write_shard", stopping)
   with pytest.raises(KeyboardInterrupt):
     _write(run_dir, pictures_dir, killed, splits=["train"])
   monkeypatch.undo()
   assert [p.name for p in sorted((killed / "train").iterdir())] == ["00000"]
   with pytest.raises(ValueError, match="are not finished: shard 00001 is missing. Run the same"):
-    feature_shards.read_split(killed, "train")
+    feature_set.read_split(killed, "train")
   (killed / "train" / "tmp-99-00001").mkdir()  # As SIGKILL leaves it.
   first = (killed / "train" / "00000" / "features.npy").stat().st_mtime_ns
   rows = _write(run_dir, pictures_dir, killed, splits=["train"])
@@ -156,10 +155,10 @@ def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, t
         buckets_lib.Buckets(task, (buckets_lib.Bucket("bucket_01", strange, strange),)),
         str(tmp_path))
   with pytest.raises(FileNotFoundError, match="has no features.json. Write features there with"):
-    feature_shards.read_manifest(tmp_path / "nowhere")
+    feature_set.read_manifest(tmp_path / "nowhere")
   np.save(tmp_path / "train" / "00000" / "features.npy", np.zeros([10, 5], np.float32))
   with pytest.raises(ValueError, match=r"has features \(10, 5\) and 10 ids; \(10, 16\) features"):
-    feature_shards.read_split(tmp_path, "train")
+    feature_set.read_split(tmp_path, "train")
 
 
 def test_the_command(run_dir, pictures_dir, tmp_path, capsys):

@@ -9,9 +9,7 @@ import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
 
 from suite.compute import flops
-from suite.compute import free_ops
 from suite.compute import graph_values
-from suite.compute import mac_costs
 from suite.compute import op_costs
 
 
@@ -128,12 +126,12 @@ def test_unknown_branch_makes_the_conditional_unknown():
 
 
 def test_no_op_type_stands_in_two_tables():
-  tables = [free_ops.FREE, set(op_costs.COSTS), set(mac_costs.COSTS)]
+  tables = [op_costs.FREE, set(op_costs.COSTS), set(op_costs.MAC_COSTS)]
   for i, table in enumerate(tables):
     for other in tables[i + 1:]:
       assert not set(table) & set(other)
 
 
 def test_every_name_in_the_tables_is_an_op():
-  for name in sorted(free_ops.FREE | set(op_costs.COSTS) | set(mac_costs.COSTS)):
+  for name in sorted(op_costs.FREE | set(op_costs.COSTS) | set(op_costs.MAC_COSTS)):
     assert op_def_registry.get(name) is not None, name

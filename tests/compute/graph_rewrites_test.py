@@ -8,7 +8,6 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.compute import graph_rewrites
 from suite.compute import private_tensorflow
 from suite.compute import seeds
 from suite.contracts import tasks
@@ -16,7 +15,6 @@ from suite.data.episodes import episodes
 from suite.data.episodes import task_types
 from suite.data.images import image_ops
 from suite.learners import embedded_maml
-from suite.models.episodic import attention_head
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.training.episodic import episode_graphs
@@ -27,7 +25,7 @@ from suite.training.episodic import meta_schedules
 def _graphs(setting):
   """MAML++ high-end in full size: a task of several sets is large enough."""
   learner = embedded_maml.EmbeddedMaml(
-      embedding.Embedding(dense_attention.DenseAttention()), attention_head.AttentionHead(),
+      embedding.Embedding(dense_attention.DenseAttention()), dense_attention.AttentionHead(),
       inner=inner_loop.InnerLoop(
           steps=1, num_support_sets=setting.num_support_sets, transductive=True),
       joint_norms=True, transform=image_ops.AsStored(28), channels=1,
@@ -51,7 +49,7 @@ def test_it_holds_for_the_thread_that_asked_and_may_be_asked_again():
 
   def look(name, asks):
     for _ in range(asks):
-      graph_rewrites.without_temporary_variables()
+      private_tensorflow.without_temporary_variables()
     options = private_tensorflow.call_options()
     config = tf.compat.v1.ConfigProto.FromString(options.config_proto_serialized)
     rewrites = config.graph_options.rewrite_options

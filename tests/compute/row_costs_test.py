@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.compute import row_costs
 from suite.models import conv4
 
 
@@ -19,7 +18,7 @@ def test_a_line_through_one_and_two_rows():
     asked.append(rows)
     return flops.Cost(100 + 7 * rows, 3 * rows)
 
-  costs = row_costs.RowCosts(count)
+  costs = flops.RowCosts(count)
   assert costs(0) == flops.ZERO and not asked
   assert [costs(rows) for rows in (1, 2, 9)] == [
       flops.Cost(107, 3), flops.Cost(114, 6), flops.Cost(163, 27)]
@@ -27,21 +26,21 @@ def test_a_line_through_one_and_two_rows():
 
 
 def test_a_line_through_one_row_and_a_batch():
-  costs = row_costs.RowCosts(lambda rows: flops.Cost(100 + 7 * rows, 3 * rows), size=64)
+  costs = flops.RowCosts(lambda rows: flops.Cost(100 + 7 * rows, 3 * rows), size=64)
   assert [costs(rows) for rows in (1, 2, 63)] == [
       flops.Cost(107, 3), flops.Cost(114, 6), flops.Cost(541, 189)]
   with pytest.raises(ValueError, match="size is 1; a line goes through 1 row and a larger batch"):
-    row_costs.RowCosts(lambda rows: flops.Cost(rows, rows), size=1)
+    flops.RowCosts(lambda rows: flops.Cost(rows, rows), size=1)
 
 
 def test_what_lies_on_no_line_is_counted():
   # From 2 to 10 in three steps: no integer each.
-  costs = row_costs.RowCosts(lambda rows: flops.Cost(10 * rows // 4, 0), size=4)
+  costs = flops.RowCosts(lambda rows: flops.Cost(10 * rows // 4, 0), size=4)
   assert [costs(rows).flops for rows in (1, 2, 3, 4)] == [2, 5, 7, 10]
 
 
 def test_what_is_unknown_of_a_row_is_unknown_of_many():
-  costs = row_costs.RowCosts(lambda rows: flops.Cost(None, rows, ("Odd",)))
+  costs = flops.RowCosts(lambda rows: flops.Cost(None, rows, ("Odd",)))
   assert costs(5) == flops.Cost(None, 5, ("Odd",))
 
 
@@ -63,6 +62,6 @@ def test_as_counted_on_the_graph_of_a_training_step(rows):
     return flops.count(tf.function(step, autograph=False).get_concrete_function(
         tf.TensorSpec([num, 8, 8, 3]), tf.TensorSpec([num], tf.int64)))
 
-  assert row_costs.RowCosts(count)(rows) == count(rows)
-  assert row_costs.RowCosts(count, size=16)(rows) == count(rows)
+  assert flops.RowCosts(count)(rows) == count(rows)
+  assert flops.RowCosts(count, size=16)(rows) == count(rows)
   assert np.isfinite(count(rows).flops)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from suite.compute import flops
-from suite.compute import shape_costs
 
 
 def _counted(count):
@@ -12,7 +11,7 @@ def _counted(count):
   def counting(rows, classes):
     asked.append((rows, classes))
     return count(rows, classes)
-  return shape_costs.ShapeCosts(counting), asked
+  return flops.ShapeCosts(counting), asked
 
 
 def test_bilinear_costs_need_five_graphs():

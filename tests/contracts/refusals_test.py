@@ -13,7 +13,6 @@ from suite.compute import distribution
 from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.data.digits import digit_images
 from suite.data.digits import digits
 from suite.data.images import contrastive_views
 from suite.data.images import image_ops
@@ -32,9 +31,8 @@ from suite.learners import pretrain_tune
 from suite.learners import pretrainer
 from suite.learners import protonet
 from suite.learners import streaming_lda
-from suite.lifelong.estimators import order_search
+from suite.lifelong.estimators import paper_estimators
 from suite.models import conv4
-from suite.models.episodic import attention_head
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
@@ -93,14 +91,14 @@ LEARNERS = {
         training=TRAINING),
     "embedded_maml": lambda: embedded_maml.EmbeddedMaml(
         embedding.Embedding(dense_attention.DenseAttention(filters=2, stages=1, blocks=1, size=2)),
-        attention_head.AttentionHead(filters=2), inner=inner(), transform=PLAIN,
+        dense_attention.AttentionHead(filters=2), inner=inner(), transform=PLAIN,
         training=TRAINING),
     "pretrain_tune": lambda: pretrain_tune.PretrainTune(
         functional_conv4.Conv4(filters=2, blocks=2), inner=inner(learn_rates=False),
         transform=PLAIN, training=TRAINING, num_classes=10),
     "pretrainer": lambda: pretrainer.Pretrainer(
         pretext=pretexts.Supervised, backbone=small, transform=PLAIN, batch_size=8),
-    "order_search": order_search.OrderSearch,
+    "order_search": paper_estimators.OrderSearch,
 }
 
 
@@ -118,7 +116,7 @@ def few_buckets():
 
 def classes_and_images():
   """Episodes that tell the classes of their images."""
-  images, labels = digit_images.load()
+  images, labels = digits.load()
   made = digits.episodes(way=2, targets=1)
   return type(made)(np.repeat(images, 3, axis=-1), labels, made.setting, with_classes=True)
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from suite.contracts import user_code
 from suite.data.images import image_ops
-from suite.models import feature_head
+from suite.training.gradient import class_heads
 from suite.training.sequence import running_centroids
 
 
@@ -66,7 +66,7 @@ def test_code_of_users_is_reached(name):
 
 @pytest.mark.parametrize("part", [
     Holder(tf.nn.relu).call, Holder(model(tf.keras.layers.Dense(2))).call,
-    feature_head.linear(2, 3), running_centroids.RunningCentroids(2, 3).answer,
+    class_heads.linear(2, 3), running_centroids.RunningCentroids(2, 3).answer,
     image_ops.Plain(8).evaluate, [None, 1, "a", np.zeros(3), types.SimpleNamespace()],
 ], ids=range(6))
 def test_what_the_suite_and_keras_have_is_not(part):

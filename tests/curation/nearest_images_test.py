@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from suite.curation import errors
-from suite.curation import faiss_search
 from suite.curation import feature_files
 from suite.curation import nearest_images
 
-needs_faiss = pytest.mark.skipif(not faiss_search.installed(),
+needs_faiss = pytest.mark.skipif(not nearest_images.installed(),
                                  reason="needs faiss: pip install 'lifelong-suite[curate]'")
 by_both = pytest.mark.parametrize("by_faiss", [False, pytest.param(True, marks=needs_faiss)])
 
@@ -103,14 +102,14 @@ def test_lengths_beyond_float32_squares_are_normalised_first(tmp_path, by_faiss)
 
 def test_faiss_is_used_from_a_million_rows_on(tmp_path, monkeypatch):
   calls = []
-  monkeypatch.setattr(faiss_search, "installed", lambda: True)
+  monkeypatch.setattr(nearest_images, "installed", lambda: True)
   monkeypatch.setattr(nearest_images, "_Faiss", lambda task: calls.append(
       "faiss") or nearest_images._Numpy(task))
   task = _task(_queries([[1, 0]]), np.zeros(4, int), np.array([1]), np.arange(4))
   files = _files(tmp_path, np.ones((4, 2), np.float32))
   nearest_images.search(files, task)
-  assert not calls and faiss_search.ROWS == 10**6
-  monkeypatch.setattr(faiss_search, "ROWS", 4)
+  assert not calls and nearest_images.ROWS == 10**6
+  monkeypatch.setattr(nearest_images, "ROWS", 4)
   nearest_images.search(files, task)
   assert calls == ["faiss"]
 

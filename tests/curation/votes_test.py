@@ -3,9 +3,9 @@
 
 import pytest
 
-from suite.curation import agreement
 from suite.curation import errors
 from suite.curation import votes as votes_lib
+from suite.curation.steps import voting
 
 _SHEETS = {(1, "bus"): "k1", (2, "bus"): "k2"}
 _A, _B, _C = (votes_lib.Item(1, "bus", name) for name in "abc")
@@ -93,7 +93,7 @@ def test_decisions_are_on_flagged_images_only(tmp_path):
 def test_agreement_by_hand():
   ballots = {_A: _cast("accept", "accept", "accept"), _B: _cast("accept", "accept", "reject"),
              _C: _cast("accept", "reject", "flag"), _OTHER: {"ann": "flag"}}
-  found = agreement.statistics(ballots)
+  found = voting.statistics(ballots)
   # Pairs that agree: 3 of 3, 1 of 3, 0 of 3; the image with one vote has no pair.
   assert found["pairwise"] == round(4 / 9, 6) and found["unanimous"] == 2
   # Of 9 votes 6 accept, 2 reject, 1 flag: by chance (36 + 4 + 1) / 81 agree.
@@ -106,6 +106,6 @@ def test_agreement_by_hand():
 
 def test_agreement_where_nothing_can_be_said():
   same = {_A: _cast("accept", "accept", "accept")}
-  assert agreement.statistics(same)["pairwise"] == 1
-  assert agreement.statistics(same)["kappa"] is None
-  assert agreement.statistics({_A: {"ann": "flag"}})["pairwise"] is None
+  assert voting.statistics(same)["pairwise"] == 1
+  assert voting.statistics(same)["kappa"] is None
+  assert voting.statistics({_A: {"ann": "flag"}})["pairwise"] is None

@@ -30,7 +30,6 @@ from suite.training.gradient import gradient_loop
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 from suite.training.multitask import auxiliary
-from suite.training.multitask import auxiliary_tasks
 
 SIZE = 8
 NET = functools.partial(resnet.resnet, blocks=(1,), stem="small", width=0.125)
@@ -100,7 +99,7 @@ def _runs(stream, tmp_path_factory):
 
 
 def _mt():
-  return _learner(starts.Nearest(), auxiliary_tasks.Similar(1))
+  return _learner(starts.Nearest(), auxiliary.Similar(1))
 
 
 def _trained(folder):
@@ -190,13 +189,13 @@ def test_stopped_inside_auxiliary_batches_it_ends_as_if_it_had_not_been(
 def test_an_auxiliary_task_whose_data_was_not_delivered_is_refused(stream, tmp_path):
   store = weight_store.WeightStore(tmp_path / "weights", -1)
   with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path, stream, _learner(rule=auxiliary_tasks.EveryTask()), stop_before=0)
+    _run(tmp_path, stream, _learner(rule=auxiliary.EveryTask()), stop_before=0)
   store.folder.mkdir()
   weight_store.write_arrays(store.folder / "000000.gone.npz", {"0000": np.zeros(1)})
   with stopped_runs.state(tmp_path) as state:
     context = dataclasses.replace(state.context(), event=1, store=weight_store.WeightStore(
         store.folder, 1))
-    learner = _learner(rule=auxiliary_tasks.EveryTask())
+    learner = _learner(rule=auxiliary.EveryTask())
     experience = stream.deliver(stream.events()[0])
     learner.begin(experience.task, context)
     with pytest.raises(ValueError, match="Auxiliary task 'gone' has no data: Task 'gone' has not"):
@@ -204,9 +203,9 @@ def test_an_auxiliary_task_whose_data_was_not_delivered_is_refused(stream, tmp_p
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (dict(start=starts.Previous(), rule=auxiliary_tasks.Similar(1)), "Similar chooses auxiliary "
+    (dict(start=starts.Previous(), rule=auxiliary.Similar(1)), "Similar chooses auxiliary "
      "tasks by the kNN errors of past models, which start Previous does not compute"),
-    (dict(start=starts.Nearest(), rule=auxiliary_tasks.EveryTask(), static=True), "static and mul"),
+    (dict(start=starts.Nearest(), rule=auxiliary.EveryTask(), static=True), "static and mul"),
 ])
 def test_auxiliary_tasks_that_cannot_be_chosen_are_refused(arguments, message):
   with pytest.raises(ValueError, match=message):

@@ -13,8 +13,6 @@ from suite.compute import seeds
 from suite.configs import gin_parse
 from suite.contracts import tasks
 from suite.learners import embedded_maml
-from suite.models.episodic import attention_head
-from suite.models.episodic import critic
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.training.episodic import inner_loop
@@ -46,12 +44,19 @@ def _learner(*, sets=2, seed=0, exact=False, critic_steps=0, training=None, join
   net = dense_attention.DenseAttention(filters=2, stages=1, blocks=1, size=2)
   made = Linear() if exact else embedding.Embedding(net)
   learner = embedded_maml.EmbeddedMaml(
-      made, attention_head.AttentionHead(filters=3, dtype="float64" if exact else "float32"),
-      inner=inner_loop.InnerLoop(**{"steps": 2, "num_support_sets": sets, "rate": 0.3, **inner}),
-      transform=types.SimpleNamespace(size=3 if exact else size), channels=CHANNELS,
-      training=meta_schedules.MetaTraining(**(training or {})), joint_norms=joint_norms,
-      critique=self_critique.SelfCritique(critic.Critic(sizes=(3,)), steps=critic_steps, epochs=4)
-      if critic_steps else None)
+    made,
+    dense_attention.AttentionHead(filters=3, dtype="float64" if exact else "float32"),
+    inner=inner_loop.InnerLoop(**{"steps": 2, "num_support_sets": sets, "rate": 0.3, **inner}),
+    transform=types.SimpleNamespace(size=3 if exact else size),
+    channels=CHANNELS,
+    training=meta_schedules.MetaTraining(**(training or {})),
+    joint_norms=joint_norms,
+    critique=self_critique.SelfCritique(
+      self_critique.Critic(sizes=(3,)), steps=critic_steps, epochs=4
+    )
+    if critic_steps
+    else None,
+  )
   context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(seed))
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, WAY * sets), context)
   rng = np.random.default_rng(seed)
@@ -257,10 +262,10 @@ def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
     (1, 62.1, 3.97), (3, 20.8, 1.32), (5, 12.5, 0.80), (10, 6.3, 0.40)])
 def test_the_papers_across_task_memory(sets, omniglot, slimagenet):
   """Task type B, 5 classes and images a set. (3.97 is 3.965, which the paper rounds up.)"""
-  parameters = attention_head.AttentionHead().initial(0, (5, 5, 320), 5 * sets)
+  parameters = dense_attention.AttentionHead().initial(0, (5, 5, 320), 5 * sets)
   inner = inner_loop.InnerLoop(num_support_sets=sets, transductive=True)
-  rows = attention_head.AttentionHead().initial_norms(inner.num_norm_rows)
-  state = inner.begin(attention_head.AttentionHead(), inner_loop.Parameters(
+  rows = dense_attention.AttentionHead().initial_norms(inner.num_norm_rows)
+  state = inner.begin(dense_attention.AttentionHead(), inner_loop.Parameters(
       {k: tf.constant(v) for k, v in parameters.items()}, tf.zeros([]), rows))
   held = sum(part.shape.num_elements() * part.dtype.size for part in tf.nest.flatten(state))
   support = 4 * 5 * sets
@@ -293,6 +298,6 @@ def test_the_shipped_settings(tmp_path, name, macro):
   learner = gin.query_parameter("experiment.run.learners")["maml"].scoped_configurable_fn()()
   inner = learner._adapted.inner
   assert (inner.steps, inner.rate, inner.num_support_sets, inner.transductive) == (5, 0.01, 2, True)
-  assert learner._adapted.net == attention_head.AttentionHead(filters=48)
+  assert learner._adapted.net == dense_attention.AttentionHead(filters=48)
   assert learner._joint_norms and (learner._critique is None) == (macro == "MAML_HIGH")
   assert learner._embedding._net == dense_attention.DenseAttention(pixel_range=(0.0, 1.0))

@@ -22,16 +22,16 @@ from suite.training.gradient import trainable_parts
 from suite.training.memories import gss
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 
 # All ways to read stored rows: replayed, in an objective, in a memory's rule, of past buckets, of
 # the first validation split.
 COMPOSITIONS = {
     "der": lambda: {"objective": der.Der(), "memory": held(reservoir.Reservoir()),
                     "replay_batch": 4},
-    "agem": lambda: {"objective": agem.Agem(sample_size=8), "memory": held(reservoir.Reservoir())},
+    "agem": lambda: {"objective": gem.Agem(sample_size=8), "memory": held(reservoir.Reservoir())},
     "gss": lambda: {"memory": held(gss.Gss(subset=2)), "train_on": "memory"},
     "ewc_all": lambda: {"objective": ewc.Ewc(anchor="first"), "train_on": "all", "reset": True},
 }

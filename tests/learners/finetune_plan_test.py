@@ -21,7 +21,6 @@ from suite.reporting import run_writer
 from suite.training.gradient import search
 from suite.training.gradient import trainer
 from suite.training.multitask import auxiliary
-from suite.training.multitask import auxiliary_tasks
 
 _NEAREST = starts.Nearest(k=3, max_train=20, batch_size=16)
 
@@ -38,7 +37,7 @@ def _learner(start=_NEAREST, static=True, **options):
 
 
 _MULTITASK = {"static": False, "ensemble": 2,
-              "multitask": auxiliary.Multitask(auxiliary_tasks.Similar(1), batch_size=4)}
+              "multitask": auxiliary.Multitask(auxiliary.Similar(1), batch_size=4)}
 
 
 def _plan(learner, stream, shared=None):

@@ -26,14 +26,12 @@ from suite.state import weight_store
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
-from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import si
 
 WIDTH, NUM = 6, 80
@@ -49,11 +47,11 @@ COMPOSITIONS = {
     "ewc_example": lambda: {"objective": ewc.Ewc(strength=0.4, fisher="example")},
     "ewc_first": lambda: {"objective": ewc.Ewc(strength=2.0, anchor="first")},
     "cwr": lambda: {"head": class_heads.CwrStar()},
-    "er": lambda: {"memory": held(group_balanced.GroupBalanced("bucket")), "replay_batch": 16},
-    "er_ring": lambda: {"memory": held(group_balanced.GroupBalanced("class", keep="newest")),
+    "er": lambda: {"memory": held(reservoir.GroupBalanced("bucket")), "replay_batch": 16},
+    "er_ring": lambda: {"memory": held(reservoir.GroupBalanced("class", keep="newest")),
                         "replay_batch": 16},
     "agem_sample": lambda: {"memory": held(reservoir.Reservoir()),
-                            "objective": agem.Agem(chunk=30, sample_size=20)},
+                            "objective": gem.Agem(chunk=30, sample_size=20)},
     "joint": lambda: {"train_on": "all", "reset": True},
 }
 
@@ -195,7 +193,10 @@ def test_a_memory_larger_than_the_first_bucket_is_allowed_and_said(tmp_path, cap
 
 def test_a_training_that_diverges_is_said(tmp_path, caplog):
   with caplog.at_level("WARNING"):
-    run(tmp_path, make(epochs=200, learning_rate=1e30, optimizer=sgd.Momentum(weight_decay=1.0)))
+    run(
+      tmp_path,
+      make(epochs=200, learning_rate=1e30, optimizer=optimizers.Momentum(weight_decay=1.0)),
+    )
   assert "diverged; lower the learning rate" in caplog.text
   assert stopped_runs.records(tmp_path)[0]["train_loss"] is None
 
@@ -207,10 +208,10 @@ def test_a_training_that_diverges_is_said(tmp_path, caplog):
     ({"memory": held(reservoir.Reservoir())}, "a memory that nothing reads"),
     ({"memory": held(reservoir.Reservoir()), "train_on": "memory", "replay_batch": 8},
      "trains on its memory and replays it"),
-    ({"objective": agem.Agem()}, "Agem works with a memory, but there is none"),
+    ({"objective": gem.Agem()}, "Agem works with a memory, but there is none"),
     ({"objective": der.Der(), "memory": held(reservoir.Reservoir())}, "but replay_batch is 0"),
     ({"objective": si.Si(), "head": class_heads.CwrStar()}, "the objective Si and the head CwrSt"),
-    ({"optimizer": "sgd"}, "optimizer is 'sgd'; give sgd.Momentum"),
+    ({"optimizer": "sgd"}, "optimizer is 'sgd'; give optimizers.Momentum"),
     ({"epochs": 0}, "epochs is 0; it must be above 0"),
     ({"learning_rate": float("nan")}, "learning_rate is nan"),
 ])
@@ -313,7 +314,7 @@ def test_each_step_cuts_another_square_and_evaluation_the_central_one(name, tmp_
 @pytest.mark.parametrize("arguments", [
     {"objective": ewc.Ewc(fisher="example"), "train_on": "all"},
     {"objective": der.Der(), "memory": held(reservoir.Reservoir(), 20), "replay_batch": 4},
-    {"objective": agem.Agem(sample_size=8), "memory": held(reservoir.Reservoir(), 20)}],
+    {"objective": gem.Agem(sample_size=8), "memory": held(reservoir.Reservoir(), 20)}],
                          ids=["ewc", "der", "agem"])
 def test_squares_give_the_same_records_in_either_storage(arguments, tmp_path):
   summaries = []

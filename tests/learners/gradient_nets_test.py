@@ -26,7 +26,7 @@ from suite.state import weight_store
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 
 TASK, SIZE = tasks.Task("t", tasks.SINGLE_LABEL, 4), 8
@@ -58,7 +58,7 @@ def make(folder, net=None, head=None, momentum=0.9, weight_decay=1e-4, **setting
   learner = gradient.GradientLearner(
       transform=image_ops.Plain(SIZE), net=net or trainable_parts.HeadOnly(first_two),
       head=head or class_heads.Linear("zeros"),
-      optimizer=sgd.Momentum(momentum, weight_decay, keep=True),
+      optimizer=optimizers.Momentum(momentum, weight_decay, keep=True),
       **{**dict(batch_size=64, train_on="all", learning_rate=0.1, base=composition.Base()),
          **settings})
   learner.begin(TASK, here(folder))

@@ -27,7 +27,7 @@ from suite.training.episodic import fomaml
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.memories import gss
 from suite.training.memories import memory
@@ -71,7 +71,7 @@ def make(backbone=small, features=None, **settings):
          else trainable_parts.HeadOnly(features))
   defaults = {"net": net, "head": class_heads.Linear("zeros"), "train_on": "all", "epochs": 2,
               "base": composition.Base(3), "batch_size": 16, "learning_rate": 0.05,
-              "observe_batch": 30, "optimizer": sgd.Momentum(0.9, 1e-4, keep=True)}
+              "observe_batch": 30, "optimizer": optimizers.Momentum(0.9, 1e-4, keep=True)}
   return gradient.GradientLearner(transform=image_ops.Plain(8), **{**defaults, **settings})
 
 
@@ -241,7 +241,7 @@ def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
 def test_one_batch_of_features_is_gradient_descent(tmp_path):
   features = np.random.default_rng(0).normal(size=[12, 3]).astype(np.float32)
   learner = begun(tmp_path, features=lambda images: tf.cast(images[:, 0, 0], tf.float32), epochs=1,
-                  batch_size=12, learning_rate=0.5, optimizer=sgd.Momentum())
+                  batch_size=12, learning_rate=0.5, optimizer=optimizers.Momentum())
   known = np.array([True, True, False, True, False])
   labels = np.array([0, 1, 3] * 4)
   learner.learn_stored(stored_samples.Stored(features, labels, known, 0), here(tmp_path))

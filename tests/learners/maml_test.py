@@ -16,7 +16,7 @@ from suite.configs import gin_parse
 from suite.contracts import tasks
 from suite.learners import maml
 from suite.models.episodic import functional_conv4
-from suite.models.episodic import norm_of_parts
+from suite.models.episodic import twice_norm
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 
@@ -101,10 +101,10 @@ def test_float32_has_the_same_meta_gradient():
 
 @pytest.mark.parametrize("channels", [1, 2])
 def test_targets_in_parts_have_the_same_meta_gradient(monkeypatch, channels):
-  monkeypatch.setattr(norm_of_parts, "SMALLEST", 4)
+  monkeypatch.setattr(twice_norm, "SMALLEST", 4)
   monkeypatch.setattr(sys.modules[__name__], "CHANNELS", channels)
-  split, parts = norm_of_parts.split, []
-  monkeypatch.setattr(norm_of_parts, "split", lambda images, number: parts.append(
+  split, parts = twice_norm.split, []
+  monkeypatch.setattr(twice_norm, "split", lambda images, number: parts.append(
       found := split(images, number)) or found)
   results = []
   for number in (1, 2):

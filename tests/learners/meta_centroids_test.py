@@ -22,7 +22,6 @@ from suite.data.images import image_ops
 from suite.learners import meta_centroids
 from suite.learners import protonet
 from suite.models import conv4
-from suite.models.episodic import cell_clusters
 from suite.models.episodic import constellation
 from suite.models.episodic import embedding
 from suite.models.episodic import proto_conv4
@@ -48,7 +47,7 @@ def make(name):
     return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
   if name == "constellation":
     net = protonet.ProtoNet(
-        cell_clusters.ClusteredEmbedding(constellation.ConstellationConv4(
+        constellation.ClusteredEmbedding(constellation.ConstellationConv4(
             filters=8, blocks=2, clusters=4, heads=2, attended=1)),
         transform=TRANSFORM, training=EPISODES, similarity="cosine")
     return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)

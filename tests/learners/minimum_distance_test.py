@@ -22,7 +22,7 @@ from suite.reporting import progress
 from suite.reporting import run_writer
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 
@@ -47,7 +47,7 @@ def finetune():
   return gradient.GradientLearner(
       transform=TRANSFORM, net=trainable_parts.HeadOnly(frozen_backbone.pixels), train_on="all",
       epochs=4, batch_size=256, learning_rate=0.01, base=composition.Base(),
-      optimizer=sgd.Momentum(0.9, 1e-4, keep=True))
+      optimizer=optimizers.Momentum(0.9, 1e-4, keep=True))
 
 
 def run(folder, learner, num=120):

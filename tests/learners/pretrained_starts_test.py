@@ -12,7 +12,7 @@ import stopped_runs
 
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.data.streams import pretraining_sets
+from suite.data.streams import task_mixture
 from suite.learners import finetune
 from suite.learners import pretrainer
 from suite.learners import starts
@@ -45,7 +45,7 @@ def _pretrain(folder, images, *, pretext=pretexts.Multitask, updates=60, **stop)
 def _pretrained(stream, tmp_path_factory):
   """The directory and the summary of a pretraining on all four tasks, one of them multi-label."""
   folder = tmp_path_factory.mktemp("pretrain") / "pt_mt"
-  images = pretraining_sets.all_tasks(stream, groups=4)
+  images = task_mixture.all_tasks(stream, groups=4)
   assert images.names == ("digits_0_4", "digits_rotated", "digits", "digits_mosaic")
   return folder, _pretrain(folder, images)
 
@@ -68,7 +68,7 @@ def _records(folder, stream, start, *, stop_after=1, backbone=NET):
 def test_several_tasks_are_learned_together_and_resumed(stream, pretrained, tmp_path):
   folder, summary = pretrained
   assert summary["last_loss"] < summary["first_loss"] - 0.2
-  images = pretraining_sets.all_tasks(stream, groups=4)
+  images = task_mixture.all_tasks(stream, groups=4)
   with pytest.raises(stopped_runs.Stop):
     _pretrain(tmp_path, images, stop_uncommitted=1)
   assert _pretrain(tmp_path, images) == summary
@@ -128,17 +128,17 @@ def test_what_is_no_pretrained_model_is_refused(stream, pretrained, tmp_path):
 
 
 def test_one_task_may_be_multi_label(stream, tmp_path):
-  mosaics = pretraining_sets.one_task(stream, "digits_mosaic")
+  mosaics = task_mixture.one_task(stream, "digits_mosaic")
   summary = _pretrain(tmp_path, mosaics, updates=40)
   assert summary["last_loss"] < summary["first_loss"] < 1.0
 
 
 def test_sets_and_pretexts_must_belong_together(stream, tmp_path):
-  images = pretraining_sets.one_task(stream, "digits")
+  images = task_mixture.one_task(stream, "digits")
   assert images.name.startswith("digits") and images.num_classes == 10
   with pytest.raises(ValueError, match="Supervised learns single_label tasks; 'digits, first 4, "
                      "meta-train tasks' is multi_label. Take pretexts.Multitask"):
-    _pretrain(tmp_path, pretraining_sets.all_tasks(stream, groups=2),
+    _pretrain(tmp_path, task_mixture.all_tasks(stream, groups=2),
               pretext=pretexts.Supervised)
   with pytest.raises(ValueError, match="no meta-train task 'cub'; it has digits_0_4, digits_rot"):
-    pretraining_sets.one_task(stream, "cub")
+    task_mixture.one_task(stream, "cub")

@@ -6,7 +6,7 @@ import pytest
 
 from suite import lifelong
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import factor_search
+from suite.lifelong.estimators import factor_model
 
 
 def _answers(num_models, num_samples, seed):
@@ -55,7 +55,7 @@ def test_it_is_what_the_estimator_says_of_the_matrix(made):
   cache, answers = made
   predict, _ = _predict(answers[13])
   found = lifelong.estimate(cache, predict, 200)
-  plain = factor_search.FactorSearch().estimate(
+  plain = factor_model.FactorSearch().estimate(
       answers[:12].astype(np.uint8), lambda samples: answers[13][samples], 200)
   np.testing.assert_array_equal(found.answers, plain.answers)
   assert found.accuracy == plain.accuracy and found.interval == plain.interval

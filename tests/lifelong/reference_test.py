@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from suite import lifelong
+from suite.lifelong import api
 from suite.lifelong import cache_figures
-from suite.lifelong import reference as reference_lib
 from suite.lifelong import subsets
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import hierarchical_logistic
@@ -37,7 +37,7 @@ def _predict(row):
 
 
 def test_a_saved_preparation_is_used_until_the_cache_changes(cache, answers, monkeypatch):
-  monkeypatch.setattr(reference_lib, "_SAVED", 0)
+  monkeypatch.setattr(api, "_SAVED", 0)
   first = lifelong.Reference(cache).estimate(_predict(answers[30]), 128)
   builds = []
   build = factor_model.build
@@ -48,7 +48,7 @@ def test_a_saved_preparation_is_used_until_the_cache_changes(cache, answers, mon
   np.testing.assert_array_equal(again.answers, first.answers)
   lifelong.Reference(cache, groups=[np.arange(800) % 2])
   assert len(builds) == 1
-  (cache.folder / reference_lib.FILE).write_bytes(b"no archive")
+  (cache.folder / api.FILE).write_bytes(b"no archive")
   lifelong.Reference(cache)
   cache.add_models(["more"], answers[31:32])
   lifelong.Reference(cache)

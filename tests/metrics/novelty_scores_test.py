@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
-from suite.metrics import novelty_detection
 from suite.metrics import novelty_scores
+from suite.metrics import sequence_log
 
 LOGITS = np.array([[0.0, math.log(3), 9.0], [2.0, 1.0, 9.0], [0.0, 0.0, 9.0]])
 KNOWN = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
@@ -57,7 +57,7 @@ def test_every_score_says_known_next_to_a_mean_and_new_far_from_all(name):
   features = np.concatenate([near, between])
   logits = -np.sum((features[:, None] - means) ** 2, axis=2)
   scores, high_means = novelty_scores.score(name, logits, np.ones(3, bool))
-  found = novelty_detection.pairs(scores, np.arange(220) >= 200, high_means=high_means)
+  found = sequence_log.pairs(scores, np.arange(220) >= 200, high_means=high_means)
   assert found.auroc > 0.99
 
 
@@ -149,8 +149,8 @@ def test_class_wise_scores_find_what_one_threshold_does_not():
   scores = -np.where(labels == 0, 1.0, 100.0) * rng.uniform(0.9, 1.1, 400)
   is_new[100::20] = True
   scores[is_new], answers[is_new], labels[is_new] = -50.0, 0, 2
-  plain = novelty_detection.pairs(scores, is_new, high_means="known").auroc
-  found = novelty_detection.pairs(
+  plain = sequence_log.pairs(scores, is_new, high_means="known").auroc
+  found = sequence_log.pairs(
       novelty_scores.class_wise(scores, answers, labels), is_new, high_means="known").auroc
   assert 0.4 < plain < 0.6 and found > 0.99
 

@@ -10,69 +10,68 @@ import pytest
 
 from suite.data.sequences import fluid_sequences
 from suite.metrics import sequence_accuracy
-from suite.metrics import sequence_sections
 
 # Class 0 is a base class; 1 is new at step 1, 2 at step 3. Three classes: "new" is 3.
 LABELS = np.array([0, 1, 1, 2, 0, 1, 2])
 OPEN = np.array([0, 3, 1, 0, 3, 1, 2])
 CLOSED = np.array([0, 0, 1, 0, 0, 1, 2])
-ANSWERS = sequence_sections.SequenceAnswers(LABELS, OPEN, CLOSED)
+ANSWERS = sequence_accuracy.SequenceAnswers(LABELS, OPEN, CLOSED)
 
 
 def test_open_answers_are_right_if_new_is_said_at_a_first_sight():
-  right = sequence_sections.open_correct(ANSWERS, [0], 3)
+  right = sequence_accuracy.open_correct(ANSWERS, [0], 3)
   assert right.tolist() == [True, True, True, False, False, True, True]
 
 
 def test_without_base_classes_their_first_sight_is_new_too():
-  assert not sequence_sections.open_correct(ANSWERS, [], 3)[0]
+  assert not sequence_accuracy.open_correct(ANSWERS, [], 3)[0]
 
 
 def test_closed_answers_are_wrong_at_every_first_sight():
-  right = sequence_sections.closed_correct(ANSWERS)
+  right = sequence_accuracy.closed_correct(ANSWERS)
   assert right.tolist() == [True, False, True, False, True, True, True]
 
 
 def test_occurrences_count_from_zero():
-  assert sequence_sections.occurrences(LABELS).tolist() == [0, 0, 1, 0, 1, 2, 1]
-  assert sequence_sections.occurrences(np.array([], int)).tolist() == []
+  assert sequence_accuracy.occurrences(LABELS).tolist() == [0, 0, 1, 0, 1, 2, 1]
+  assert sequence_accuracy.occurrences(np.array([], int)).tolist() == []
 
 
 def test_occurrences_are_those_of_a_loop():
   labels = np.random.default_rng(0).integers(0, 30, 500)
   seen: dict = {}
-  for label, times in zip(labels.tolist(), sequence_sections.occurrences(labels)):
+  for label, times in zip(labels.tolist(), sequence_accuracy.occurrences(labels)):
     assert times == seen.get(label, 0)
     seen[label] = times + 1
 
 
 def test_accuracy_by_occurrence_is_of_novel_classes():
   # First times: steps 1 and 3; second: 2 and 6; third: 5; nothing comes four times.
-  accuracies, counts = sequence_sections.by_occurrence(
-      sequence_sections.open_correct(ANSWERS, [0], 3), LABELS, [0], num=4)
+  accuracies, counts = sequence_accuracy.by_occurrence(
+      sequence_accuracy.open_correct(ANSWERS, [0], 3), LABELS, [0], num=4)
   np.testing.assert_allclose(accuracies, [0.5, 1.0, 1.0, np.nan])
   assert counts.tolist() == [2, 2, 1, 0]
 
 
 def test_first_sight():
-  assert sequence_sections.first_sight(sequence_sections.open_correct(ANSWERS, [0], 3), LABELS,
+  assert sequence_accuracy.first_sight(sequence_accuracy.open_correct(ANSWERS, [0], 3), LABELS,
                                      [0]) == 0.5
-  assert math.isnan(sequence_sections.first_sight(np.ones(2, bool), np.array([0, 0]), [0]))
+  assert math.isnan(sequence_accuracy.first_sight(np.ones(2, bool), np.array([0, 0]), [0]))
 
 
 def test_a_window_slides_and_grows_at_first():
   correct = np.array([1, 0, 1, 1, 0, 1, 0], bool)
-  np.testing.assert_allclose(sequence_sections.sliding(correct, 4),
+  np.testing.assert_allclose(sequence_accuracy.sliding(correct, 4),
                              [1, 1 / 2, 2 / 3, 3 / 4, 2 / 4, 3 / 4, 2 / 4])
-  np.testing.assert_allclose(sequence_sections.sliding(correct, 4, every=3), [2 / 3, 3 / 4])
-  np.testing.assert_allclose(sequence_sections.sliding(np.ones(7, bool), 3), np.ones(7))
-  assert not len(sequence_sections.sliding(correct, 4, every=8))
+  np.testing.assert_allclose(sequence_accuracy.sliding(correct, 4, every=3), [2 / 3, 3 / 4])
+  np.testing.assert_allclose(sequence_accuracy.sliding(np.ones(7, bool), 3), np.ones(7))
+  assert not len(sequence_accuracy.sliding(correct, 4, every=8))
   with pytest.raises(ValueError, match="window=0 and every=1"):
-    sequence_sections.sliding(correct, 0)
+    sequence_accuracy.sliding(correct, 0)
 
 
 def test_the_threshold_is_tail_or_head():
-  correct = sequence_sections.closed_correct(ANSWERS)  # Class 1, 3 samples: 2/3. Class 2: 1/2.
+  correct = sequence_accuracy.closed_correct(ANSWERS)  # Class 1, 3 samples: 2/3. Class 2: 1/2.
   found = sequence_accuracy.cross_sections(correct, LABELS, [0], threshold=3)
   assert found["novel_tail"] == pytest.approx((2 / 3 + 1 / 2) / 2)
   assert math.isnan(found["novel_head"])
@@ -83,7 +82,7 @@ def test_the_threshold_is_tail_or_head():
 
 
 def test_report_holds_open_and_closed_scores():
-  found = sequence_sections.report(ANSWERS, [0], 3, threshold=2, num_occurrences=2)
+  found = sequence_accuracy.report(ANSWERS, [0], 3, threshold=2, num_occurrences=2)
   assert found["overall"] == pytest.approx(5 / 7)
   assert found["mean_per_class"] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
   assert found["first_sight"] == 0.5 and found["closed"]["first_sight"] == 0.0
@@ -128,4 +127,4 @@ def test_the_papers_counts_make_its_sections_and_these_make_the_mean_per_class()
 
 def test_wrong_shapes_are_named():
   with pytest.raises(ValueError, match=r"correct of shape \[2\] and labels of shape \[3\]"):
-    sequence_sections.first_sight(np.ones(2), np.zeros(3))
+    sequence_accuracy.first_sight(np.ones(2), np.zeros(3))

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import augment_layers
+from suite.models import keras_cv_models
 
 
 def applied(name, row, strength):
   """An operation on an image of one row of gray pixels; the result's first channel."""
   image = tf.constant(np.repeat(np.array(row, np.float32)[None, None, :, None], 3, axis=3))
-  return augment_layers.ops()[name](image, tf.constant([strength]))[0, 0, :, 0].numpy()
+  return keras_cv_models.ops()[name](image, tf.constant([strength]))[0, 0, :, 0].numpy()
 
 
 @pytest.mark.parametrize("name, row, strength, expected", [
@@ -37,7 +37,7 @@ def test_every_operation_is_its_own_and_keeps_shape_and_range():
   images = np.random.default_rng(0).integers(30, 200, [2, 20, 20, 3])
   images = tf.constant(images, tf.float32)
   found = {}
-  for name, op in augment_layers.ops().items():
+  for name, op in keras_cv_models.ops().items():
     out = op(images, tf.constant([0.5, -0.5])).numpy()
     assert out.shape == images.shape and out.dtype == np.float32
     assert out.min() >= -1e-3 and out.max() <= 255.001

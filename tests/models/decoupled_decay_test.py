@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import decoupled_decay
+from suite.models import addons
 
 SETTINGS = {
     "SGDW": {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True},
@@ -30,19 +30,19 @@ def _steps(optimizer, first=(1.0, -2.0, 4.0), num=3):
 
 
 def test_weights_decay_before_the_step_by_hand():
-  optimizer = decoupled_decay.SGDW(weight_decay=0.25, learning_rate=0.5, momentum=0.0)
+  optimizer = addons.SGDW(weight_decay=0.25, learning_rate=0.5, momentum=0.0)
   # 8 -> 8 - 0.25 * 8 - 0.5 * 8 = 2, the gradient being that of the undecayed weight.
   np.testing.assert_array_equal(_steps(optimizer, first=(8.0,), num=2), [[2.0], [0.5]])
 
 
 def test_a_schedule_of_decay_follows_the_steps():
-  optimizer = decoupled_decay.SGDW(weight_decay=_schedule(), learning_rate=0.0)
+  optimizer = addons.SGDW(weight_decay=_schedule(), learning_rate=0.0)
   np.testing.assert_array_equal(
       _steps(optimizer, first=(8.0,), num=3)[:, 0], [6.0, 4.5, 4.5 * 0.875])
 
 
 def test_the_settings_say_the_decay():
-  assert decoupled_decay.AdamW(weight_decay=0.25).get_config()["weight_decay"] == 0.25
+  assert addons.AdamW(weight_decay=0.25).get_config()["weight_decay"] == 0.25
 
 
 @pytest.mark.parametrize("decay", [0.05, "schedule"])
@@ -51,5 +51,5 @@ def test_every_step_is_that_of_the_library(name, decay):
   library = pytest.importorskip("tensorflow_addons", reason="needs tensorflow-addons")
   steps = [_steps(getattr(module, name)(
       weight_decay=_schedule() if decay == "schedule" else decay, **SETTINGS[name]))
-           for module in (library.optimizers, decoupled_decay)]
+           for module in (library.optimizers, addons)]
   np.testing.assert_allclose(steps[0], steps[1], rtol=1e-6)

@@ -2,8 +2,8 @@
 import numpy as np
 import tensorflow as tf
 
-from suite.models import feature_head
 from suite.models import heads
+from suite.training.gradient import class_heads
 
 
 def gradients(model, x):
@@ -14,7 +14,7 @@ def gradients(model, x):
 
 
 def test_it_is_the_plain_head_with_the_plain_head_s_gradients():
-  quick, plain = feature_head.linear(3, 5), heads.linear(3, 5)
+  quick, plain = class_heads.linear(3, 5), heads.linear(3, 5)
   plain.set_weights(quick.get_weights())
   x = tf.constant(np.random.default_rng(0).normal(size=[4, 5]), tf.float32)
   for ours, theirs in zip(gradients(quick, x), gradients(plain, x)):
@@ -22,8 +22,8 @@ def test_it_is_the_plain_head_with_the_plain_head_s_gradients():
 
 
 def test_a_clone_is_of_the_same_kind():
-  model = feature_head.linear(3, 5)
+  model = class_heads.linear(3, 5)
   clone = tf.keras.models.clone_model(model)
   clone.set_weights(model.get_weights())
-  assert isinstance(clone.layers[-1], feature_head.WideDense)
+  assert isinstance(clone.layers[-1], class_heads.WideDense)
   np.testing.assert_array_equal(clone(tf.ones([1, 5])), model(tf.ones([1, 5])))

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import feature_head
 from suite.models import heads
 from suite.models import initial
+from suite.training.gradient import class_heads
 
 
 def test_linear_is_features_times_kernel_plus_bias():
@@ -26,7 +26,7 @@ def test_the_layer_alone_has_the_weights_of_the_model(init):
     np.testing.assert_array_equal(value, other)
 
 
-@pytest.mark.parametrize("module", [heads, feature_head])
+@pytest.mark.parametrize("module", [heads, class_heads])
 def test_weights_by_name(module):
   # D = 16, C = 2: ±sqrt(6 / 18) and no bias, or ±1 / 4 for both.
   def drawn(seed, **init):

@@ -12,7 +12,6 @@ import tensorflow as tf
 from suite import cli
 from suite.compute import flops
 from suite.models import conv4
-from suite.models import cut_net
 from suite.models import initial
 from suite.models import mlp
 from suite.models import precision
@@ -23,8 +22,9 @@ from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
+from suite.training.gradient import trainable_parts
 from suite.training.objectives import objective as objective_lib
 
 SHAPE = (16, 16, 3)
@@ -49,7 +49,7 @@ def made(net, name):
     top = tf.keras.Sequential([model, tf.keras.layers.Dense(3, dtype="float32")])
     top.build([None, *model.input_shape[1:]])
     step = train_step.TrainStep(top, objective=objective_lib.Objective(),
-                                optimizer=sgd.Sgd(top.trainable_variables))
+                                optimizer=optimizers.Sgd(top.trainable_variables))
     with step.scaling.left_out():
       graph = tf.function(
           lambda x, y: step(x, y, tf.constant(0.1)), autograph=False).get_concrete_function(
@@ -134,7 +134,7 @@ def test_a_net_is_cut_into_float32_codes_and_the_rest():
   with precision.used("mixed_bfloat16"):
     model = NETS["small stem"]()
     expected = model(images, training=False)
-    cut = cut_net.CutNet(model, 1)
+    cut = trainable_parts.CutNet(model, 1)
     codes = cut.lower(images)
     assert codes.dtype == tf.float32 and codes.shape.rank == 2  # A shortcut crosses the cut.
     np.testing.assert_array_equal(cut.upper(codes, training=False), expected)

@@ -19,7 +19,6 @@ from suite.data.images import image_ops
 from suite.learners import embedded_maml
 from suite.learners import maml
 from suite.learners import pretrain_tune
-from suite.models.episodic import attention_head
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
@@ -41,7 +40,7 @@ SETTINGS = {"transform": image_ops.AsStored(SIZE), "channels": 1,
 def _sca():
   net = dense_attention.DenseAttention(filters=2, stages=1, blocks=1, size=2)
   return embedded_maml.EmbeddedMaml(
-      embedding.Embedding(net), attention_head.AttentionHead(filters=2),
+      embedding.Embedding(net), dense_attention.AttentionHead(filters=2),
       inner=inner_loop.InnerLoop(steps=1, num_support_sets=1), **SETTINGS,
       critique=self_critique.SelfCritique())
 
@@ -109,7 +108,7 @@ def test_the_memory_of_low_end_crosses_that_of_high_end(num_sets):
   for learner in (
       maml.Maml(functional_conv4.Conv4(), inner=inner, **settings),
       embedded_maml.EmbeddedMaml(embedding.Embedding(dense_attention.DenseAttention()),
-                                 attention_head.AttentionHead(), inner=inner, **settings)):
+                                 dense_attention.AttentionHead(), inner=inner, **settings)):
     learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, source.num_labels), context)
     graphs = episode_graphs.Graphs(learner, source.num_labels)
     found.append(graphs.across_task_memory(source))

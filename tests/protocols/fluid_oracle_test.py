@@ -32,21 +32,20 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
-from suite.training.sequence import update_combinations
-from suite.training.sequence import update_plans
+from suite.training.sequence import update_search
 from suite.training.sequence import update_strategies
 
 STRATEGIES = {
     "never": update_strategies.Never,
     "every": lambda: update_strategies.Every(25),
-    "at": lambda: update_plans.At((7, 8, 30)),
+    "at": lambda: update_search.At((7, 8, 30)),
     "geometric": lambda: update_strategies.Geometric(10, 1.7),
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
     "after_errors": lambda: update_strategies.AfterErrors(8),
     "on_new_classes": lambda: update_strategies.OnNewClasses(2),
-    "budget": lambda: update_combinations.WithinBudget(
+    "budget": lambda: update_strategies.WithinBudget(
         update_strategies.Every(5), per_sample=20_000),
-    "either": lambda: update_combinations.Either(
+    "either": lambda: update_strategies.Either(
         [update_strategies.Every(31), update_strategies.OnError(1.5, 0.01, 4)]),
 }
 

@@ -25,7 +25,7 @@ from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.objectives import ewc
 from suite.training.sequence import update_strategies
@@ -62,7 +62,7 @@ def _learner(where, transform, validation, *, guarded=True):
           where["folder"], published_sequences.columns(3, folder=where["folder"])),
       objective=ewc.Ewc(strength=0.05, share=0.9, anchor="first") if guarded else None,
       base=composition.Base(validation=validation), observe_batch=_PER_CLASS, batch_size=8,
-      learning_rate=0.01, optimizer=sgd.Momentum(0.9, 1e-4, keep=True))
+      learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True))
 
 
 def _run(folder, learner, sequence):

@@ -20,7 +20,6 @@ from suite.learners.class_memory import simple_cnaps
 from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.episodic import set_encoder
 from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
 from suite.training.episodic import base_episodes
@@ -51,7 +50,7 @@ def _net(image_shape):
 
 def _learner(transform, base):
   net = simple_cnaps.SimpleCnaps(
-      _net, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      _net, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
       adaptation=film.AdaptationNet(), transform=transform, training=_EPISODES)
   return meta_mahalanobis.MetaMahalanobis(
       net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)

@@ -26,7 +26,7 @@ from suite.reporting import run_writer
 from suite.state import encoder_file
 from suite.training.gradient import class_heads
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
 from suite.training.memories import reservoir
@@ -76,7 +76,7 @@ def _whole(transform, where, objective=None, **settings):
   return gradient.GradientLearner(
       transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=2,
       head=class_heads.Given(where["folder"], columns), objective=objective, batch_size=8,
-      learning_rate=0.01, optimizer=sgd.Momentum(0.9, 1e-4, keep=True), **settings)
+      learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), **settings)
 
 
 @pytest.mark.parametrize("name", ["lwf", "er_ace"])

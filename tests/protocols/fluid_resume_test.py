@@ -23,7 +23,7 @@ from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
 from suite.training.memories import reservoir
@@ -44,9 +44,20 @@ def conv(image_shape):
 
 def tuner(net, transform=PLAIN, **settings):
   return gradient.GradientLearner(
-      transform=transform, net=net,
-      **{**dict(train_on="all", epochs=1, base=composition.Base(2), batch_size=32,
-                learning_rate=0.01, optimizer=sgd.Momentum(0.9, 1e-4, keep=True)), **settings})
+    transform=transform,
+    net=net,
+    **{
+      **dict(
+        train_on="all",
+        epochs=1,
+        base=composition.Base(2),
+        batch_size=32,
+        learning_rate=0.01,
+        optimizer=optimizers.Momentum(0.9, 1e-4, keep=True),
+      ),
+      **settings,
+    },
+  )
 
 
 def frozen():

@@ -23,9 +23,7 @@ from suite.reporting import records
 from suite.reporting import run_writer
 from suite.state import predictions
 from suite.training.gradient import frozen_backbone
-from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_steps
-from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
 
 NEW = 3  # In tests of 3 classes.
@@ -177,7 +175,7 @@ def _exemplar_tuning():
 
 
 def _update():
-  return update_combinations.Either(
+  return update_strategies.Either(
       [update_strategies.Every(40), update_strategies.OnNewClasses(3)])
 
 
@@ -323,7 +321,7 @@ def test_a_learner_whose_blocks_use_their_labels_stops_the_run(tmp_path):
 def test_the_check_of_blocks_costs_and_changes_nothing(tmp_path, monkeypatch):
   found = {}
   for often in (10**9, 1):
-    monkeypatch.setattr(answer_check, "_STEPS_A_CHECK", often)
+    monkeypatch.setattr(sequence_steps, "_STEPS_A_CHECK", often)
     summary = _run(tmp_path / str(often))
     found[often] = summary, json.dumps(_records(tmp_path / str(often)))
   assert found[1] == found[10**9]

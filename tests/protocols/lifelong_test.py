@@ -5,7 +5,7 @@ import pytest
 
 from suite.compute import distribution
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import sum_search
+from suite.lifelong.estimators import paper_estimators
 from suite.protocols import lifelong
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -49,7 +49,7 @@ def _run(folder, cache, method=None, stop_after=None, **settings):
       raise KeyboardInterrupt
 
   state.commit = commit_then_stop
-  return lifelong.run(method or sum_search.SumSearch(), state=state, predictions=str(cache),
+  return lifelong.run(method or paper_estimators.SumSearch(), state=state, predictions=str(cache),
                       **{"budget": 2, "min_models": 4, **settings})
 
 
@@ -170,7 +170,7 @@ def test_a_cache_that_changed_under_a_run_is_refused(tmp_path, cache):
 
 
 def test_a_method_cannot_ask_more_than_its_budget(tmp_path, cache):
-  class Curious(sum_search.SumSearch):
+  class Curious(paper_estimators.SumSearch):
 
     def estimate(self, known, ask, budget):
       return super().estimate(known, ask, budget + 1)

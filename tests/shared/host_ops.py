@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.framework import kernels
 
-from suite.compute import graph_access
+from suite.compute import graph_frame
 
 _ON_GPU = ("GPU", "DEFAULT")
 
@@ -24,7 +24,7 @@ def has_gpu_kernels() -> bool:
 
 def find(function: Any) -> dict[str, int]:
   """{"GatherV2 uint8": number} of a concrete function and all that it calls."""
-  walk, found, done = graph_access.Liveness(), collections.Counter(), set()
+  walk, found, done = graph_frame.Liveness(), collections.Counter(), set()
   graphs = [function.graph]
   while graphs:
     graph = graphs.pop()

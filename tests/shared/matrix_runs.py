@@ -32,7 +32,7 @@ from suite.protocols import clear
 from suite.protocols import fluid
 from suite.protocols import nevis
 from suite.training.episodic import base_episodes
-from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
 from suite.models.episodic import constellation
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
@@ -110,7 +110,7 @@ meta_schedules.MetaTraining.learning_rate = 0.01
 dense_attention.DenseAttention.filters = 16
 dense_attention.DenseAttention.stages = 1
 dense_attention.DenseAttention.blocks = 1
-attention_head.AttentionHead.filters = 16
+dense_attention.AttentionHead.filters = 16
 embedding.Embedding.momentum = 0.5
 meta_schedules.MetaTraining.multi_step_epochs = 0
 meta_schedules.MetaTraining.first_order_epochs = 0

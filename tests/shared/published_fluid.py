@@ -8,8 +8,8 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
-from suite.data.published import base_validation_labels
 from suite.data.published import published_plans
+from suite.data.published import published_sequences
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import mat_files
 
@@ -76,7 +76,7 @@ def write_validation(folder: pathlib.Path, number: int, per_class: int,
   numbers = {wnid: 7 + place for place, wnid in enumerate([*wnids, "n00000099"])}
   synsets = np.array([(number, wnid) for wnid, number in numbers.items()],
                      dtype=[("ILSVRC2012_ID", "f8"), ("WNID", "O")])
-  fixtures.write_archive(folder / base_validation_labels.KIT, {
+  fixtures.write_archive(folder / published_sequences.KIT, {
       "ILSVRC2012_devkit_t12/data/meta.mat": mat_files.packed({"synsets": synsets}),
       "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt": "".join(
           f"{7 + label}\n" for label in labels).encode()})

@@ -24,27 +24,24 @@ from suite.learners.class_memory import mahalanobis
 from suite.learners.class_memory import meta_mahalanobis
 from suite.learners.class_memory import simple_cnaps
 from suite.models import conv4
-from suite.models.episodic import cell_clusters
 from suite.models.episodic import constellation
 from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.episodic import set_encoder
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import lwf
 from suite.training.objectives import mas
 from suite.training.objectives import mir
@@ -118,7 +115,7 @@ def _gradient(net, **settings):
       transform=TRANSFORM, net=net,
       **{**dict(train_on="all", epochs=2, base=composition.Base(2), batch_size=8,
                 learning_rate=0.05, head=class_heads.Linear("zeros"),
-                optimizer=sgd.Momentum(0.9, 1e-4, keep=True)), **settings})
+                optimizer=optimizers.Momentum(0.9, 1e-4, keep=True)), **settings})
 
 
 def _frozen():
@@ -169,7 +166,7 @@ def _meta(make_net, embedded):
 
 def _cnaps():
   net = simple_cnaps.SimpleCnaps(
-      _backbone, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
+      _backbone, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
       adaptation=film.AdaptationNet(), transform=TRANSFORM, training=EPISODES)
   return meta_mahalanobis.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
 
@@ -221,10 +218,10 @@ LEARNERS = {
     "online_ewc": lambda: _layers(objective=ewc.Ewc(0.05), train_on="current"),
     "mas": lambda: _layers(objective=mas.Mas(1e-3)),
     "si": lambda: _layers(objective=si.Si()),
-    "agem": lambda: _layers(objective=agem.Agem(), memory=_reservoir(), train_on="current"),
+    "agem": lambda: _layers(objective=gem.Agem(), memory=_reservoir(), train_on="current"),
     "er": lambda: _replay(train_on="current"),
     "er_ring": lambda: _layers(
-        memory=memory.Memory(20, group_balanced.GroupBalanced("class", keep="newest")),
+        memory=memory.Memory(20, reservoir.GroupBalanced("class", keep="newest")),
         replay_batch=4, train_on="current"),
     "er_base_as_any": lambda: _replay(base=None),
     "er_ace": lambda: _replay(er_ace.ErAce("novel")),
@@ -233,7 +230,7 @@ LEARNERS = {
     "der_plus_plus": lambda: _gradient(_frozen(), objective=der.Der(beta=0.5),
                                        memory=_reservoir(), replay_batch=4),
     "mir": lambda: _replay(mir.Mir(7), train_on="current"),
-    "gdumb": lambda: _layers(memory=memory.Memory(20, group_balanced.GroupBalanced("class")),
+    "gdumb": lambda: _layers(memory=memory.Memory(20, reservoir.GroupBalanced("class")),
                              train_on="memory", reset=True),
     "maml": lambda: _maml("zeros"),
     "protomaml": lambda: _maml("prototypes"),
@@ -241,7 +238,7 @@ LEARNERS = {
         proto_conv4.ProtoConv4(filters=8, blocks=1))),
     "constellation": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),
-        cell_clusters.ClusteredEmbedding(constellation.ConstellationConv4(
+        constellation.ClusteredEmbedding(constellation.ConstellationConv4(
             filters=4, blocks=1, clusters=4, heads=2, attended=1))),
     "meta_baseline": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),

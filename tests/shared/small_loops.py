@@ -6,15 +6,14 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from suite.models import feature_head
 from suite.training.gradient import array_loop
-from suite.training.gradient import plan as plan_lib
-from suite.training.gradient import sgd
+from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
-from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import lwf
 from suite.training.objectives import mas
 from suite.training.objectives import mir
@@ -35,11 +34,14 @@ def data(held=0, stored=False, classes=None):
 
 
 def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None, devices=()):
-  model = feature_head.linear(C, D)
+  model = class_heads.linear(C, D)
   model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
   objective = objective or objective_lib.Objective()
   step = train_step.TrainStep(
-      model, objective=objective, optimizer=sgd.Sgd(model.trainable_variables, momentum=momentum))
+    model,
+    objective=objective,
+    optimizer=optimizers.Sgd(model.trainable_variables, momentum=momentum),
+  )
   objective.build(model, losses_of=step.losses_of, seed=(5, 6))
   return array_loop.ArrayLoop(
       step, augment=augment, replay_batch=replay_batch, devices=devices)
@@ -48,13 +50,13 @@ def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=Non
 def rows(places, width=None):
   places = np.array(places, np.int64).reshape([-1, width] if width else np.shape(places))
   seeds = 100 + np.arange(places.size).reshape(places.shape)
-  return plan_lib.Rows(places, seeds.astype(np.uint64))
+  return array_loop.Rows(places, seeds.astype(np.uint64))
 
 
 def part(places, slots=None, is_rest=False, first=0):
   replayed = rows(np.zeros([len(places), 0])) if slots is None else rows(slots)
   widths = [len(step) for step in places]
-  return plan_lib.Part(first, rows(np.concatenate(places)), np.cumsum([0, *widths]), replayed,
+  return array_loop.Part(first, rows(np.concatenate(places)), np.cumsum([0, *widths]), replayed,
                        None if is_rest else widths[0])
 
 
@@ -69,8 +71,8 @@ OBJECTIVES = {
     "mas": lambda: mas.Mas(strength=0.5),
     "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
     "lwf": lambda: lwf.Lwf(0.7, 2.0),
-    "agem": lambda: agem.Agem(chunk=4),
-    "agem_sample": lambda: agem.Agem(sample_size=3),
+    "agem": lambda: gem.Agem(chunk=4),
+    "agem_sample": lambda: gem.Agem(sample_size=3),
     "er_ace": er_ace.ErAce,
     "er_ace_novel": lambda: er_ace.ErAce("novel"),
     "der": lambda: der.Der(alpha=0.4, beta=0.3),

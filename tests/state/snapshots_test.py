@@ -9,9 +9,8 @@ import os
 import numpy as np
 import pytest
 
-from suite.state import array_chunks
 from suite.state import snapshots
-from suite.system import flusher
+from suite.system import atomic_files
 
 ROWS = np.arange(40 * 50_000, dtype=np.int64).reshape(40, -1)  # 16 MB in chunks of 400 kB.
 
@@ -180,7 +179,7 @@ def test_a_write_that_is_killed_anywhere_leaves_an_intact_snapshot(tmp_path, mon
 
 
 def test_later_flushes_keep_the_snapshot_that_is_on_the_disk(tmp_path):
-  disk = flusher.Flusher(seconds=1e9)
+  disk = atomic_files.Flusher(seconds=1e9)
   store = snapshots.Snapshots(tmp_path, "x", disk)
   store.write({"step": 0})  # The first is flushed at once.
   disk.flush()
@@ -212,9 +211,9 @@ def test_clear(tmp_path):
 
 
 def test_chunks_are_whole_rows():
-  assert array_chunks.chunk_size(np.zeros((10, 100_000), np.uint8)) == 100_000
-  assert array_chunks.chunk_size(np.zeros((100, 2048), np.float32)) == 8 * 8192
-  assert array_chunks.chunk_size(np.zeros((5, 0), np.float32)) == 1
+  assert snapshots.chunk_size(np.zeros((10, 100_000), np.uint8)) == 100_000
+  assert snapshots.chunk_size(np.zeros((100, 2048), np.float32)) == 8 * 8192
+  assert snapshots.chunk_size(np.zeros((5, 0), np.float32)) == 1
 
 
 def test_a_file_is_replaced_whole(tmp_path):

@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-from suite.system import flusher
+from suite.system import atomic_files
 
 
 @pytest.fixture(name="flushed")
@@ -30,7 +30,7 @@ def _files(folder, names):
 
 def test_files_are_flushed_in_the_order_in_which_they_were_added_last(tmp_path, flushed):
   a, b, c = _files(tmp_path, "abc")
-  disk, done = flusher.Flusher(), []
+  disk, done = atomic_files.Flusher(), []
   disk.add(a, b, then=lambda: done.append(list(flushed)))
   disk.add(c, a, tmp_path)
   disk.flush()
@@ -41,14 +41,14 @@ def test_files_are_flushed_in_the_order_in_which_they_were_added_last(tmp_path, 
 
 def test_a_tick_flushes_once_in_a_while(tmp_path, flushed):
   a, b = _files(tmp_path, "ab")
-  disk = flusher.Flusher(seconds=1e9)
+  disk = atomic_files.Flusher(seconds=1e9)
   disk.add(a)
   disk.tick()
   disk.add(b)
   disk.tick()
   disk.flush()
   assert flushed == ["a", "b"]
-  now = flusher.Flusher(seconds=0.0)
+  now = atomic_files.Flusher(seconds=0.0)
   for path in (a, b):
     now.add(path)
     now.flush()
@@ -57,7 +57,7 @@ def test_a_tick_flushes_once_in_a_while(tmp_path, flushed):
 
 def test_what_was_removed_since_is_left_out(tmp_path, flushed):
   a, b = _files(tmp_path, "ab")
-  disk, done = flusher.Flusher(), []
+  disk, done = atomic_files.Flusher(), []
   disk.add(a, b, then=lambda: done.append(1))
   a.unlink()
   disk.flush()
@@ -68,7 +68,7 @@ def test_an_error_of_the_disk_is_raised_once_and_nothing_is_called(tmp_path, mon
   def full(descriptor):
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-  disk, done = flusher.Flusher(), []
+  disk, done = atomic_files.Flusher(), []
   disk.add(*_files(tmp_path, "a"), then=lambda: done.append(1))
   with monkeypatch.context() as patch:
     patch.setattr(os, "fsync", full)

@@ -12,7 +12,7 @@ import numpy as np
 import safetensors_writer
 
 from suite.models.clip import architecture
-from suite.models.clip import weight_table
+from suite.models.clip import weight_files
 
 FOLDER = pathlib.Path(__file__).parents[1] / "models/clip"
 
@@ -22,7 +22,7 @@ def test_a_resnet_equals_the_reference(load_tool, tmp_path):
   clip = architecture.Clip(6, architecture.AttentionResNet(64, (1, 2, 1, 1), 4),
                            architecture.Text(24, 534, architecture.Body(64, 2, 1, 256)))
   shapes = {}
-  for one in [*weight_table.image_weights(clip), *weight_table.text_weights(clip)]:
+  for one in [*weight_files.image_weights(clip), *weight_files.text_weights(clip)]:
     thirds = 1 if one.part is None else 3  # Joint projections hold three parts.
     shapes[one.openai] = (thirds * one.shape[0], *one.shape[1:])
   safetensors_writer.write(tmp_path / "model.safetensors", {

@@ -41,16 +41,14 @@ from suite.state import journal
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
-from suite.training.memories import biased_reservoir
-from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.memories import rows_on_disk
-from suite.training.objectives import agem
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import lwf
 from suite.training.objectives import si
 from suite.training.scoring import evaluation
@@ -83,15 +81,15 @@ METHODS: dict[str, Make] = {
     "SI": lambda: {"objective": si.Si()},
     "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))},
     "CWR*": lambda: {"head": class_heads.CwrStar()},
-    "GDumb": lambda: {"memory": _held(group_balanced.GroupBalanced("class")), "reset": True,
+    "GDumb": lambda: {"memory": _held(reservoir.GroupBalanced("class")), "reset": True,
                       "train_on": "memory"},
-    "ER": lambda: {"memory": _held(group_balanced.GroupBalanced("bucket")), "replay_batch": BATCH},
+    "ER": lambda: {"memory": _held(reservoir.GroupBalanced("bucket")), "replay_batch": BATCH},
     "FT, biased reservoir": lambda: {
-        "memory": _held(biased_reservoir.BiasedReservoir(1.0, "dynamic")), "train_on": "memory"},
+        "memory": _held(reservoir.BiasedReservoir(1.0, "dynamic")), "train_on": "memory"},
     "A-GEM, all of the memory": lambda: {
-        "memory": _held(reservoir.Reservoir()), "objective": agem.Agem(chunk=NUM)},
+        "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(chunk=NUM)},
     "A-GEM, 64 of it": lambda: {
-        "memory": _held(reservoir.Reservoir()), "objective": agem.Agem(sample_size=64)},
+        "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(sample_size=64)},
 }
 _SLOW = {"A-GEM, all of the memory": 1}  # Epochs; the others' number would take minutes.
 
@@ -124,7 +122,7 @@ def context(folder: pathlib.Path, event: int) -> context_lib.Context:
 
 def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
   learner = gradient.GradientLearner(**{
-      "net": trainable_parts.HeadOnly(), "optimizer": sgd.Momentum(0.9),
+      "net": trainable_parts.HeadOnly(), "optimizer": optimizers.Momentum(0.9),
       "schedule": schedules.EpochSteps(), "epochs": epochs, "batch_size": BATCH,
       "learning_rate": RATE, **arguments})
   events = iter(range(BUCKETS))
@@ -178,7 +176,7 @@ def on_images(folder: pathlib.Path) -> dict[str, Learn]:
   return {"Keras fit, ResNet-18": keras_fit(model, 1), **{
       f"fine-tuning, ResNet-18, images on {place}": suite(
           folder / place, 1, transform=clear_transform.Clear(IMAGE_SIZE), examples_on=place,
-          net=trainable_parts.AllLayers(resnet.resnet18), optimizer=sgd.Momentum(0.9, DECAY))
+          net=trainable_parts.AllLayers(resnet.resnet18), optimizer=optimizers.Momentum(0.9, DECAY))
       for place in rows_on_disk.PLACES}}
 
 

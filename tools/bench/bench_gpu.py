@@ -28,7 +28,6 @@ from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import episodes
 from suite.data.images import clear_transform
-from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.learners import maml
@@ -40,8 +39,7 @@ from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import array_loop
 from suite.training.gradient import network
-from suite.training.gradient import plan as plan_lib
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.objectives import objective
 
@@ -147,17 +145,17 @@ def _gathered(sizes: Sizes) -> dict[str, Case]:
 
 
 def _array_case(sizes: Sizes, transform: Any, side: int, replayed: int) -> Case:
-  storage = example_storage.of(transform)
+  storage = image_ops.of(transform)
   features = sizes.net(image_shape=(side, side, 3))
   model = tf.keras.Sequential([features, tf.keras.layers.Dense(CLASSES)])
   step = train_step.TrainStep(model, objective=objective.Objective(),
-                              optimizer=sgd.Sgd(model.trainable_variables))
+                              optimizer=optimizers.Sgd(model.trainable_variables))
   loop = array_loop.ArrayLoop(step, augment=storage.train)
   rows = storage.store(tf.constant(_pixels(IMAGES // 2, side, side + side // 3, 3)))
   num = int(rows.shape[0])
   data = objective.Data(rows, tf.constant(np.arange(num) % CLASSES, tf.int64),
                         tf.range(num // 2, dtype=tf.int64), tf.zeros([num // 2, 0]))
-  plan = plan_lib.Plan(num, 10 * sizes.batch / num, sizes.batch, (0, 0), held=num // 2,
+  plan = array_loop.Plan(num, 10 * sizes.batch / num, sizes.batch, (0, 0), held=num // 2,
                        replay_batch=replayed)
   part = next(plan.parts())
   rates = np.full([part.num_steps], 0.01, np.float32)

@@ -30,7 +30,6 @@ from suite.data.images import image_ops
 from suite.learners import embedded_maml
 from suite.learners import maml as maml_lib
 from suite.learners import protonet
-from suite.models.episodic import attention_head
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
@@ -43,7 +42,6 @@ from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
 from suite.training.episodic import inner_loop
-from suite.training.episodic import many_updates
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
 
@@ -79,7 +77,7 @@ def high(case: cfsl_cases.Case, dtype: str = "float32", critique: Any = None) ->
   return embedded_maml.EmbeddedMaml(
       embedding.Embedding(dense_attention.DenseAttention(pixel_range=(0.0, 1.0), dtype=dtype),
                           parts=PARTS),
-      attention_head.AttentionHead(dtype=dtype), inner=inner(case), joint_norms=True,
+      dense_attention.AttentionHead(dtype=dtype), inner=inner(case), joint_norms=True,
       critique=critique, transform=image_ops.AsStored(case.size), channels=case.channels,
       training=meta_schedules.MetaTraining())
 
@@ -127,7 +125,7 @@ def episodes(case: cfsl_cases.Case) -> cfsl_cases.Step:
 
 def train(case: cfsl_cases.Case) -> cfsl_cases.Step:
   graphs = episode_graphs.Graphs(begun(case, context()), case.num_labels)
-  updates = many_updates.ManyUpdates(
+  updates = episode_graphs.ManyUpdates(
       graphs.updates, iter(source(case).batches(case.num_tasks)))
   number = max(1, _UPDATES // (case.num_tasks * case.num_sets))
 

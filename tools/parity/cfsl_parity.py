@@ -29,7 +29,6 @@ from suite.learners import embedded_maml
 from suite.learners import maml
 from suite.learners import protonet
 from suite.models import norms
-from suite.models.episodic import attention_head
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
@@ -159,7 +158,7 @@ def _made(case: Case) -> Any:
     return maml.Maml(functional_conv4.Conv4(filters=case.filters, **scaled), **settings)
   return embedded_maml.EmbeddedMaml(
       embedding.Embedding(dense_attention.DenseAttention(**scaled)),
-      attention_head.AttentionHead(filters=case.filters, dtype="float64"), joint_norms=True,
+      dense_attention.AttentionHead(filters=case.filters, dtype="float64"), joint_norms=True,
       critique=self_critique.SelfCritique() if case.model == "sca" else None, **settings)
 
 

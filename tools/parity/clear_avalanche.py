@@ -32,11 +32,10 @@ from suite.reporting import run_writer
 from suite.training.gradient import class_heads
 from suite.training.gradient import schedules
 from suite.training.gradient import trainable_parts
-from suite.training.memories import group_balanced
 from suite.training.memories import memory
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import lwf
 from suite.training.objectives import si
 
@@ -86,15 +85,15 @@ METHODS = (
     Method("CWR*", "CWRStar", lambda: {"cwr_layer_name": None},
            lambda: {"head": class_heads.CwrStar(counts_first=True)}),
     Method("GDumb", "GDumb", lambda: {"mem_size": SLOTS},
-           lambda: {"memory": memory.Memory(SLOTS, group_balanced.GroupBalanced("class")),
+           lambda: {"memory": memory.Memory(SLOTS, reservoir.GroupBalanced("class")),
                           "train_on": "memory", "reset": True}, is_determined=False),
     Method("ER, buckets in equal parts", "Replay", lambda: {"mem_size": SLOTS},
-           lambda: {"memory": memory.Memory(SLOTS, group_balanced.GroupBalanced("bucket")),
+           lambda: {"memory": memory.Memory(SLOTS, reservoir.GroupBalanced("bucket")),
                           "replay_batch": BATCH}, is_determined=False),
     Method("A-GEM", "AGEM",
            lambda: {"patterns_per_exp": SLOTS // BUCKETS, "sample_size": SLOTS},
            lambda: {"memory": memory.Memory(SLOTS, reservoir.Reservoir()),
-                          "objective": agem.Agem()}, is_determined=False),
+                          "objective": gem.Agem()}, is_determined=False),
     Method("cumulative", "Cumulative", lambda: {}, lambda: {"train_on": "all"},
            is_determined=False),
 )

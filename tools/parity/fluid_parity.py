@@ -23,7 +23,7 @@ import parity_rows
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.data.digits import digit_images
+from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
@@ -37,7 +37,7 @@ from suite.reporting import progress
 from suite.reporting import run_writer
 from suite.training.gradient import class_heads
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 
@@ -101,7 +101,7 @@ def _tail(num_classes: int) -> np.ndarray:
 
 def pixels() -> Stream:
   """The digits in a random order, as vectors of pixels."""
-  images, labels = digit_images.load()
+  images, labels = digits.load()
   order = np.random.default_rng(0).permutation(len(labels))
   features = images[order].reshape(len(order), -1).astype(np.float32) / 255.0
   return Stream(f"{len(order):,} digits, {features.shape[1]} pixels", features, labels[order])
@@ -109,7 +109,7 @@ def pixels() -> Stream:
 
 def images_of_digits(num: int | None = None) -> Stream:
   """The first `num` of the same digits as images; features are their pixels 0..255."""
-  images, labels = digit_images.load()
+  images, labels = digits.load()
   order = np.random.default_rng(0).permutation(len(labels))[:num]
   return Stream(f"{len(order):,} digits, images of 8 x 8 pixels",
                 images[order].reshape(len(order), -1).astype(np.float32), labels[order],
@@ -249,7 +249,7 @@ def _tuner(stream: Stream, batch: int) -> gradient.GradientLearner:
   return gradient.GradientLearner(
       transform=_transform(stream), net=trainable_parts.HeadOnly(None),
       head=class_heads.Linear(start="zeros"), train_on="all", epochs=EPOCHS, batch_size=batch,
-      learning_rate=0.1, optimizer=sgd.Momentum(MOMENTUM, 1e-4, keep=True))
+      learning_rate=0.1, optimizer=optimizers.Momentum(MOMENTUM, 1e-4, keep=True))
 
 
 def _exemplars(stream: Stream, batch: int = BATCH) -> exemplar_tuning.ExemplarTuning:

@@ -49,7 +49,7 @@ whole gradient, relative. A cell is the median over the episodes, with the large
 - *kernel*: the norms take their moments from TensorFlow's fused kernel, as they once did. *now*:
   the suite's norms (`suite/models/episodic/twice_norm.py`). Both are the compiled graph that
   training runs. The rows are older than the fold of the first norm into its convolution, whose
-  moments are computed in float64 (`suite/models/episodic/patch_norm.py`).
+  moments are computed in float64 (`suite/models/episodic/twice_norm.py`).
 - *same decisions*: float64 with every winner of a pooling window and every sign of a LeakyReLU's
   argument as float32 had them, beside float32 run op by op. This is what rounding does to the
   arithmetic. The suite keeps 1e-4 of the loss and 0.5% of the gradient here.

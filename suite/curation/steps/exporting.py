@@ -1,23 +1,41 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The step `export`: accepted images as archives in CLEAR's layout."""
+"""The step `export`: accepted images as archives in CLEAR's layout.
+
+Archives in the layout of CLEAR's present edition, byte-equal for equal content.
+
+    train/class_names.txt
+    train/labeled_images/<bucket>/<class>/<id>.jpg
+    train/labeled_metadata.json
+    train/labeled_metadata/<bucket>/<class>.json
+
+`tfds_builders/parsers/clear_listing.py` reads it. Members are sorted, uncompressed (images are
+compressed already, and compressed bytes would depend on the version of zlib) and dated 1980.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import hashlib
+import io
+import json
 import pathlib
-from typing import Any, NamedTuple
+import tarfile
+from typing import Any, Callable, NamedTuple, Union
+import zipfile
 
 from absl import logging
 import numpy as np
 
-from suite.curation import clear_archive
 from suite.curation import collection
 from suite.curation import errors
 from suite.curation import image_table
 from suite.curation import manifest
+from suite.curation import pictures
 from suite.curation import storage
 from suite.curation import votes as votes_lib
 from suite.curation.steps import voting
+from suite.system import atomic_files
+from tfds_builders.parsers import images
 
 Items = Sequence[votes_lib.Item]
 
@@ -29,11 +47,11 @@ class ImageSource(NamedTuple):
   rows: Mapping[str, int]
   root: pathlib.Path | None
 
-  def picture(self, bucket: int, label: str, name: str) -> clear_archive.Picture:
+  def picture(self, bucket: int, label: str, name: str) -> Picture:
     """Returns an image with its attributes from the table."""
     row = self.rows[name]
     uploaded = f"{self.table.times[row]:.0f}"
-    return clear_archive.Picture(bucket, label, name, self.table.file(row, self.root),
+    return Picture(bucket, label, name, self.table.file(row, self.root),
                                  {**self.table.metadata(row), "DATE_UPLOADED": uploaded})
 
 
@@ -64,11 +82,11 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
         raise errors.CurationError(f"{path} is not the image that was reviewed: the file has "
                                    "changed. Put it back, or review it again.")
 
-    for top, chosen in ((clear_archive.TRAIN, train), (clear_archive.TEST, test)):
+    for top, chosen in ((TRAIN, train), (TEST, test)):
       if chosen:
-        file = f"{name}-{'train-image-only' if top == clear_archive.TRAIN else 'test'}{suffix}"
+        file = f"{name}-{'train-image-only' if top == TRAIN else 'test'}{suffix}"
         pictures = [source.picture(*item) for item in chosen]
-        clear_archive.write(folder / file, clear_archive.labeled(pictures, names, top), check)
+        write_archive(folder / file, labeled(pictures, names, top), check)
     counts = _counts(names, train, test, lacking)
     if bucket_0:
       counts["bucket_0"] = _pack_bucket_0(work, source, folder / f"{name}-bucket-0{suffix}")
@@ -110,7 +128,7 @@ def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], li
         f"test_per_class={test_per_class} leaves nothing to train on of {errors.some(small)}. Ask "
         "for fewer test images.")
   test = {(*place, name) for place, ids in groups.items()
-          for name in clear_archive.held_out(ids, test_per_class)}
+          for name in held_out(ids, test_per_class)}
   return ([item for item in items if tuple(item) not in test],
           [item for item in items if tuple(item) in test])
 
@@ -144,6 +162,119 @@ def _pack_bucket_0(work: pathlib.Path, source: ImageSource, path: pathlib.Path) 
   rows = np.flatnonzero(collection.buckets(work) == 0)
   collection.check_files(source.table, rows.tolist(), source.root)
   names = sorted(str(source.table.ids[row]) for row in rows)
-  clear_archive.write(path, clear_archive.unlabeled(
+  write_archive(path, unlabeled(
       [source.picture(0, "", name) for name in names]))
   return len(names)
+
+
+TRAIN, TEST = "train", "test"
+_FORMATS = (".zip", ".tar")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_SECONDS_OF_1980 = 315532800
+
+Content = Union[bytes, pathlib.Path]
+
+
+class Picture(NamedTuple):
+  """One image to pack.
+
+  Attributes:
+    bucket, label, id: place in the archive; label "" for unlabeled images of bucket 0.
+    path: path of the image file.
+    metadata: attributes of the image, by the keys of Flickr's tables.
+  """
+
+  bucket: int
+  label: str
+  id: str
+  path: pathlib.Path
+  metadata: Mapping[str, str]
+
+
+def labeled(pictures_: Sequence[Picture], class_names: Sequence[str], top: str
+             ) -> dict[str, Content]:
+  """Lists the members of an archive of labeled images; `top` is `TRAIN` or `TEST`."""
+  members: dict[str, Content] = {
+      f"{top}/class_names.txt": "\n".join(sorted(class_names)).encode("ascii")}
+  tables: dict[int, dict[str, dict[str, Mapping[str, str]]]] = {}
+  for one in pictures_:
+    place = f"labeled_images/{one.bucket}/{one.label}/{one.id}{_suffix(one.path)}"
+    members[f"{top}/{place}"] = one.path
+    of_class = tables.setdefault(one.bucket, {}).setdefault(one.label, {})
+    of_class[one.id] = {**one.metadata, "ID": one.id, "IMG_PATH": place}
+  listing: dict[str, dict[str, str]] = {}
+  for bucket, of_bucket in tables.items():
+    for label, facts in of_bucket.items():
+      place = f"labeled_metadata/{bucket}/{label}.json"
+      listing.setdefault(str(bucket), {})[label] = place
+      members[f"{top}/{place}"] = _json(facts)
+  members[f"{top}/labeled_metadata.json"] = _json(listing)
+  return members
+
+
+def unlabeled(pictures_: Sequence[Picture]) -> dict[str, Content]:
+  """Lists the members of an archive of bucket 0, which has no labels."""
+  return {f"all_images/{one.bucket}/{one.id}{_suffix(one.path)}": one.path for one in pictures_}
+
+
+def write_archive(path: pathlib.Path, members: Mapping[str, Content],
+          check: Callable[[pathlib.Path], None] = lambda path: None) -> None:
+  """Writes a .zip or .tar atomically.
+
+  Args:
+    path: path of the archive.
+    members: name -> content or path of a file.
+    check: called with the path of each file; raises an error if the file has changed.
+  """
+  if path.suffix not in _FORMATS:
+    raise errors.CurationError(f"{path} is none of {', '.join(_FORMATS)}.")
+  pack = _zip if path.suffix == ".zip" else _tar
+  with atomic_files.opening(path) as file:
+    pack(file, members, check)
+
+
+def _zip(file, members: Mapping[str, Content], check) -> None:
+  with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    for name in sorted(members):
+      info = zipfile.ZipInfo(name, _EPOCH)
+      info.create_system, info.external_attr = 3, 0o100644 << 16
+      archive.writestr(info, _bytes(members[name], check))
+
+
+def _tar(file, members: Mapping[str, Content], check) -> None:
+  with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT) as archive:
+    for name in sorted(members):
+      data = _bytes(members[name], check)
+      info = tarfile.TarInfo(name)
+      info.size, info.mtime, info.mode = len(data), _SECONDS_OF_1980, 0o644
+      archive.addfile(info, io.BytesIO(data))
+
+
+def _bytes(content: Content, check) -> bytes:
+  if isinstance(content, bytes):
+    return content
+  check(content)
+  data = content.read_bytes()
+  if data.startswith((images.JPEG, images.PNG)):
+    return data
+  with pictures.opened(content) as image:
+    return images.png(np.asarray(image))
+
+
+def _suffix(path: pathlib.Path) -> str:
+  """File suffix that the parser expects; an image that is neither JPEG nor PNG is packed as PNG."""
+  try:
+    with open(path, "rb") as file:
+      start = file.read(len(images.JPEG))
+  except OSError as error:
+    raise errors.CurationError(f"{path} cannot be read: {error.strerror}.") from error
+  return ".jpg" if start == images.JPEG else ".png"
+
+
+def _json(content: Mapping[str, object]) -> bytes:
+  return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True).encode("utf-8")
+
+
+def held_out(ids: Sequence[str], num: int) -> list[str]:
+  """Chooses `num` of the ids for testing: those with the lowest digests, in any input order."""
+  return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode()).digest(), name))[:num]

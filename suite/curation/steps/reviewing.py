@@ -1,23 +1,35 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The steps `sheets` and `label-studio`: reviews in a browser or in Label Studio."""
+"""The steps `sheets` and `label-studio`: reviews in a browser or in Label Studio.
+
+The sheets of a review: candidates and gold questions of each class and bucket.
+
+The review of all sheets as one HTML page, without a server; its parts are in page/.
+
+The script is allowed by its digest; data are JSON in the page. Votes are stored in localStorage
+under the keys of their sheets and the reviewer's name; in a browser without storage for local files
+they are lost when the page closes.
+"""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping, Sequence
 import functools
+import hashlib
 import json
 import os
 import pathlib
-from typing import Callable
+from typing import Callable, NamedTuple
 import urllib.parse
 
+import suite
 from suite.curation import collection
 from suite.curation import image_table
-from suite.curation import label_studio as label_studio_lib
 from suite.curation import manifest
 from suite.curation import pictures
+from suite.curation import queries
 from suite.curation import storage
-from suite.curation.sheets import sheet_page
-from suite.curation.steps import review_plan
+from suite.curation import votes
 from suite.system import atomic_files
 
 PAGE, TASKS = "index.html", "tasks.json"
@@ -41,12 +53,12 @@ def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: in
   before = manifest.verified(work, collection.QUERIES)
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    plan, table = review_plan.plan(work, gold), collection.table(work)
+    plan, table = plan_review(work, gold), collection.table(work)
     files = _files(table, [item.id for item in plan.items()], images)
     shown = {**files, **_files(table, [i for one in plan.sheets for i in one.examples], images)}
     address = functools.partial(_link, work) if links else functools.partial(
         pictures.data_uri, size=pixels)
-    page = sheet_page.page(plan.sheets, {name: address(path) for name, path in shown.items()})
+    page = sheet_page(plan.sheets, {name: address(path) for name, path in shown.items()})
     atomic_files.write(folder / PAGE, page.encode("utf-8"))
     storage.write_csv(folder / collection.IMAGE_FILE, ["id", "bytes", "blake2b"], (
         (name, files[name].stat().st_size, storage.digest(files[name])) for name in sorted(files)))
@@ -73,7 +85,7 @@ def label_studio(work: pathlib.Path, *, url: str | None = None, pixels: int = PI
   before = manifest.verified(work, collection.SHEETS)
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    plan, table = review_plan.finished(work), collection.table(work)
+    plan, table = finished(work), collection.table(work)
     root = collection.from_manifest(work, before.parameters["images"])
     rows = table.rows()
 
@@ -84,8 +96,8 @@ def label_studio(work: pathlib.Path, *, url: str | None = None, pixels: int = PI
 
     tasks = _tasks(plan, address)
     atomic_files.write(folder / TASKS, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
-    atomic_files.write(folder / sheet_page.LABEL_CONFIG,
-                       sheet_page.part(sheet_page.LABEL_CONFIG).encode())
+    atomic_files.write(folder / LABEL_CONFIG,
+                       part(LABEL_CONFIG).encode())
     return {"tasks": len(tasks)}
 
   return manifest.run(
@@ -94,10 +106,10 @@ def label_studio(work: pathlib.Path, *, url: str | None = None, pixels: int = PI
       parameters={"url": url, "pixels": pixels if url is None else None})
 
 
-def _tasks(plan: review_plan.ReviewPlan, address: Callable[[str], str]) -> list[dict[str, object]]:
-  return [label_studio_lib.task(
+def _tasks(plan: ReviewPlan, address: Callable[[str], str]) -> list[dict[str, object]]:
+  return [votes.task(
       {"sheet": sheet.key, "bucket": sheet.bucket, "class": sheet.label, "id": name},
-      address(name), sheet_page.question(sheet),
+      address(name), question(sheet),
       f"Searched for: {sheet.prompt}. Bucket {sheet.bucket}: {sheet.span}.")
           for sheet in plan.sheets for name in sheet.ids]
 
@@ -112,3 +124,149 @@ def _link(work: pathlib.Path, path: pathlib.Path) -> str:
   """Address of an image file relative to the page."""
   place = pathlib.PurePath(os.path.relpath(path, work / collection.SHEETS)).as_posix()
   return urllib.parse.quote(place)
+
+
+_EXAMPLES = 8
+
+
+class ReviewPlan(NamedTuple):
+  """A review.
+
+  Attributes:
+    sheets: the sheets by bucket and class.
+    candidates: the images that the votes decide on.
+    gold: known answers.
+  """
+
+  sheets: Sequence[Sheet]
+  candidates: Sequence[votes.Item]
+  gold: votes.Answers
+
+  def items(self) -> list[votes.Item]:
+    """Lists all images that are asked about."""
+    return [votes.Item(sheet.bucket, sheet.label, name)
+            for sheet in self.sheets for name in sheet.ids]
+
+  def keys(self) -> dict[tuple[int, str], str]:
+    """Maps (bucket, class) to the key of the sheet."""
+    return {(sheet.bucket, sheet.label): sheet.key for sheet in self.sheets}
+
+
+def finished(work: pathlib.Path) -> ReviewPlan:
+  """Returns the review whose sheets are made."""
+  gold = manifest.verified(work, collection.SHEETS).sources("gold")
+  return plan_review(work, gold[0] if gold else None)
+
+
+def plan_review(work: pathlib.Path, gold: pathlib.Path | None) -> ReviewPlan:
+  """Plans a review of the candidates, with a file of gold questions."""
+  counts = manifest.verified(work, collection.QUERIES).counts
+  candidates = collection.candidates(work)
+  groups: dict[tuple[int, str], list[str]] = {}
+  for one in candidates:
+    groups.setdefault((one.bucket, one.label), []).append(one.id)
+  answers = {} if gold is None else votes.read_gold(gold, _buckets(work), list(groups))
+  asked: dict[tuple[int, str], list[str]] = {}
+  for item in answers:
+    asked.setdefault((item.bucket, item.label), []).append(item.id)
+  prompts, examples = counts["prompts"], counts.get("examples", {})
+  others, spans = f"none of {', '.join(sorted(prompts))}", collection.spans(work)
+  return ReviewPlan(
+      [Sheet(bucket, label, prompts.get(label, others), spans[bucket],
+                        votes.mixed(ids, asked.get((bucket, label), ())),
+                        examples.get(label, ())[:_EXAMPLES],
+                        is_background=label == queries.BACKGROUND)
+       for (bucket, label), ids in groups.items()],
+      [votes.Item(one.bucket, one.label, one.id) for one in candidates], answers)
+
+
+def _buckets(work: pathlib.Path) -> dict[str, int]:
+  """Maps ids to buckets."""
+  return dict(zip(map(str, collection.table(work).ids), collection.buckets(work).tolist()))
+
+
+LABEL_CONFIG = "label_studio.xml"
+_PAGE = pathlib.Path(__file__).parent / "page"
+_BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "R"), ("flag", "Flag", "F"),
+            ("previous", "Back", "P"), ("next", "Next", "N"), ("open", "Next open", "O"),
+            ("undo", "Undo", "U"), ("enlarge", "Enlarge", "E"))
+_KEYS = (("A", "", "accept"), ("R", "", "reject"), ("F", "", "flag"), ("N", "→", "next"),
+         ("P", "←", "back"), ("O", "", "next image without a vote"), ("U", "", "undo"),
+         ("E", "", "enlarge"), (",", "", "previous sheet"), (".", "", "next sheet"),
+         ("D", "", "download"))
+
+
+class Sheet(NamedTuple):
+  """Images of one class and bucket to vote on.
+
+  Attributes:
+    bucket, label: bucket and class of the candidates.
+    prompt: text of the query.
+    span: time span of the bucket, as text.
+    ids: the images in their order.
+    examples: ids of the images that the query is made of.
+    is_background: whether the images should show none of the classes.
+  """
+
+  bucket: int
+  label: str
+  prompt: str
+  span: str
+  ids: Sequence[str]
+  examples: Sequence[str] = ()
+  is_background: bool = False
+
+  @property
+  def key(self) -> str:
+    return key(self.bucket, self.label, self.ids)
+
+
+def key(bucket: int, label: str, ids: Sequence[str]) -> str:
+  """Key of a list of images, which identifies the sheet of a vote."""
+  content = json.dumps([int(bucket), label, list(ids)])
+  return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+
+
+def question(sheet: Sheet) -> str:
+  """Question to the reviewers of a sheet."""
+  return f"Does the image show {'none of the classes' if sheet.is_background else sheet.label}?"
+
+
+def sheet_page(sheets: Sequence[Sheet], pictures: Mapping[str, str]) -> str:
+  """Renders the page.
+
+  Args:
+    sheets: the sheets in the order of the review.
+    pictures: id of an image or example -> address of its picture, such as a data URI.
+  """
+  import jinja2
+  template = jinja2.Environment(
+      loader=jinja2.FileSystemLoader(_PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+      undefined=jinja2.StrictUndefined).get_template("review.html")
+  style, script = part("review.css"), part("review_logic.js") + part("review.js")
+  keys = [one.key for one in sheets]
+  data = {"key": hashlib.blake2b(" ".join(keys).encode(), digest_size=8).hexdigest(),
+          "sheets": [_plain(one) for one in sheets], "pictures": dict(pictures)}
+  return template.render(version=suite.__version__, policy=_policy(style, script), style=style,
+                         script=script, buttons=_BUTTONS, keys=_KEYS, data=data)
+
+
+def part(name: str) -> str:
+  """Reads a file of page/."""
+  return (_PAGE / name).read_text(encoding="utf-8")
+
+
+def _plain(sheet: Sheet) -> dict[str, object]:
+  return {"key": sheet.key, "bucket": int(sheet.bucket), "label": sheet.label,
+          "prompt": sheet.prompt, "span": sheet.span, "ids": list(sheet.ids),
+          "examples": list(sheet.examples), "background": sheet.is_background}
+
+
+def _policy(style: str, script: str) -> str:
+  """Content security policy: images of the page or its folder, its style and script only."""
+  def allowed(content: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+  return (f"default-src 'none'; img-src data: file: 'self'; style-src {allowed(style)}; "
+          f"script-src {allowed(script)}; base-uri 'none'; form-action 'none'")

@@ -1,22 +1,26 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The step `votes`: the result of the reviewers' votes."""
+"""The step `votes`: the result of the reviewers' votes.
+
+Agreement of reviewers: statistics for a report; no decision depends on them.
+"""
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
+import itertools
 import json
 import pathlib
+from typing import Any
 
 from absl import logging
 
-from suite.curation import agreement
 from suite.curation import collection
 from suite.curation import errors
-from suite.curation import gold_questions
 from suite.curation import manifest
 from suite.curation import storage
 from suite.curation import votes as votes_lib
-from suite.curation.steps import review_plan
+from suite.curation.steps import reviewing
 from suite.system import atomic_files
 
 ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
@@ -45,7 +49,7 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
   before = manifest.verified(work, collection.SHEETS)
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    plan = review_plan.finished(work)
+    plan = reviewing.finished(work)
     cast = votes_lib.read(files, plan.keys(), plan.items())
     scored = _scored(cast, plan.gold, min_gold)
     left_out = [name for name, score in scored.items() if score["left_out"]]
@@ -59,7 +63,7 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
                         (ANOTHER_LOOK, outcome.flagged), (DISPUTED, disputed)):
       storage.write_csv(folder / name, ["bucket", "class", "id", *votes_lib.VOTES, "votes"],
                         (_line(item, ballots[item]) for item in found))
-    numbers = agreement.statistics(ballots)
+    numbers = statistics(ballots)
     text = json.dumps({**numbers, "gold": scored}, indent=1, ensure_ascii=False)
     atomic_files.write(folder / AGREEMENT, (text + "\n").encode("utf-8"))
     ties = sum(votes_lib.is_tie(ballots[item]) for item in disputed)
@@ -83,13 +87,13 @@ def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
           for line in storage.read_csv(path, ["bucket", "class", "id"])]
 
 
-def _scored(ballots: votes_lib.Ballots, gold: gold_questions.Answers, min_gold: float
+def _scored(ballots: votes_lib.Ballots, gold: votes_lib.Answers, min_gold: float
             ) -> dict[str, dict[str, object]]:
   """Scores reviewers by the gold questions, and marks those whose votes are left out."""
   if min_gold and not gold:
     raise errors.CurationError("--min-gold needs gold questions: make the sheets with --gold.")
-  scored = gold_questions.scores(ballots, gold)
-  few = gold_questions.unreliable(scored, min_gold)
+  scored = votes_lib.scores(ballots, gold)
+  few = votes_lib.unreliable(scored, min_gold)
   for name in few:
     logging.warning("The votes of %s are left out: %d of %d gold questions are answered right, "
                     "--min-gold is %g.", name, scored[name]["right"], scored[name]["asked"],
@@ -112,3 +116,65 @@ def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> list[object]:
   all_votes = list(cast.values())
   return [*item, *(all_votes.count(vote) for vote in votes_lib.VOTES),
           " ".join(f"{reviewer}:{vote}" for reviewer, vote in sorted(cast.items()))]
+
+
+_DECIMALS = 6
+
+
+def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
+  """Computes agreement over all images, by class and by reviewer.
+
+  "pairwise": the share of pairs of an image's reviewers with the same vote, averaged over the
+  images. "kappa": Fleiss' kappa, which corrects this for the agreement of random votes with equal
+  frequencies; None if all votes are equal. Images with a single vote are not counted.
+  """
+  labels = sorted({item.label for item in ballots})
+  return {
+      "images": len(ballots), **_agreement(ballots),
+      "unanimous": sum(len(set(votes.values())) == 1 for votes in ballots.values()),
+      "votes": dict(sorted(_shares(ballots).items())),
+      "by_class": {label: _agreement({item: votes for item, votes in ballots.items()
+                                      if item.label == label}) for label in labels},
+      "by_reviewer": _by_reviewer(ballots)}
+
+
+def pairwise(votes: Mapping[str, str]) -> float | None:
+  """Pairwise agreement on one image; None with fewer than two votes."""
+  num = len(votes)
+  same = sum(count * (count - 1) for count in collections.Counter(votes.values()).values())
+  return same / (num * (num - 1)) if num > 1 else None
+
+
+def _agreement(ballots: votes_lib.Ballots) -> dict[str, float | None]:
+  found = [one for one in map(pairwise, ballots.values()) if one is not None]
+  if not found:
+    return {"pairwise": None, "kappa": None}
+  mean = sum(found) / len(found)
+  shares = _shares(ballots)
+  total = sum(shares.values())
+  chance = sum((count / total) ** 2 for count in shares.values())
+  kappa = (mean - chance) / (1 - chance) if chance < 1 else None
+  return {"pairwise": round(mean, _DECIMALS),
+          "kappa": None if kappa is None else round(kappa, _DECIMALS)}
+
+
+def _shares(ballots: votes_lib.Ballots) -> dict[str, int]:
+  """Number of each kind of vote on images with two or more votes."""
+  return collections.Counter(vote for votes in ballots.values() if len(votes) > 1
+                             for vote in votes.values())
+
+
+def _by_reviewer(ballots: votes_lib.Ballots) -> dict[str, dict[str, Any]]:
+  """Votes of each reviewer, and the share of equal votes among pairs with other reviewers."""
+  cast: dict[str, list[str]] = {}
+  same: dict[str, list[bool]] = {}
+  for votes in ballots.values():
+    for reviewer, vote in votes.items():
+      cast.setdefault(reviewer, []).append(vote)
+    for (one, first), (other, second) in itertools.combinations(votes.items(), 2):
+      same.setdefault(one, []).append(first == second)
+      same.setdefault(other, []).append(first == second)
+  return {reviewer: {
+      **{vote: cast[reviewer].count(vote) for vote in votes_lib.VOTES},
+      "agrees": round(sum(same[reviewer]) / len(same[reviewer]), _DECIMALS)
+                if same.get(reviewer) else None} for reviewer in sorted(cast)}

@@ -7,6 +7,8 @@
 
 `label` may be empty or left out, `id` is the path unless there is such a column, `timestamp` may
 be written for `time`; `bucket` is read where buckets are given; other columns are ignored.
+
+Times in the forms that tables of images have.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import csv
 import dataclasses
+import datetime
+import math
 import pathlib
+import re
 from typing import Any
 
 import numpy as np
@@ -22,7 +27,6 @@ import pyarrow as pa
 
 from suite.curation import errors
 from suite.curation import image_table
-from suite.curation.timelines import dates
 
 _TIMES, _LABELS = ("time", "timestamp"), ("label", "class")
 _BUCKET = "bucket"
@@ -87,12 +91,12 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
   if not kept:
     raise errors.CurationError(f"{path}: none of its {len(given)} images has a time. Fill in the "
                                "column 'time'.")
-  times = np.array([dates.seconds(given[row]) for row in kept])
+  times = np.array([seconds(given[row]) for row in kept])
   wrong = [row for row, at in zip(kept, times) if np.isnan(at)]
   if wrong:
     raise errors.CurationError(
         f"{path}: {len(wrong)} times cannot be read: "
-        f"{say(wrong)}, the first {given[wrong[0]]!r}. Allowed are {dates.ALLOWED}.")
+        f"{say(wrong)}, the first {given[wrong[0]]!r}. Allowed are {ALLOWED}.")
   files = _files(path, images or path.parent, [places[row] for row in kept], kept, say)
   ids = _texts(columns, image_table.ID) if image_table.ID in columns.column_names else places
   _check_unique(path, "id", [ids[row] for row in kept], kept, say)
@@ -192,3 +196,32 @@ def _lines(path: pathlib.Path) -> list[int]:
   with open(path, encoding="utf-8-sig", newline="") as file:
     reader = csv.reader(file)
     return [reader.line_num for row in reader if row][1:]
+
+
+ALLOWED = ("2012, 2012-05, 2012-05-31, 2012-05-31 23:59[:59], with T for the blank and with Z or "
+           "+02:00 at the end, 2012/05/31 or 2012:05:31 (EXIF) for 2012-05-31, or seconds since "
+           "1970; without a zone, UTC")
+_YEAR = re.compile(r"\d{4}")
+_DATE = re.compile(r"(\d{4})([-/:])(\d{1,2})(?:\2(\d{1,2}))?(?:[T ]+(\d{1,2}:\d{2}.*))?")
+_ZONE = re.compile(r"([+-]\d{2})(\d{2})$")
+
+
+def seconds(value: Any) -> float:
+  """Converts a cell to seconds since 1970 (UTC); NaN if it is not a time, see `ALLOWED`.
+
+  A number of four digits is a year: image files are not from the first three hours of 1970.
+  """
+  if isinstance(value, datetime.datetime):
+    return image_table.seconds(value)
+  text = str(value).strip()
+  if _YEAR.fullmatch(text):
+    return image_table.seconds(f"{text}-01-01")
+  match = _DATE.fullmatch(text)
+  if match is None:
+    found = image_table.seconds(value)
+    return found if math.isfinite(found) else float("nan")
+  year, _, month, day, clock = match.groups()
+  clock = _ZONE.sub(r"\1:\2", clock.replace(" ", "")) if clock else ""
+  hour, colon, rest = clock.partition(":")
+  return image_table.seconds(f"{year}-{int(month):02d}-{int(day or 1):02d}"
+                             + (f"T{int(hour):02d}{colon}{rest}" if clock else ""))

@@ -4,6 +4,10 @@
 An image belongs to train (.45), dev (.10), validation (.15) or test (.30) by a hash of its number,
 the same in all tasks: no image is trained on in one task and tested on in another, in whatever
 form. Benchmarks other than NEVIS'22 have train and dev as one split. Years are invented.
+
+The pixels of scikit-learn's handwritten digits, and the changes of the embedded benchmarks.
+
+Every function takes and returns uint8 [N, H, W, 1], white ink on black unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ from typing import Callable, Dict, Optional, Sequence, Tuple
 import numpy as np
 
 from suite.contracts import tasks
-from suite.data.digits import digit_images
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
@@ -25,6 +28,51 @@ from suite.data.sequences import sequences
 from suite.data.streams import buckets as buckets_lib
 from suite.data.streams import partly_labelled
 from suite.data.streams import streams
+
+NUM_IMAGES = 1797
+_GREATEST = 16  # The greatest value of a pixel in the source.
+
+
+@functools.cache
+def load() -> Tuple[np.ndarray, np.ndarray]:
+  """(images uint8 [1797, 8, 8, 1], labels int64 [1797]), read-only."""
+  from sklearn import datasets  # pylint: disable=import-outside-toplevel  # Half a second.
+  source = datasets.load_digits()
+  images = np.round(source.images * (255 / _GREATEST)).astype(np.uint8)[..., None]
+  labels = source.target.astype(np.int64)
+  for array in (images, labels):
+    array.setflags(write=False)
+  return images, labels
+
+
+def unchanged(images: np.ndarray) -> np.ndarray:
+  """The images as they are."""
+  return images
+
+
+def quarter_turn(images: np.ndarray) -> np.ndarray:
+  """Turned by 90 degrees, counter-clockwise."""
+  return np.rot90(images, axes=(1, 2))
+
+
+def noisy_negative(images: np.ndarray) -> np.ndarray:
+  """Black ink on white, under noise of a standard deviation of 48; the same noise each time."""
+  noise = np.random.default_rng(2007).normal(0.0, 48.0, images.shape)
+  return np.clip(np.round(255.0 - images + noise), 0, 255).astype(np.uint8)
+
+
+def lean_and_fade(images: np.ndarray, *, degrees: float, fade: float) -> np.ndarray:
+  """Turned by `degrees` and scaled towards black by the share `fade`."""
+  from scipy import ndimage  # pylint: disable=import-outside-toplevel
+  turned = ndimage.rotate(images.astype(np.float64), degrees, axes=(1, 2), reshape=False, order=1)
+  return np.clip(np.round(turned * (1.0 - fade)), 0, 255).astype(np.uint8)
+
+
+def mosaics(parts: np.ndarray) -> np.ndarray:
+  """[N, 4, H, W, C] -> [N, 2H, 2W, C]: parts 0 1 above parts 2 3."""
+  top, bottom = (np.concatenate([parts[:, i], parts[:, i + 1]], axis=2) for i in (0, 2))
+  return np.concatenate([top, bottom], axis=1)
+
 
 _SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
 _ALL = tuple(range(10))
@@ -45,13 +93,13 @@ def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[
   make = functools.partial(_entry, max_train_images=max_train_images)
   entries = [
       make("digits_0_4", 2001, streams.META_TRAIN, classes=_ALL[:5]),
-      make("digits_rotated", 2002, streams.META_TRAIN, change=digit_images.quarter_turn),
+      make("digits_rotated", 2002, streams.META_TRAIN, change=quarter_turn),
       make("digits", 2003, streams.META_TRAIN),
       make("digits_mosaic", 2004, streams.META_TRAIN, kind=tasks.MULTI_LABEL),
       make("digits", 2005, streams.META_TRAIN, occurrence=2),
       make("digits_5_9", 2006, streams.META_TEST, classes=_ALL[5:]),
-      make("digits_noisy", 2007, streams.META_TEST, change=digit_images.noisy_negative),
-      make("digits_rotated", 2008, streams.META_TEST, change=digit_images.quarter_turn,
+      make("digits_noisy", 2007, streams.META_TEST, change=noisy_negative),
+      make("digits_rotated", 2008, streams.META_TEST, change=quarter_turn,
            occurrence=2),
   ]
   if num_tasks is not None:
@@ -71,14 +119,14 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False,
   """
   if not 1 <= num_buckets <= 10:
     raise ValueError(f"num_buckets={num_buckets}; the 1,797 digits make 1 to 10 buckets.")
-  images, labels = digit_images.load()
+  images, labels = load()
   home = np.asarray([int(_unit_hash("bucket", i) * num_buckets) for i in range(len(labels))])
   is_train = np.asarray([_unit_hash("bucket train", i) < 0.7 for i in range(len(labels))])
   made = []
   for t in range(num_buckets):
     progress = t / max(1, num_buckets - 1)
     changed, here = np.zeros_like(images), home == t
-    changed[here] = digit_images.lean_and_fade(
+    changed[here] = lean_and_fade(
         images[here], degrees=60.0 * progress, fade=0.5 * progress)
     make = _feature_set if as_features else _image_set
     parts = [make(f"digits bucket_{t + 1:02d} {name}", changed, labels,
@@ -100,7 +148,7 @@ def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, w
   """
   setting = task_types.Setting(way, shot, targets, num_support_sets, class_change_interval,
                                overwrite)
-  images, labels = digit_images.load()
+  images, labels = load()
   chosen, data = _with_dev(split), "embedded/digits"
   if classes is not None:
     chosen = chosen[np.isin(labels[chosen], classes)]
@@ -115,7 +163,7 @@ def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:
 
   Samples come from the validation and test splits, so `sequence_base` shares none of them.
   """
-  images, labels = digit_images.load()
+  images, labels = load()
   pool = np.concatenate([_indices("validation"), _indices("test")])
   chosen = pool[sequences.long_tailed(labels[pool], num_samples, seed=seed)]
   return sequences.Sequence(np.repeat(images[chosen], 3, axis=-1), labels[chosen],
@@ -124,13 +172,13 @@ def sequence(num_samples: int = 300, *, seed: int = 0) -> sequences.Sequence:
 
 def sequence_base() -> image_set.ImageSet:
   """The base classes' training images, to pretrain on before `sequence`: labels 0-3 of 10."""
-  images, labels = digit_images.load()
+  images, labels = load()
   chosen = _with_dev("train")
   return _image_set("digits base", images, labels, chosen[labels[chosen] < 4])
 
 
 def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, occurrence: int = 1,
-           change: Callable = digit_images.unchanged, kind: str = tasks.SINGLE_LABEL,
+           change: Callable = unchanged, kind: str = tasks.SINGLE_LABEL,
            max_train_images: Optional[int] = None) -> streams.StreamEntry:
 
   def load() -> streams.Splits:
@@ -148,7 +196,7 @@ def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, oc
 
 def _changed_set(name: str, split: str, *, classes: Sequence[int],
                  change: Callable) -> image_set.ImageSet:
-  images, labels = digit_images.load()
+  images, labels = load()
   chosen = _indices(split)
   chosen = chosen[np.isin(labels[chosen], classes)]
   new_labels = np.searchsorted(classes, labels)
@@ -158,14 +206,14 @@ def _changed_set(name: str, split: str, *, classes: Sequence[int],
 def _mosaic_set(name: str, split: str, *, classes: Sequence[int],
                 change: Callable) -> image_set.ImageSet:
   """2 x 2 mosaics of a split's own digits; the label says which digits are in it."""
-  images, labels = digit_images.load()
+  images, labels = load()
   rng = np.random.default_rng([2004, [part for part, _ in _SPLITS].index(split)])
   parts = _indices(split)[rng.integers(0, len(_indices(split)), [_MOSAICS[split], 4])]
   multi_hot = np.zeros([len(parts), len(classes)], np.uint8)
   multi_hot[np.arange(len(parts))[:, None], labels[parts]] = 1
   ids = [f"{number}:{'+'.join(map(str, row))}" for number, row in enumerate(parts)]
   return image_set.ImageSet.from_arrays(
-      name, digit_images.mosaics(change(images)[parts]), multi_hot, kind=tasks.MULTI_LABEL,
+      name, mosaics(change(images)[parts]), multi_hot, kind=tasks.MULTI_LABEL,
       num_classes=len(classes), ids=ids)
 
 
@@ -198,7 +246,7 @@ def _indices(split: str) -> np.ndarray:
   names = [name for name, _ in _SPLITS]
   edges: Tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
   places = [int(np.searchsorted(edges, _unit_hash("split", i), side="right"))
-            for i in range(digit_images.NUM_IMAGES)]
+            for i in range(NUM_IMAGES)]
   return np.flatnonzero(np.asarray(places) == names.index(split))
 
 

@@ -16,15 +16,26 @@ spec needs I * (shot + targets) images of each class (I = class_change_interval)
 the paper draws them. Where a class has fewer, the sets of a block share one target set, and
 I * shot + targets are enough. A task then has targets for each block and class only, as section 4
 words it: T = way * targets * num_support_sets / I.
+
+The draws of an episode and the places of its images, the same for all episodes of a setting.
+
+An episode is made in three steps; the first two draw, the last arranges:
+
+  1. classes   P pools; a pool is an ordered draw of k different classes of the split
+  2. images    G rows; row g is an ordered draw of m different images of class slot `row_slot[g]`
+               (slot p * k + j is the j-th class of pool p)
+  3. places    the image at place l is number `place[l]` of the G * m images, and its label
+               `labels[l]`; support sets come first, set after set, then the targets
+
+S support sets of N = way * shot images each, T targets; L = S * N + T places.
 """
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import Any, List, NamedTuple, Tuple
 
 import numpy as np
 
-from suite.data.episodes import episode_layout
 from suite.data.episodes import task_types
 
 SPEC, PAPER_FEB, PAPER_APR = "spec", "paper_feb", "paper_apr"
@@ -32,7 +43,7 @@ CONVENTIONS = (SPEC, PAPER_FEB, PAPER_APR)
 
 
 def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, source: str
-           ) -> episode_layout.Layout:
+           ) -> Layout:
   """The layout of a setting over classes of given sizes.
 
   Args:
@@ -65,11 +76,11 @@ def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, sou
   return made
 
 
-def _spec(setting: task_types.Setting, least_images: int) -> episode_layout.Layout:
+def _spec(setting: task_types.Setting, least_images: int) -> Layout:
   """No class in two blocks and no image twice, with shared targets if images are few."""
   way, shot, targets = setting.way, setting.shot, setting.targets
   interval, blocks = setting.class_change_interval, setting.num_blocks
-  grid = episode_layout.grid(setting)
+  grid = episode_grid(setting)
   block, turn = np.divmod(grid.s, interval)
   row_size, fallback, is_target = interval * (shot + targets), "", ~grid.is_support
   # A class's images: those of its support sets first, then those of its target sets.
@@ -80,21 +91,21 @@ def _spec(setting: task_types.Setting, least_images: int) -> episode_layout.Layo
     row_size, is_target = interval * shot + targets, is_target & (turn == 0)
   number = np.where(grid.is_support, turn * shot + grid.i, target_number)
   row = block * way + grid.k
-  return episode_layout.arranged(
+  return arranged(
       grid.is_support, is_target, number, row,
       labels=grid.k if setting.overwrite else row, row_slot=np.arange(blocks * way),
       num_pools=1, pool_size=blocks * way, row_size=row_size, num_labels=setting.num_labels,
       fallback=fallback)
 
 
-def _paper(setting: task_types.Setting, convention: str) -> episode_layout.Layout:
+def _paper(setting: task_types.Setting, convention: str) -> Layout:
   """Has the defects of the paper's code; a row of images belongs to a set (feb) or block (apr)."""
   way, sets, blocks = setting.way, setting.num_support_sets, setting.num_blocks
-  grid = episode_layout.grid(setting)
+  grid = episode_grid(setting)
   slot = grid.s // setting.class_change_interval * way + grid.k
   by_set = grid.s * way + grid.k
   feb = convention == PAPER_FEB
-  return episode_layout.arranged(
+  return arranged(
       grid.is_support, ~grid.is_support, grid.i, by_set if feb else slot,
       labels=grid.k if setting.overwrite else by_set,
       row_slot=slot[..., 0].ravel() if feb else np.arange(blocks * way),
@@ -128,3 +139,88 @@ def _would_fit(limits: _Limits) -> str:
   if not fitting:
     return "No change of a single parameter fits: choose a larger split or a smaller setting."
   return f"What would fit: {' or '.join(fitting)}."
+
+
+class Draws(NamedTuple):
+  """The sizes of an episode's draws and the places of its images; letters as above.
+
+  Attributes:
+    num_pools: P.
+    pool_size: k.
+    num_rows: G.
+    row_size: m.
+    row_slot: int64 [G], an array, or a tensor of it.
+    place: int64 [L], an array, or a tensor of it.
+  """
+
+  num_pools: int
+  pool_size: int
+  num_rows: int
+  row_size: int
+  row_slot: Any
+  place: Any
+
+
+class Layout(NamedTuple):
+  """The plan of an episode; letters as above.
+
+  Attributes:
+    num_pools: P.
+    pool_size: k.
+    row_slot: int64 [G].
+    row_size: m.
+    place: int64 [L].
+    labels: int64 [L].
+    num_labels: output classes of a learner.
+    num_support: S * N.
+    fallback: a deviation because there are too few images, in words; '' for none.
+  """
+
+  num_pools: int
+  pool_size: int
+  row_slot: np.ndarray
+  row_size: int
+  place: np.ndarray
+  labels: np.ndarray
+  num_labels: int
+  num_support: int
+  fallback: str = ""
+
+  @property
+  def draws(self) -> Draws:
+    """The sizes of the draws and the places of the images."""
+    return Draws(self.num_pools, self.pool_size, len(self.row_slot), self.row_size, self.row_slot,
+                 self.place)
+
+
+class Grid(NamedTuple):
+  """The indices of every support and target image of a setting, each [S, way, shot + targets].
+
+  Attributes:
+    s: support set.
+    k: class within its set.
+    i: image of that class and set; those below `shot` are support, the others targets.
+    is_support: bool.
+  """
+
+  s: np.ndarray
+  k: np.ndarray
+  i: np.ndarray
+  is_support: np.ndarray
+
+
+def episode_grid(setting: task_types.Setting) -> Grid:
+  """All images of a setting, in order of set, class and number."""
+  s, k, i = np.meshgrid(np.arange(setting.num_support_sets), np.arange(setting.way),
+                        np.arange(setting.shot + setting.targets), indexing="ij")
+  return Grid(s, k, i, i < setting.shot)
+
+
+def arranged(is_support: np.ndarray, is_target: np.ndarray, number: np.ndarray, row: np.ndarray, *,
+             labels: np.ndarray, row_size: int, **others) -> Layout:
+  """The layout that puts image `number` of row `row` at each place of a grid, support first."""
+  def in_order(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values[is_support], values[is_target]])
+
+  return Layout(place=in_order(row * row_size + number), labels=in_order(labels),
+                row_size=row_size, num_support=int(is_support.sum()), **others)

@@ -1,5 +1,16 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The image transform of CLEAR's experiments: shorter side to S, a square of S pixels, a mirror."""
+"""The image transform of CLEAR's experiments: shorter side to S, a square of S pixels, a mirror.
+
+Images of any aspect ratio in an array of one shape, so that a graph can cut a square of each.
+
+The shorter side has S pixels, the longer one l, at most L. A stored image is uint8 [1 + L, S, 3]:
+
+  line 0         (l // 256, l % 256, 1 if the image is wide), then zeros
+  lines 1 ... l  rows of a tall image from the top, or columns of a wide one from the left
+  the others     zeros
+
+A square begins at a line between 0 and l - S.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +18,10 @@ import dataclasses
 
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.contracts import transform as transform_lib
-from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.data.images import sampling
-from suite.data.images import uncropped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +52,7 @@ class Clear:
   @property
   def storage(self) -> transform_lib.Storage:
     """Images at their aspect ratio, so that each step cuts another square."""
-    return Uncropped(self) if self.longest > 1 else example_storage.AsEvaluated(self)
+    return Uncropped(self) if self.longest > 1 else image_ops.AsEvaluated(self)
 
   def draws(self, seeds: tf.Tensor, wide: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Place of the square in [0, 1) and whether it is mirrored, of seeds [B]; wide: [B] or []."""
@@ -51,7 +61,7 @@ class Clear:
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
-    places, flip = self.draws(seeds, uncropped.is_wide(images))
+    places, flip = self.draws(seeds, is_wide(images))
     if images.shape[1:3] == (self.size, self.size):  # Nothing to crop: only a mirror.
       images = image_ops.to_rgb(images)
       return tf.where(flip[:, None, None, None], tf.reverse(images, [2]), images)
@@ -64,10 +74,10 @@ class Clear:
   def _squares(self, images: tf.Tensor, places: tf.Tensor | None, flip: tf.Tensor | None
                ) -> tf.Tensor:
     """Squares at places in [0, 1), [B], along the longer side; None: the central ones."""
-    whole = uncropped.resized_length(images, self.size)
-    length = tf.minimum(whole, uncropped.shape(self.size, self.longest)[0] - 1)
+    whole = resized_length(images, self.size)
+    length = tf.minimum(whole, shape(self.size, self.longest)[0] - 1)
     starts = starts_of(places, length + tf.zeros_like(images[:, 0, 0, 0], tf.int32), self.size)
-    boxes = uncropped.box(images, (whole - length) // 2 + starts, self.size, self.size)
+    boxes = box(images, (whole - length) // 2 + starts, self.size, self.size)
     return image_ops.to_rgb(image_ops.resample(images, boxes, self.size, flip))
 
 
@@ -80,22 +90,22 @@ class Uncropped:
   @property
   def shape(self) -> tuple[int, int, int]:
     """(1 + L, S, 3)."""
-    return uncropped.shape(self.transform.size, self.transform.longest)
+    return shape(self.transform.size, self.transform.longest)
 
   def store(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, 1 + L, S, 3]."""
-    return uncropped.pack(images, self.transform.size, self.transform.longest)
+    return pack(images, self.transform.size, self.transform.longest)
 
   def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, 1 + L, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
-    places, flip = self.transform.draws(seeds, uncropped.is_packed_wide(rows))
-    starts = starts_of(places, uncropped.lengths(rows), self.transform.size)
-    return uncropped.squares(rows, starts, flip)
+    places, flip = self.transform.draws(seeds, is_packed_wide(rows))
+    starts = starts_of(places, lengths(rows), self.transform.size)
+    return squares(rows, starts, flip)
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """uint8 [B, 1 + L, S, 3] -> uint8 [B, S, S, 3]."""
-    return uncropped.squares(
-        rows, starts_of(None, uncropped.lengths(rows), self.transform.size))
+    return squares(
+        rows, starts_of(None, lengths(rows), self.transform.size))
 
 
 def starts_of(places: tf.Tensor | None, lengths: tf.Tensor, size: int) -> tf.Tensor:
@@ -105,3 +115,112 @@ def starts_of(places: tf.Tensor | None, lengths: tf.Tensor, size: int) -> tf.Ten
   if places is None:
     return spare // 2
   return tf.cast(tf.floor(places * tf.cast(spare + 1, tf.float64)), tf.int32)
+
+
+def shape(size: int, longest: float) -> tuple[int, int, int]:
+  """Shape of a stored image; `longest` is L / S."""
+  return (1 + int(size * longest), size, 3)
+
+
+def resized_length(images: tf.Tensor, size: int) -> tf.Tensor:
+  """Pixels along the longer side of images [B, H, W, C] whose shorter side becomes S, int32 []."""
+  sides = tf.shape(images)[1:3]
+  return size * tf.reduce_max(sides) // tf.reduce_min(sides)
+
+
+def box(images: tf.Tensor, starts: tf.Tensor, length: tf.Tensor | int, size: int) -> tf.Tensor:
+  """Boxes of images that become `length` lines of `size` pixels; see `image_ops.resample`.
+
+  Args:
+    images: [B, H, W, C].
+    starts: [B], the first line of each, of the resized image.
+    length: of the box, in lines.
+    size: S.
+
+  Returns:
+    float64 [B, 4] of (y, x, height, width).
+  """
+  sides = tf.cast(tf.shape(images)[1:3], tf.float64)
+  scale = tf.reduce_max(sides) / tf.cast(resized_length(images, size), tf.float64)
+  first = scale * tf.cast(starts, tf.float64)
+  whole = tf.zeros_like(first)
+  along, across = scale * tf.cast(length, tf.float64) + whole, tf.reduce_min(sides) + whole
+  return tf.where(is_wide(images), tf.stack([whole, first, across, along], 1),
+                  tf.stack([first, whole, along, across], 1))
+
+
+def is_wide(images: tf.Tensor) -> tf.Tensor:
+  """Whether images [B, H, W, C] are wider than high, bool []."""
+  return tf.shape(images)[2] > tf.shape(images)[1]
+
+
+def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
+  """Stores images uint8 [B, H, W, C]; of a side longer than L the central part.
+
+  Returns:
+    uint8 [B, 1 + L, S, 3].
+  """
+  lines, _, channels = shape(size, longest)
+  sides = images.shape[1:3]
+  if sides.is_fully_defined() and min(sides) == size and max(sides) < lines:
+    resized, wide, length = images, tf.constant(sides[1] > sides[0]), tf.constant(max(sides))
+  else:
+    resized, wide, length = _resized(images, size, lines - 1)
+  upright = tf.transpose(image_ops.to_rgb(resized), tf.where(wide, [0, 2, 1, 3], [0, 1, 2, 3]))
+  facts = tf.cast(tf.stack([length // 256, length % 256, tf.cast(wide, tf.int32)]), tf.uint8)
+  head = tf.tile(tf.pad(facts[None, None, None], [[0, 0], [0, 0], [0, size - 1], [0, 0]]),
+                 tf.stack([tf.shape(images)[0], 1, 1, 1]))
+  rest = [[0, 0], [0, lines - 1 - length], [0, 0], [0, 0]]
+  packed = tf.concat([head, tf.pad(upright, rest)], 1)
+  return tf.ensure_shape(packed, [images.shape[0], lines, size, channels])
+
+
+def _resized(images: tf.Tensor, size: int, most: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+  """Images whose shorter side is S and the other at most `most`; whether wide; the longer side."""
+  whole, wide = resized_length(images, size), is_wide(images)
+  length = tf.minimum(whole, most)
+  starts = tf.fill(tf.shape(images)[:1], (whole - length) // 2)
+  sides = tf.where(wide, tf.stack([size, length]), tf.stack([length, size]))
+  return image_ops.resample(images, box(images, starts, length, size), sides), wide, length
+
+
+def lengths(packed: tf.Tensor) -> tf.Tensor:
+  """Lines l of stored images [B, 1 + L, S, 3]: int32 [B]. Zeros are a black square."""
+  facts = tf.cast(packed[:, 0, 0], tf.int32)
+  return tf.maximum(256 * facts[:, 0] + facts[:, 1], packed.shape[2])
+
+
+def is_packed_wide(packed: tf.Tensor) -> tf.Tensor:
+  """Whether the images of [B, 1 + L, S, 3] are wider than high, bool [B]."""
+  return packed[:, 0, 0, 2] > 0
+
+
+def squares(packed: tf.Tensor, starts: tf.Tensor, flip: tf.Tensor | None = None) -> tf.Tensor:
+  """Cuts a square out of each stored image.
+
+  One gather of pixels places, turns and mirrors: three ops on images take four times as long.
+
+  Args:
+    packed: uint8 [B, 1 + L, S, 3].
+    starts: int32 [B], the first line of each square.
+    flip: bool [B], squares to mirror left to right; None: none.
+
+  Returns:
+    uint8 [B, S, S, 3].
+  """
+  lines, size = packed.shape[1:3]
+  wide = is_packed_wide(packed)
+  first = lines * size * tf.range(tf.shape(packed)[0], dtype=tf.int64)
+  first += size * (1 + tf.cast(starts, tf.int64))
+  along, across = size * tf.ones_like(first), tf.ones_like(first)
+  # From a pixel to the one below it, and to the one on its right.
+  down, right = tf.where(wide, across, along), tf.where(wide, along, across)
+  if flip is not None:
+    first += tf.where(flip, (size - 1) * right, tf.zeros_like(first))
+    right = tf.where(flip, -right, right)
+  steps = tf.range(size, dtype=tf.int64)
+  pixels = (first[:, None, None] + (down[:, None] * steps)[:, :, None]
+            + (right[:, None] * steps)[:, None, :])
+  flat = tf.reshape(byte_rows.as_floats(packed), [-1, packed.shape[3]])
+  cut = tf.cast(tf.gather(flat, pixels), packed.dtype)
+  return tf.ensure_shape(cut, [packed.shape[0], size, size, packed.shape[3]])

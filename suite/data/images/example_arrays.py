@@ -11,8 +11,8 @@ import tensorflow as tf
 from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
-from suite.data.images import example_storage
 from suite.data.images import feature_set
+from suite.data.images import image_ops
 
 _BATCH = 256
 
@@ -45,7 +45,7 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
   a method `keep`, such as one on disk, is given all batches [n, ...] and returns what stands for
   their examples, [N, ...].
   """
-  prepare = transform if storage is None else example_storage.Storing(
+  prepare = transform if storage is None else image_ops.Storing(
       getattr(storage, "form", storage))
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):

@@ -8,6 +8,8 @@ A transform is a frozen object with `size` S, `shape` (S, S, 3) and two function
 
 Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of
 a large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
+
+The form in which a learner keeps examples that it will train on; see `transform.Storage`.
 """
 
 from __future__ import annotations
@@ -20,10 +22,9 @@ import tensorflow as tf
 
 from suite.compute import byte_rows
 from suite.contracts import transform as transform_lib
-from suite.data.images import example_storage
 from suite.data.images import sampling
 from suite.models import addons
-from suite.models import augment_layers
+from suite.models import keras_cv_models
 
 _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
@@ -298,7 +299,7 @@ class RandAugment:
   """Changes each image by operations drawn for it, one after the other (Cubuk et al., 2020).
 
   Attributes:
-    num_ops: operations of an image; each is drawn from `augment_layers.ops`, of which one is none.
+    num_ops: operations of an image; each is drawn from `keras_cv_models.ops`, of which one is none.
     magnitude: strength of all of them, 0..1; their directions are drawn.
   """
 
@@ -313,7 +314,7 @@ class RandAugment:
   def __call__(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, S, S, 3], uint64 [B] -> uint8 [B, S, S, 3]."""
     draws = tf.unstack(sampling.uniform(seeds, 2 * self.num_ops), 2 * self.num_ops, axis=1)
-    ops = list(augment_layers.ops().values())
+    ops = list(keras_cv_models.ops().values())
     now = tf.cast(images, tf.float32)
     for chosen, direction in zip(draws[::2], draws[1::2]):
       number = tf.cast(chosen * len(ops), tf.int32)
@@ -345,7 +346,7 @@ class Augmented:
   @property
   def storage(self) -> transform_lib.Storage:
     """That of the base transform, its training examples changed by the ops."""
-    return AugmentedStorage(example_storage.of(self.base), self)
+    return AugmentedStorage(of(self.base), self)
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
@@ -398,3 +399,59 @@ def _sample_ends(start, length, last, size: int | tf.Tensor):
   """Where the first and the last sample of a box lie, as fractions of the padded side."""
   half = 0.5 * length / tf.cast(size, tf.float64)
   return (start + half + 0.5) / last, (start + length - half + 0.5) / last
+
+
+@dataclasses.dataclass(frozen=True)
+class AsEvaluated:
+  """Keeps examples as they are evaluated; training augments these."""
+
+  transform: transform_lib.Transform
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """That of prepared examples."""
+    return tuple(self.transform.shape)
+
+  def store(self, images: tf.Tensor) -> tf.Tensor:
+    """Images [B, H, W, C] -> examples [B, S, S, 3]."""
+    return self.transform.evaluate(images)
+
+  def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Examples [B, S, S, 3], uint64 [B] -> augmented examples."""
+    return self.transform.train(rows, seeds)
+
+  def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
+    """Examples [B, S, S, 3] -> the same."""
+    return rows
+
+
+def of(transform: transform_lib.Transform, *, as_evaluated: bool = False) -> transform_lib.Storage:
+  """The form in which a transform's examples are kept: its own, or as they are evaluated."""
+  own = None if as_evaluated else getattr(transform, "storage", None)
+  return own or AsEvaluated(transform)
+
+
+@dataclasses.dataclass(frozen=True)
+class Storing:
+  """A transform whose `evaluate` stores, for the batches of a set."""
+
+  storage: transform_lib.Storage
+
+  @property
+  def size(self) -> int:
+    """The number of lines of a row."""
+    return self.shape[0]
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """That of stored examples."""
+    return tuple(self.storage.shape)
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Images [B, H, W, C] -> stored [B, ...]; nothing is random."""
+    del seeds
+    return self.storage.store(images)
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """Images [B, H, W, C] -> stored [B, ...]."""
+    return self.storage.store(images)

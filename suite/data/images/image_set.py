@@ -7,6 +7,8 @@ Every batch is a dictionary with static shapes:
   label  int64 [B] (single label) or uint8 [B, C] (multi label, one 1 for each class present)
   mask   bool [B], False on rows that pad the last batch
   id     string [B]
+
+Image sets whose labels a learner must not see, for pretraining.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import tensorflow as tf
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.contracts import user_code
 from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import sampling
@@ -276,3 +279,35 @@ def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
     raise ValueError(f"{name!r} has id {str(unique[np.argmax(counts)])!r} more than once; "
                      "predictions are told apart by their ids, so each needs its own.")
   return ids
+
+
+_SHOWN = ("image", "mask")
+
+
+class Unlabelled:
+  """A view of an image set without its labels and ids."""
+
+  def __init__(self, images: examples.TrainableSet):
+    self.name, self.size = f"{images.name}, unlabelled", images.size
+    self._images = images
+
+  def __len__(self) -> int:
+    return self.size
+
+  def __repr__(self) -> str:
+    return f"Unlabelled({self.name!r}, {self.size} images)"
+
+  def __getattr__(self, name: str) -> Any:
+    if name.startswith("_"):  # copy and pickle look for these.
+      raise AttributeError(name)
+    raise AttributeError(f"{self.name!r} has no {name!r}; it has name, size and train_batches. To "
+                         "learn from labels, run pretrain.run with labelled=True.")
+
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+    """Batches {"image", "mask"} in the order, and with the augmentation, of the labeled set."""
+    batches = self._images.train_batches(
+        batch_size, seed=seed, transform=transform, first_step=first_step,
+        shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
+    return batches.map(user_code.mapped(lambda batch: {key: batch[key] for key in _SHOWN}))

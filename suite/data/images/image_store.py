@@ -18,7 +18,6 @@ from suite.compute import byte_rows
 from suite.compute import private_tensorflow
 from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
-from suite.data.images import image_headers
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
@@ -163,7 +162,7 @@ def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, 
 
 def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):
   """A RawStore if all images have one shape and fit the limit, else an EncodedStore."""
-  found = {image_headers.shape(image) for image in encoded}
+  found = {decoding.shape(image) for image in encoded}
   shapes = [shape for shape in found if shape is not None]
   if len(shapes) == len(found) and len({shape[:2] for shape in shapes}) == 1:
     height, width, channels = max(shapes)  # If one image is colored, gray ones are decoded as RGB.

@@ -1,18 +1,36 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Splits of prepared TensorFlow data sets, in memory or read as they are used."""
+"""Splits of prepared TensorFlow data sets, in memory or read as they are used.
+
+An image set too large for memory, read from its record files in a new order each epoch.
+
+It has the methods of `image_set.ImageSet` and the same plan of positions, in another order:
+epoch e puts the files in an order of (seed, e), reads several at a time, and shuffles what it reads
+buffer by buffer. It is deterministic; a later first step is reached by reading, not decoding, the
+part of its epoch before it.
+"""
 
 from __future__ import annotations
 
-from typing import Optional, Union
+import functools
+from typing import Dict, Optional, Tuple, Union
 
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from suite.compute import private_tensorflow
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
+from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import resized_copy
-from suite.data.images import streamed_set
+from suite.data.images import sampling
 from suite.data.images import tfds_source
+from suite.data.pipelines import traced_maps
 
 
 def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
-                resized_side: Optional[int] = None) -> streamed_set.Source:
+                resized_side: Optional[int] = None) -> Source:
   """Opens a prepared split, or its resized copy, which is made if there is none; see `read`."""
   source = tfds_source.open_split(name, split, data_dir=data_dir)
   return source if resized_side is None else resized_copy.open_split(source, resized_side)
@@ -21,7 +39,7 @@ def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
 def read(name: str, split: str, *, data_dir: Optional[str] = None,
          memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES,
          resized_side: Optional[int] = None
-         ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+         ) -> Union[image_set.ImageSet, StreamedSet]:
   """Reads a prepared TensorFlow data set such as "nevis/mnist".
 
   Features: `image`, `label` or `labels`, and `id` (the index where there is none).
@@ -39,13 +57,186 @@ def read(name: str, split: str, *, data_dir: Optional[str] = None,
       memory_limit_bytes=memory_limit_bytes)
 
 
-def read_source(source: streamed_set.Source, *,
+def read_source(source: Source, *,
                 memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
-                ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+                ) -> Union[image_set.ImageSet, StreamedSet]:
   """Reads what `open_source` opened; see `read`."""
   if source.num_bytes > memory_limit_bytes:
-    return streamed_set.StreamedSet(source)
+    return StreamedSet(source)
   encoded, labels, ids = source.read()
   return image_set.ImageSet.from_encoded(
       source.title, encoded, labels, kind=source.kind, num_classes=source.num_classes, ids=ids,
       memory_limit_bytes=memory_limit_bytes)
+
+
+Source = Union[tfds_source.SplitSource, resized_copy.ResizedSource]
+
+_FILES_AT_ONCE = 8
+_FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
+
+
+class StreamedSet:
+  """N labeled images on disk; attributes as of `ImageSet`.
+
+  `labels` and `ids` are read at the first access, without the images.
+  """
+
+  def __init__(self, source: Source, *, buffer_size: int = 16384):
+    """`buffer_size`: encoded images in the shuffle buffer."""
+    logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
+                 source.num_bytes / 1e9)
+    self.name, self.size = source.title, source.size
+    self.kind, self.num_classes = source.kind, source.num_classes
+    self._source, self._buffer_size = source, buffer_size
+    self._files = tuple(np.asarray(column) for column in zip(*source.files))
+
+  def __len__(self) -> int:
+    return self.size
+
+  def __repr__(self) -> str:
+    return (f"StreamedSet({self.name!r}, {self.size} images, {self.num_classes} classes, "
+            f"{self.kind})")
+
+  @functools.cached_property
+  def _facts(self) -> Tuple[np.ndarray, np.ndarray]:
+    dataset = self._stored().map(lambda e: (e["label"], e["id"])).batch(4096)
+    labels, ids = zip(*dataset.as_numpy_iterator())
+    return np.concatenate(labels), np.asarray([i.decode() for i in np.concatenate(ids)])
+
+  @property
+  def labels(self) -> np.ndarray:
+    """int64 [N] or uint8 [N, C], in stored order."""
+    return self._facts[0]
+
+  @property
+  def ids(self) -> np.ndarray:
+    """str [N], in stored order."""
+    return self._facts[1]
+
+  def take(self, num: int, *, seed) -> StreamedSet | image_set.ImageSet:
+    """A random subset of `num` images, in memory; the set itself if it is not larger."""
+    if num >= self.size:
+      return self
+    if num < 1:
+      raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
+    return self.subset(sampling.draw_without_replacement(self.size, num, seed))
+
+  def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
+    """(the first ones, the last `share` of the images), both still on disk.
+
+    TFDS stores examples in a random order (a hash of the keys), so the seed is not needed. Any
+    other choice would have to read and drop the records of the other side.
+    """
+    del seed
+    cut = self.size - image_set.num_in_share(self, share)
+    first, last = (StreamedSet(self._source.part(edges), buffer_size=self._buffer_size)
+                   for edges in (f":{cut}", f"{cut}:"))
+    return first, last
+
+  @private_tensorflow.plain_data_functions()
+  def subset(self, indices) -> image_set.ImageSet:
+    """The images at the given indices, in that order, in memory."""
+    indices = np.asarray(indices, np.int64)
+    wanted = tf.constant(np.isin(np.arange(self.size), indices))
+    dataset = self._stored().enumerate().filter(lambda i, _: wanted[i])
+    found = {int(i): example for i, example in dataset.as_numpy_iterator()}
+    chosen = [found[i] for i in indices]
+    return image_set.ImageSet.from_encoded(
+        self.name, [e["image"] for e in chosen], np.stack([e["label"] for e in chosen]),
+        kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen])
+
+  def within(self, num_bytes: int, *, seed) -> image_set.ImageSet:
+    """Images, drawn at random, that take no more memory than num_bytes; see `ImageSet.within`."""
+    num = min(self.size, int(num_bytes * self.size // max(1, self._source.num_bytes)))
+    chosen = np.random.default_rng(seed).permutation(self.size)[:max(1, num)]
+    # In memory they may be pixels, which take more than the encoded images.
+    return self.subset(np.sort(chosen)).within(num_bytes, seed=seed)
+
+  def of_classes(self, classes) -> image_set.ImageSet:
+    """The images of some classes, in memory, numbered 0, 1, ... in the order given."""
+    wanted = np.flatnonzero(np.isin(self.labels, np.asarray(classes, np.int64)))
+    return self.subset(wanted).of_classes(classes)
+
+  @private_tensorflow.plain_data_functions()
+  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
+    """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
+
+    Each host reads every record and uses its rows.
+    """
+    plan = sampling.TrainPlan(
+        size=self.size, batch_size=batch_size, seed=(seed[0], seed[1]), first_step=first_step,
+        shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
+    first = first_step * batch_size
+    epochs = tf.data.Dataset.counter(first // self.size)
+    records = epochs.flat_map(functools.partial(self._epoch, plan.seed)).skip(first % self.size)
+    records = records.enumerate(first)
+    if shards_here < num_shards:
+      records = records.filter(lambda position, _: plan.is_here(position))
+
+    def parse(position, record):
+      return {**self._parse(*record), "seed": sampling.row_seeds(plan.seed, position[None])[0]}
+
+    rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
+    batches = rows.batch(plan.rows, drop_remainder=True)
+    return self._batches(batches, transform.train, transform.shape)
+
+  @private_tensorflow.plain_data_functions()
+  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+                   ) -> tf.data.Dataset:
+    """All images once, in stored order; the last batch is padded and its mask says so."""
+    plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
+    rows = self._stored().map(lambda e: {**e, "seed": tf.constant(0, tf.uint64)})
+    label = rows.element_spec["label"]
+    blank = {"image": tf.constant(decoding.blank()), "seed": tf.constant(0, tf.uint64),
+             "label": tf.zeros(label.shape, label.dtype), "mask": tf.constant(False),
+             "id": tf.constant("")}
+    num_blanks = plan.num_elements * batch_size - self.size
+    rows = rows.concatenate(tf.data.Dataset.from_tensors(blank).repeat(num_blanks))
+    return self._batches(rows.batch(batch_size, drop_remainder=True),
+                         lambda images, _: transform.evaluate(images), transform.shape)
+
+  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform,
+               shape: Tuple[int, ...]) -> tf.data.Dataset:
+    batches = decoding.decoded_batches(batches, transform, shape=shape, name=self.name)
+    return traced_maps.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+
+  @private_tensorflow.plain_data_functions()
+  def _stored(self) -> tf.data.Dataset:
+    """Encoded rows {"image", "label", "mask", "id"} in stored order."""
+    rows = self._source.examples().enumerate().map(self._row)
+    return traced_maps.with_fixed_order(rows)
+
+  def _epoch(self, seed: Tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
+    """(stored index, serialized example) of one epoch in its own order."""
+    names, skips, takes = self._files
+    places = tf.range(len(names), dtype=tf.int64)
+    key = sampling.derive(sampling.root_seed(seed, _FILES), epoch)
+    order = sampling.shuffled(places, len(names), tf.fill([len(names)], key))
+    starts = np.cumsum(takes) - takes  # Stored index of a file's first record.
+    files = tf.data.Dataset.from_tensor_slices(tuple(
+        tf.gather(tf.constant(column), order) for column in (names, skips, takes, starts)))
+
+    def records(name, skip, take, start):
+      return tf.data.TFRecordDataset(name).skip(skip).take(take).enumerate(start)
+
+    stored = files.interleave(records, cycle_length=_FILES_AT_ONCE, block_length=16,
+                              num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+    buffer_key = sampling.derive(sampling.root_seed(seed, _BUFFER), epoch)
+
+    def mixed(number, buffer):
+      draws = sampling.uniform(sampling.derive(buffer_key, number)[None], tf.size(buffer[0]))[0]
+      return tuple(tf.gather(part, tf.argsort(draws)) for part in buffer)
+
+    # `Dataset.shuffle` takes its seed from Python only, not from the epoch's number.
+    return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
+
+  def _parse(self, index: tf.Tensor, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+    return self._row(index, self._source.parse(serialized))
+
+  def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    label_shape = [] if self.kind == tasks.SINGLE_LABEL else [self.num_classes]
+    return {"image": tf.ensure_shape(example["image"], []),
+            "label": tf.ensure_shape(example["label"], label_shape), "mask": tf.constant(True),
+            "id": example["id"] if self._source.has_id else tf.as_string(index)}

@@ -27,7 +27,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import tasks
-from suite.data.images import image_headers
+from suite.data.images import decoding
 from suite.data.images import tfds_source
 from suite.system import atomic_files
 from suite.system import file_lock
@@ -238,7 +238,7 @@ def _resized_all(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: 
 
 def _may_be_large(encoded: bytes, side: int) -> bool:
   """Whether the shorter side is longer than `side`, or is not known from the header."""
-  shape = image_headers.shape(encoded)
+  shape = decoding.shape(encoded)
   return shape is None or min(shape[:2]) > side
 
 

@@ -17,7 +17,6 @@ import tensorflow as tf
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
-from suite.data.images import streamed_set
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _NAMES = (("image", "images", "img", "x", "pixel_values"),
@@ -112,7 +111,7 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
 
 
 def from_tfds(name: str, split: str = "train", *, data_dir: str | None = None
-              ) -> image_set.ImageSet | streamed_set.StreamedSet:
+              ) -> image_set.ImageSet | prepared_sets.StreamedSet:
   """A split of any prepared TensorFlow data set with `image` and `label` or `labels`.
 
   Args:

@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Maps of tf.data pipelines that are traced once for all data sets of one form."""
+"""Maps of tf.data pipelines that are traced once for all data sets of one form.
+
+The options of all pipelines.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ import tensorflow as tf
 
 from suite.compute import private_tensorflow
 from suite.contracts import user_code
-from suite.data.pipelines import fixed_order
 
 _KEPT = 64
 
@@ -45,7 +47,7 @@ def mapped(dataset: tf.data.Dataset, function: Callable[..., Any], *,
       deterministic="true", preserve_cardinality=True)
   made = tf.data.experimental.from_variant(variant, structure)
   made.traced = traced  # TensorFlow knows a graph by its name only; it lives as long as this.
-  return fixed_order.with_fixed_order(made)
+  return with_fixed_order(made)
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -64,3 +66,21 @@ def _traced(function: Callable[..., Any], static: tuple[Any, ...], element: Any,
 def _any_length(tensor: tf.Tensor) -> tf.TensorSpec:
   shape = tensor.shape if tensor.shape.rank == 0 else [None, *tensor.shape[1:]]
   return tf.TensorSpec(shape, tensor.dtype)
+
+
+def with_fixed_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
+  """The data set, deterministic and not sharded by tf.distribute: plans do the sharding.
+
+  Nothing rewrites or tunes it, so that it is quick to begin and to end.
+  """
+  options = tf.data.Options()
+  options.deterministic = True
+  # Rewriting a pipeline makes it slower to begin, and nothing is gained: batches are made by one
+  # parallel map, so there is nothing to fuse.
+  options.experimental_optimization.apply_default_optimizations = False
+  # The thread that tunes a pipeline sleeps 0.01 s, 0.02 s, 0.04 s and so on, and often misses that
+  # the pipeline ends: letting go of it then takes up to as long as it was used. What it tunes is
+  # the one parallel map, which without it uses all threads, as it should.
+  options.autotune.enabled = False
+  options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+  return dataset.with_options(options)

@@ -5,12 +5,21 @@ A sequence of 90,000 images of 224 pixels would take 13.5 GB. Here it is a seque
 int64 [T]; `Samples`, the learners' transform, makes images of numbers: the central square in
 evaluation, and another part of the image each time that it is trained on. What learners store are
 numbers, too.
+
+Views of one image as torchvision's transforms make them, as TensorFlow ops.
+
+  whole     Resize(resize), CenterCrop(size)
+  random    RandomResizedCrop(size), RandomHorizontalFlip()
+
+Both resize with antialiasing, as Pillow does; results differ from Pillow's by rounding only, which
+it does after either axis.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -18,8 +27,8 @@ import tensorflow as tf
 
 from suite.contracts import user_code
 from suite.data.images import decoding
+from suite.data.images import sampling
 from suite.data.published import image_places
-from suite.data.published import image_views
 
 _AT_ONCE = 16  # Images of a batch that are decoded side by side.
 
@@ -88,7 +97,7 @@ class Samples:
   Attributes:
     reader: of the images.
     size: S. resize: pixels of the shorter side before the central square is cut.
-    interpolation: one of `image_views.INTERPOLATIONS`.
+    interpolation: one of `numbered_samples.INTERPOLATIONS`.
     augments: whether `train` makes random views; otherwise it does as `evaluate`.
   """
 
@@ -101,7 +110,7 @@ class Samples:
   takes_numbers = True
 
   def __post_init__(self):
-    image_views.check(self.interpolation)
+    check_interpolation(self.interpolation)
     if not 1 <= self.size <= self.resize:
       raise ValueError(f"Samples.size is {self.size} and resize {self.resize}; the square must fit "
                        "into what is resized: 1 <= size <= resize.")
@@ -126,14 +135,14 @@ class Samples:
     return self._evaluated(samples)
 
   def _evaluated(self, samples: tf.Tensor) -> tf.Tensor:
-    return self._each(samples, None, lambda image, _: image_views.whole(
+    return self._each(samples, None, lambda image, _: whole_view(
         image, self.resize, self.size, self.interpolation))
 
   def train(self, samples: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Samples int64 [B] or images, and seeds uint64 [B] -> uint8 [B, S, S, 3]."""
     if not self.augments:
       return self.evaluate(samples)
-    return self._each(samples, seeds, lambda image, seed: image_views.random(
+    return self._each(samples, seeds, lambda image, seed: random_view(
         image, seed, self.size, self.interpolation))
 
   def _each(self, samples: tf.Tensor, seeds: tf.Tensor | None,
@@ -141,7 +150,7 @@ class Samples:
     """A view of each sample."""
     is_image = samples.shape.rank == 4
     given = samples if is_image else self.reader.encoded(samples)
-    decode = tf.identity if is_image else image_views.decode
+    decode = tf.identity if is_image else decode_view
     with tf.device("CPU:0"):
       found = tf.map_fn(
           lambda one: view(decode(one[0]), one[1]),
@@ -153,7 +162,7 @@ class Samples:
     """The error about the first sample that cannot be decoded."""
     for number in np.asarray(samples).ravel()[:len(samples)].tolist():
       try:
-        image_views.decode(tf.constant(self.reader.read(np.array([number]))[0]))
+        decode_view(tf.constant(self.reader.read(np.array([number]))[0]))
       except tf.errors.InvalidArgumentError as error:
         return ValueError(f"Image {self.reader.id_of(number)!r} of {self.reader.name} cannot be "
                           f"decoded: {str(error)[:200]}. Get a good copy of it.")
@@ -190,3 +199,86 @@ class StoredNumbers:
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """Samples int64 [B] -> images."""
     return self.transform.evaluate(rows)
+
+
+INTERPOLATIONS = ("bilinear", "bicubic")
+_AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
+_ATTEMPTS = 10
+
+
+def check_interpolation(interpolation: str) -> str:
+  """Returns the name, or raises an error that lists the allowed ones."""
+  if interpolation not in INTERPOLATIONS:
+    raise ValueError(f"interpolation is {interpolation!r}; allowed are "
+                     f"{', '.join(INTERPOLATIONS)}.")
+  return interpolation
+
+
+def decode_view(encoded: tf.Tensor) -> tf.Tensor:
+  """Decodes an image to uint8 [H, W, 3]; JPEG with the exact transform, as Pillow does."""
+  return tf.ensure_shape(tf.cond(
+      tf.io.is_jpeg(encoded),
+      lambda: tf.io.decode_jpeg(encoded, channels=3, dct_method="INTEGER_ACCURATE"),
+      lambda: tf.io.decode_image(encoded, channels=3, expand_animations=False)), [None, None, 3])
+
+
+def resized_view(
+  image: tf.Tensor, height: tf.Tensor, width: tf.Tensor, interpolation: str
+) -> tf.Tensor:
+  """Resizes uint8 [H, W, 3] to uint8 [height, width, 3]."""
+  found = tf.image.resize(image, tf.stack([height, width]), interpolation, antialias=True)
+  return tf.cast(tf.clip_by_value(tf.floor(found + 0.5), 0.0, 255.0), tf.uint8)
+
+
+def whole_view(image: tf.Tensor, resize: int, size: int, interpolation: str) -> tf.Tensor:
+  """The central square of `size` pixels of an image whose shorter side becomes `resize`."""
+  height, width = tf.shape(image)[0], tf.shape(image)[1]
+  short = tf.minimum(height, width)
+  height, width = resize * height // short, resize * width // short
+  image = tf.cond(tf.equal(short, resize), lambda: image,
+                  lambda: resized_view(image, height, width, interpolation))
+  top, left = _middle(height - size), _middle(width - size)
+  return tf.ensure_shape(image[top:top + size, left:left + size], [size, size, 3])
+
+
+def _middle(spare: tf.Tensor) -> tf.Tensor:
+  """Half of a number of pixels, as Python rounds it: 0.5 to the even number."""
+  half = spare // 2
+  return half + (spare % 2) * (half % 2)
+
+
+def random_view(image: tf.Tensor, seed: tf.Tensor, size: int, interpolation: str) -> tf.Tensor:
+  """A random part of an image, of `size` x `size` pixels, perhaps mirrored; seed: uint64 []."""
+  draws = sampling.uniform(seed[None], 4 * _ATTEMPTS + 1)[0]
+  top, left, height, width = tf.unstack(
+      view_box(tf.shape(image)[0], tf.shape(image)[1], tf.reshape(draws[:-1], [_ATTEMPTS, 4])))
+  part = resized_view(image[top:top + height, left:left + width], size, size, interpolation)
+  part = tf.ensure_shape(part, [size, size, 3])
+  return tf.cond(draws[-1] < 0.5, lambda: tf.reverse(part, [1]), lambda: part)
+
+
+def view_box(height: tf.Tensor, width: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
+  """The first attempt of RandomResizedCrop that fits, else the largest central part.
+
+  Args:
+    height, width: of the image, int32 [].
+    draws: float64 [A, 4] in [0, 1): area, logarithm of width / height, top, left.
+
+  Returns:
+    int32 [4]: top, left, height, width.
+  """
+  rows, columns = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
+  areas = (_AREA[0] + draws[:, 0] * (_AREA[1] - _AREA[0])) * rows * columns
+  low, high = (math.log(ratio) for ratio in _RATIO)
+  ratios = tf.exp(low + draws[:, 1] * (high - low))
+  widths, heights = tf.round(tf.sqrt(areas * ratios)), tf.round(tf.sqrt(areas / ratios))
+  fits = (widths > 0) & (widths <= columns) & (heights > 0) & (heights <= rows)
+  tops = tf.floor(draws[:, 2] * (rows - heights + 1))
+  lefts = tf.floor(draws[:, 3] * (columns - widths + 1))
+  first = tf.argmax(tf.cast(fits, tf.int32))
+  drawn = tf.stack([tops[first], lefts[first], heights[first], widths[first]])
+  ratio = columns / rows
+  tall = tf.where(ratio < _RATIO[0], tf.round(columns / _RATIO[0]), rows)
+  wide = tf.where(ratio > _RATIO[1], tf.round(rows * _RATIO[1]), columns)
+  central = tf.stack([(rows - tall) // 2, (columns - wide) // 2, tall, wide])
+  return tf.cast(tf.where(tf.reduce_any(fits), drawn, central), tf.int32)

@@ -5,6 +5,13 @@ In the published files a base class keeps its ImageNet-1K index and the 750 nove
 other indices. Here labels are 0 to 999 with base classes first, both kinds in the order of their
 published labels. A published label without a sample (sequence 1 has one) counts as a base class.
 Sequences 1 and 2 are for validation, 3 to 5 for testing.
+
+A sequence of Places-LT, the long-tailed Places365 (Liu et al., 2019), as FLUID's second set.
+
+Its list, Places_LT_train.txt, has a path and a label, 0 to 364, a line. FLUID's own order and its
+pretrained classes were not published (appendix J has results only): here all images come in the
+order of a seed, and `num_base` classes of the seed are those of the pretraining, a quarter as on
+ImageNet.
 """
 
 from __future__ import annotations
@@ -147,3 +154,57 @@ def stand_in(number: int | str) -> PublishedPlan:
   steps = [fluid_sequence.Step(i, label, f"n{label + 10_000 * number * (label >= 250):08d}",
                                label >= 250) for i, label in enumerate(published.tolist())]
   return of_steps(number, steps, [f"{step.wnid}_{i}.JPEG" for i, step in enumerate(steps)])
+
+
+LIST = "Places_LT_train.txt"
+PLACES_CLASSES, PLACES_BASE = 365, 91
+_PURPOSE = 9
+
+
+def read_places_lt(folder: pathlib.Path, *, seed: int = 0, num_base: int = PLACES_BASE,
+         num_classes: int = PLACES_CLASSES) -> PublishedPlan:
+  """Reads the list, which is anywhere in a folder; names are ends of paths."""
+  found = sorted(folder.rglob(LIST)) if folder.is_dir() else []
+  if not found:
+    raise FileNotFoundError(f"There is no {LIST} in {folder}. Copy the list of Liu et al. (2019) "
+                            "there, with the images of Places365 at 256 pixels.")
+  return places_lt_of_list(found[0].read_text(encoding="utf-8"), str(found[0]), seed=seed,
+                 num_base=num_base, num_classes=num_classes)
+
+
+def places_lt_of_list(text: str, where: str, *, seed: int = 0, num_base: int = PLACES_BASE,
+            num_classes: int = PLACES_CLASSES) -> PublishedPlan:
+  """Makes the plan of lines "PATH LABEL"."""
+  rows = [line.rsplit(None, 1) for line in text.splitlines() if line.strip()]
+  wrong = [i for i, row in enumerate(rows) if len(row) != 2 or not row[1].isdigit()]
+  if wrong or not rows:
+    line = f", line {wrong[0] + 1}" if wrong else ""
+    raise ValueError(f"{where}{line}: a path and a label were expected. It is another list.")
+  labels = np.array([int(label) for _, label in rows])
+  if labels.max() >= num_classes or not 0 <= num_base <= num_classes:
+    raise ValueError(f"{where} has labels up to {labels.max()}, and {num_base} base classes were "
+                     f"asked for; there are {num_classes} classes.")
+  rng = np.random.default_rng([_PURPOSE, seed])
+  slots = rng.permutation(num_classes)
+  slots = np.concatenate([np.sort(slots[:num_base]), np.sort(slots[num_base:])])
+  order = rng.permutation(len(rows))
+  # Base names repeat from class to class: as many folders as every path has.
+  depth = min(path.count("/") for path, _ in rows) + 1
+  names = np.array(["/".join(path.split("/")[-depth:]) for path, _ in rows])[order]
+  if len(np.unique(names)) < len(names):
+    raise ValueError(f"{where} has paths that differ in their first folders only; no image can be "
+                     "told from the other.")
+  ids = np.array([f"places/{i:06d}/{name}" for i, name in enumerate(names.tolist())])
+  planned = fluid_sequences.PlannedSequence(
+      "places_lt", slots, num_base, np.arange(len(names)), ids, np.argsort(slots)[labels[order]],
+      np.zeros(len(names), np.int64))
+  return PublishedPlan(planned, names, slots)
+
+
+def stand_in_places_lt() -> PublishedPlan:
+  """A plan of 62,500 images of a long tail, for a rehearsal."""
+  sizes = np.maximum(5, (4980 * np.exp(-np.arange(PLACES_CLASSES) / 12)).astype(int))
+  sizes[1] -= sizes.sum() - 62_500
+  lines = [f"stand_in/{label}/{i}.jpg {label}" for label, num in enumerate(sizes.tolist())
+           for i in range(num)]
+  return places_lt_of_list("\n".join(lines), "stand-in")

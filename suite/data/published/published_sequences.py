@@ -7,29 +7,45 @@ and what is missing is named, before the first event of a run. With `cache`, a f
 once; the features of frozen backbones are kept there, too, for all learners and runs.
 
 Without a folder, it is the data set fluid/sequence3 that `suite data build` has prepared.
+
+Which of ImageNet-1K's validation images are of a sequence's base classes.
+
+FLUID's EWC has its Fisher information of these images (appendix E): 50 of each of 250 classes.
+Simple CNAPS is meta-trained on them. Their labels are in the development kit that comes with them,
+so the images may lie in one folder or tar, as they are distributed, or in folders of classes.
+
+A published sequence that `suite data build fluid/sequence3` has prepared, read where it is.
+
+Records are in the order of a hash; the feature `position` is that of delivery. One pass over the
+files finds where each image is, so that samples are then read in their order, one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import functools
 import hashlib
 import json
 import os
 import pathlib
+import struct
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
+import tensorflow as tf
 
 from suite.contracts import rehearsal
 from suite.data.images import example_arrays
-from suite.data.published import base_validation_labels
+from suite.data.images import tfds_source
 from suite.data.published import image_places
 from suite.data.published import numbered_samples
-from suite.data.published import places_lt
-from suite.data.published import prepared_records
 from suite.data.published import published_plans
+from suite.data.sequences import fluid_sequences
 from suite.data.sequences import sequences
 from suite.system import atomic_files
+from tfds_builders.parsers import fluid_sequence
+from tfds_builders.parsers import imagenet_validation
 
 ALTERNATING, PLACES_LT = "alternating", "places_lt"
 _TEST = (3, 4, 5)
@@ -42,7 +58,7 @@ def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] =
 
   Args:
     number: 1 to 5; "alternating": the non-stationary one, of sequences 3 to 5 in turn; or
-      "places_lt": see `suite.data.published.places_lt`.
+      "places_lt": see `suite.data.published.published_plans`.
     folder: of the published files, and of the images; None: of the prepared data set.
     images: folders and tars of the images, where they are not in the folder.
     cache: a folder for the places of the images, and for features; None: nothing is kept.
@@ -105,10 +121,18 @@ def _plan(number: int | str, folder: str | None, num_samples: int | None
   try:
     if folder is None:
       return _cut(_prepared(number)[0], num_samples)
-    plan = places_lt.read(place) if number == PLACES_LT else published_plans.read(number, place)
+    plan = (
+      published_plans.read_places_lt(place)
+      if number == PLACES_LT
+      else published_plans.read(number, place)
+    )
   except FileNotFoundError as error:
     _note(_name(number), error)
-    plan = places_lt.stand_in() if number == PLACES_LT else published_plans.stand_in(number)
+    plan = (
+      published_plans.stand_in_places_lt()
+      if number == PLACES_LT
+      else published_plans.stand_in(number)
+    )
   return _cut(plan, num_samples)
 
 
@@ -117,7 +141,7 @@ def _prepared(number: int | str
               ) -> tuple[published_plans.PublishedPlan, image_places.Places]:
   if number == PLACES_LT:
     raise ValueError("places_lt is read from a folder: give one.")
-  return prepared_records.read(number)
+  return read_records(number)
 
 
 def _of_records(number: int | str, plan: published_plans.PublishedPlan) -> image_places.Places:
@@ -173,12 +197,12 @@ def _further(number: int | str, folder: str | None, images: tuple[str, ...], cac
                      "Simple CNAPS out (experiment.run.only), or take one of the ImageNet "
                      "sequences.")
   try:
-    found = base_validation_labels.read(planned, roots)
+    found = read_base_validation(planned, roots)
     places = _places(found.names, roots, cache, name)
     return numbered_samples.Further(np.array(found.names), found.labels, places)
   except (image_places.MissingImagesError, FileNotFoundError) as error:
     _note(name, error)
-  found = base_validation_labels.stand_in(planned)
+  found = stand_in_base_validation(planned)
   return numbered_samples.Further(np.array(found.names), found.labels, None)
 
 
@@ -211,3 +235,107 @@ def _places(names: list[str], roots: tuple[str, ...], cache: str | None, where: 
     np.savez(temporary, files=np.array(found.files), number=found.file, first=found.first,
              length=found.length, stamps=np.array(json.dumps(_stamps(found.files))))
   return found
+
+
+KIT = "ILSVRC2012_devkit_t12.tar.gz"
+_PER_CLASS = 50
+
+
+class BaseValidation(NamedTuple):
+  """Base names of M images, in the order of their numbers, and labels of the sequence, [M]."""
+
+  names: list[str]
+  labels: np.ndarray
+
+
+def read_base_validation(
+  planned: fluid_sequences.PlannedSequence, roots: Sequence[str]
+) -> BaseValidation:
+  """Reads the labels of the kit, which is anywhere in one of the folders `roots`."""
+  label_of = _base_labels(planned)
+  wnids = [int(wnid[1:]) for wnid in imagenet_validation.read_kit(_kit(roots))]
+  missing = sorted(set(label_of) - set(wnids))
+  if missing:
+    raise ValueError(
+        f"{KIT} has no image of {len(missing)} of the {len(label_of)} base classes: "
+        f"{', '.join(f'n{wnid:08d}' for wnid in missing[:5])}. Give the kit of ILSVRC 2012.")
+  of_base = [(number, label_of[wnid]) for number, wnid in enumerate(wnids, 1) if wnid in label_of]
+  return BaseValidation([f"ILSVRC2012_val_{number:08d}.JPEG" for number, _ in of_base],
+                        np.array([label for _, label in of_base], np.int64))
+
+
+def stand_in_base_validation(planned: fluid_sequences.PlannedSequence) -> BaseValidation:
+  """As many images as the paper has, for a rehearsal."""
+  labels = np.repeat(np.sort(list(_base_labels(planned).values())), _PER_CLASS)
+  return BaseValidation([f"validation_{i}.JPEG" for i in range(len(labels))], labels)
+
+
+def _base_labels(planned: fluid_sequences.PlannedSequence) -> dict[int, int]:
+  """Label by number of the WordNet id; one class may have no sample, and so no WordNet id."""
+  classes = planned.classes[:planned.num_base].tolist()
+  return {wnid: label for label, wnid in enumerate(classes) if wnid >= 0}
+
+
+def _kit(roots: Sequence[str]) -> pathlib.Path:
+  folders = [pathlib.Path(root) for root in roots if pathlib.Path(root).is_dir()]
+  for found in (*(folder / KIT for folder in folders),
+                *(path for folder in folders for path in sorted(folder.rglob(KIT)))):
+    if found.is_file():
+      return found
+  raise FileNotFoundError(
+      f"EWC and meta-trained learners need ImageNet-1K's validation images and {KIT}, which has "
+      "their labels and is not in "
+      f"{', '.join(map(str, roots)) or 'FOLDER, which is None, nor in IMAGES'}. Copy it there, or "
+      "name its folder in IMAGES.")
+
+
+_LENGTH, _CHECKSUM = 8, 4  # A record of a TFRecord file: length, checksum, bytes, checksum.
+
+
+def read_records(number: int | str, data_dir: str | None = None
+         ) -> tuple[published_plans.PublishedPlan, image_places.Places]:
+  """Reads the plan and the places of the images, in order of delivery."""
+  number = published_plans.check_number(number)
+  name = f"fluid/sequence{number}"
+  reason, _ = tfds_source.why_missing(name, data_dir=data_dir)
+  if reason:
+    raise FileNotFoundError(f"{name} is not prepared: {reason}")
+  source = tfds_source.open_split(name, fluid_sequence.STREAM, data_dir=data_dir)
+  rows: list[tuple[fluid_sequence.Step, str, int, int, int]] = []
+  files = [path for path, _, _ in source.files]
+  for place, (path, skip, take) in enumerate(source.files):
+    for index, (start, data) in enumerate(_records(path)):
+      if not skip <= index < skip + take:
+        continue
+      features = tf.train.Example.FromString(data).features.feature
+      image = features["image"].bytes_list.value[0]
+      step = fluid_sequence.Step(
+          _integer(features["position"]), _integer(features["label"]),
+          features["wnid"].bytes_list.value[0].decode(), bool(_integer(features["novel"])))
+      name = features["id"].bytes_list.value[0].decode().rsplit("/", 1)[-1] + ".JPEG"
+      rows.append((step, name, place, start + data.index(image), len(image)))
+  rows.sort(key=lambda row: row[0].position)
+  steps, names, numbers, firsts, lengths = zip(*rows)
+  if [step.position for step in steps] != list(range(len(rows))):
+    raise ValueError(f"{name} has {len(rows)} records with positions up to "
+                     f"{steps[-1].position}; each comes once. Build it again.")
+  plan = published_plans.of_steps(number, list(steps), list(names))
+  return plan, image_places.Places(
+      tuple(files), np.array(numbers, np.int32), np.array(firsts, np.int64),
+      np.array(lengths, np.int64))
+
+
+def _integer(feature: Any) -> int:
+  return int(feature.int64_list.value[0])
+
+
+def _records(path: str) -> Iterator[tuple[int, bytes]]:
+  """Yields (first byte, bytes) of the records of a TFRecord file."""
+  with open(path, "rb") as stream:
+    while head := stream.read(_LENGTH + _CHECKSUM):
+      length, = struct.unpack("<Q", head[:_LENGTH])
+      start = stream.tell()
+      data = stream.read(length)
+      if len(data) < length or len(stream.read(_CHECKSUM)) < _CHECKSUM:
+        raise ValueError(f"{path} ends within a record. Build the data set again.")
+      yield start, data

@@ -1,17 +1,21 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Groups of the classes of one data set as the tasks of a stream, such as Split-ImageNet's."""
+"""Groups of the classes of one data set as the tasks of a stream, such as Split-ImageNet's.
+
+Groups of the classes of several data sets, each with a year: the tasks of one stream.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from typing import Any, List, Optional
+import re
+from typing import Any, Iterator, List, Optional
 
 import numpy as np
 
 from suite.contracts import tasks
 from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
-from suite.data.streams import own_splits
 from suite.data.streams import stream_entry
 
 
@@ -19,14 +23,14 @@ class ClassGroups:
   """One labeled data set, whose tasks have a part of its classes each.
 
   Args:
-    data: the name of a data set, or what `own_splits.of` takes.
+    data: the name of a data set, or what `stream_entry.of` takes.
     split: of a named data set without the four splits of a task: the one to divide.
     data_dir: where a named data set is prepared.
   """
 
   def __init__(self, data: Any, *, split: Optional[str] = None, data_dir: Optional[str] = None):
     self._data_dir, self._split = data_dir, split
-    self._given = None if isinstance(data, str) else own_splits.of(data, 0, seed=0)
+    self._given = None if isinstance(data, str) else stream_entry.of(data, 0, seed=0)
     if self._given is None:
       self.name, self._kind = str(data), tfds_source.label_facts(data, data_dir=data_dir).kind
       self.num_classes = tfds_source.label_facts(data, data_dir=data_dir).num_classes
@@ -95,7 +99,7 @@ class ClassGroups:
       return self._given
     read = functools.partial(prepared_sets.read, self.name, data_dir=self._data_dir)
     if self._split is not None:
-      return own_splits.of(read(self._split), 0, seed=0)
+      return stream_entry.of(read(self._split), 0, seed=0)
     found = tfds_source.num_examples(self.name, data_dir=self._data_dir)
     if not set(stream_entry.SPLITS) <= set(found):
       raise ValueError(f"Data set {self.name!r} has the splits {', '.join(sorted(found))}, not the "
@@ -113,3 +117,43 @@ class ClassGroups:
   def _version(self) -> Optional[str]:
     return (None if self._given is not None
             else tfds_source.version(self.name, data_dir=self._data_dir))
+
+
+@dataclasses.dataclass(frozen=True)
+class DatedGroups:
+  """Tasks of disjoint groups of the classes of one data set.
+
+  Attributes:
+    data: the name of a prepared data set, single-label.
+    num_tasks: the number of groups.
+    num_classes: classes of each group, in the order of their ids; None: the classes whose names are
+      the same up to the first "/" are a group, as Omniglot's alphabets are, in alphabetical order.
+    first_year, every: task number 0, 1, ... is of the year first_year + number * every.
+    split: of a data set without the four splits of a task: the one to divide, by class. A class
+      that has no image there takes no part.
+  """
+
+  data: str
+  num_tasks: int
+  num_classes: Optional[int] = None
+  first_year: int = 1
+  every: int = 1
+  split: Optional[str] = None
+
+  def entries(self, data_dir: Optional[str]) -> Iterator[stream_entry.StreamEntry]:
+    """The tasks; all of them are meta-train."""
+    data = ClassGroups(self.data, split=self.split, data_dir=data_dir)
+    if self.num_classes is None:
+      named = data.by_name()
+    else:
+      places = range(0, data.num_classes - self.num_classes + 1, self.num_classes)
+      named = {f"{number:03d}": np.arange(place, place + self.num_classes)
+               for number, place in enumerate(places)}
+    if not 1 <= self.num_tasks <= len(named):
+      raise ValueError(f"num_tasks={self.num_tasks} of {self.data!r}, which has {len(named)} such "
+                       f"groups of classes; allowed are 1 to {len(named)}.")
+    title = self.data.removeprefix("nevis/").partition("/")[0]
+    for number, (name, classes) in enumerate(list(named.items())[:self.num_tasks]):
+      key = re.sub("[^A-Za-z0-9.-]+", "_", f"{title}_{name}").strip("_")
+      yield data.entry(classes, number, stream_entry.META_TRAIN, name=key,
+                       year=self.first_year + number * self.every)

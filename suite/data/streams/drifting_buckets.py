@@ -26,7 +26,6 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
 from suite.data.images import color_ops
 from suite.data.images import decoding
-from suite.data.images import image_headers
 from suite.data.images import image_set
 from suite.data.images import tfds_source
 from suite.data.streams import buckets as buckets_lib
@@ -225,7 +224,7 @@ class _Pool:
 
   def _decoded(self, chosen: np.ndarray, title: str) -> np.ndarray:
     encoded = [self._encoded[i] for i in chosen]
-    sizes = {shape and shape[:2] for shape in map(image_headers.shape, encoded)}
+    sizes = {shape and shape[:2] for shape in map(decoding.shape, encoded)}
     size = sizes.pop()
     if sizes or size is None:
       raise ValueError(f"The images of {self._series.data!r} are not all of one size; a series "

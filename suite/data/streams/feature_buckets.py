@@ -16,7 +16,6 @@ import numpy as np
 from suite.contracts import examples
 from suite.contracts import rehearsal
 from suite.data.images import feature_set
-from suite.data.images import feature_shards
 from suite.data.streams import buckets as buckets_lib
 
 
@@ -64,7 +63,7 @@ def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
   if bucket.test is bucket.train:
     return train, train
   # The images of a test archive are a split of their own.
-  splits = feature_shards.read_manifest(folder)["splits"]
+  splits = feature_set.read_manifest(folder)["splits"]
   apart = f"test_{bucket.name}"
   from_apart = apart in splits and apart in bucket.test.name
   return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
@@ -76,20 +75,20 @@ def _unlabelled(bucket: buckets_lib.Bucket, folder: pathlib.Path
   if bucket.unlabelled is None:
     return None
   apart = f"unlabelled_{bucket.name}"
-  is_apart = apart in feature_shards.read_manifest(folder)["splits"]
+  is_apart = apart in feature_set.read_manifest(folder)["splits"]
   return _with_features(bucket.unlabelled, apart if is_apart else bucket.name, folder)
 
 
 def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path
                    ) -> feature_set.FeatureSet:
-  stored = feature_shards.read_split(folder, split)
+  stored = feature_set.read_split(folder, split)
   places: Dict[str, int] = {name: place for place, name in enumerate(stored.ids)}
   missing = [name for name in images.ids if name not in places]
   if missing:
     raise ValueError(
         f"{len(missing)} of the {images.size} images of {images.name!r} have no features in "
         f"{folder}, split {split!r}; the first is {missing[0]!r}. They are of another "
-        f"data set or series: {feature_shards.read_manifest(folder)['data_set']!r}. "
+        f"data set or series: {feature_set.read_manifest(folder)['data_set']!r}. "
         "Write features of this one.")
   rows = np.asarray([places[name] for name in images.ids], np.int64)
   return feature_set.FeatureSet.from_arrays(

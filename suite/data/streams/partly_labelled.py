@@ -22,8 +22,8 @@ from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import image_store
+from suite.data.images import prepared_sets
 from suite.data.images import stratified_split
-from suite.data.images import streamed_set
 from suite.data.images import tfds_source
 from suite.data.streams import buckets as buckets_lib
 
@@ -87,13 +87,13 @@ def beside(buckets: buckets_lib.Buckets, name: Optional[str] = None, *, most: Op
 
 def unlabelled(name: str, split: str, *, most: Optional[int] = None,
                data_dir: Optional[str] = None
-               ) -> Union[image_set.ImageSet, streamed_set.StreamedSet]:
+               ) -> Union[image_set.ImageSet, prepared_sets.StreamedSet]:
   """The images of one split of a prepared data set, without labels, such as bucket_00 of CLEAR."""
   # TFDS stores examples in a random order.
   part = split if most is None else f"{split}[:{most}]"
   source = tfds_source.open_split(name, part, data_dir=data_dir)
   if source.num_bytes > image_set.DEFAULT_MEMORY_LIMIT_BYTES:
-    return streamed_set.StreamedSet(source)
+    return prepared_sets.StreamedSet(source)
   encoded, _, _ = source.read()
   return image_set.ImageSet.from_encoded(
       f"{source.title}, unlabelled", encoded, np.zeros(len(encoded), np.int64),

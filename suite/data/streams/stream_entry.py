@@ -1,15 +1,19 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One task of a stream: its place in time, its splits, and how much data it has."""
+"""One task of a stream: its place in time, its splits, and how much data it has.
+
+The four splits of a task that a user gives.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
 
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.data.images import image_set
+from suite.data.images import stratified_split
 
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
@@ -178,3 +182,27 @@ class StreamEntry:
 
   def __repr__(self) -> str:
     return f"StreamEntry({self.key!r}, {self.year}, {self.role})"
+
+
+def of(given: Any, place: int, seed: int) -> Splits:
+  """The splits of task number `place`; one image set is divided by class, drawn by `seed`."""
+  if isinstance(given, Splits):
+    return given
+  if isinstance(given, Mapping):
+    if sorted(given) != sorted(SPLITS):
+      raise ValueError(f"Task {place} of streams.of has the splits {sorted(given)}; give "
+                       f"{', '.join(SPLITS)}, or one image set, which is divided.")
+    return Splits(**given)
+  if not hasattr(given, "eval_batches"):
+    raise ValueError(f"Task {place} of streams.of is {type(given).__name__}; give an image set, "
+                     "made by suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
+
+  def divide(images: examples.ExampleSet, share: float) -> Tuple[Any, Any]:
+    if images.kind == tasks.SINGLE_LABEL:
+      return stratified_split.split(images, share, seed=seed)
+    return images.split(share, seed=seed)
+
+  rest, test = divide(given, 0.30)
+  rest, validation = divide(rest, 0.15 / 0.70)
+  train, dev = divide(rest, 0.10 / 0.55)
+  return Splits(train, dev, validation, test)

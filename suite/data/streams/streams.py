@@ -5,21 +5,38 @@
   of          image sets of a user, a task each
   of_classes  groups of classes of one data set, a task each (Split-ImageNet, section 5.14)
   of_groups   groups of classes of several data sets, each with a year
+
+The tasks of NEVIS'22 as entries of a stream, over the data sets "nevis/...".
+
+Images that one task trains on and another is scored on.
+
+Data sets of one stream overlap: Office-Caltech is cut from Caltech-256, Stanford Dogs from
+ImageNet. A learner that stores its training images could have test images before their test. So the
+validation and test images of a task are removed from train and dev of all others, and its test
+images from their validation, too (the paper removes duplicates to make splits and tasks disjoint).
+Builders write digests of the stored bytes beside the records
+(`tfds_builders/content.py`): copies of one file are found, images that were encoded again are not.
 """
 
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
-from typing import Any, List, Optional, Sequence, Tuple, Union
+import pathlib
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
+from absl import logging
+import numpy as np
+
+from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.images import prepared_sets
+from suite.data.images import resized_copy
+from suite.data.images import tfds_source
 from suite.data.streams import class_groups
-from suite.data.streams import dated_groups
-from suite.data.streams import nevis_entries
 from suite.data.streams import nevis_table
-from suite.data.streams import own_splits
-from suite.data.streams import shared_images as shared_images_lib
 from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
 
@@ -27,7 +44,7 @@ from suite.data.streams import stream_events
 META_TRAIN, META_TEST = stream_entry.META_TRAIN, stream_entry.META_TEST
 VALIDATION, TEST = stream_entry.VALIDATION, stream_entry.TEST
 HELD_OUT, SPLITS = stream_entry.HELD_OUT, stream_entry.SPLITS
-OURS, PAPER = nevis_entries.OURS, nevis_entries.PAPER
+OURS, PAPER = "ours", "paper"
 Missing = stream_entry.Missing
 Splits = stream_entry.Splits
 StreamEntry = stream_entry.StreamEntry
@@ -76,10 +93,10 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   make = functools.partial(
       Stream, _nevis_name(variant, every, splits, order, seed, stop_year),
       resized_side=resized_side, order=order, cut_off=cut_off)
-  datasets = nevis_entries.data_sets(lines, splits)
-  scored = shared_images_lib.ScoredImages(
+  datasets = data_sets(lines, splits)
+  scored = ScoredImages(
       datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
-  entries = [nevis_entries.entry(line, datasets[line.name], data_dir, scored, resized_side)
+  entries = [entry(line, datasets[line.name], data_dir, scored, resized_side)
              for line in lines]
   left_out: List[str] = []
   if on_missing == "leave_out":
@@ -134,11 +151,11 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
                        "for each task.")
   entries, seen = [], collections.Counter[str]()
   for i, given in enumerate(sets):
-    splits = own_splits.of(given, i, seed)
+    splits = stream_entry.of(given, i, seed)
     title = str(names[i] if names is not None else splits.train.name)
     seen[title] += 1
     task = tasks.Task(title, splits.train.kind, splits.train.num_classes, seen[title])
-    load = functools.partial(own_splits.of, splits, i, seed)
+    load = functools.partial(stream_entry.of, splits, i, seed)
     entries.append(StreamEntry(task, years[i], roles[i], load, f"own/{title}"))
   return Stream(name, entries)
 
@@ -168,7 +185,7 @@ def of_classes(data: Any, *, num_tasks: int = 100, seed: Optional[int] = 0,
   return Stream(f"{groups.name} in {num_tasks} groups of classes", entries)
 
 
-def of_groups(groups: Sequence[dated_groups.DatedGroups], *, num_meta_test: int,
+def of_groups(groups: Sequence[class_groups.DatedGroups], *, num_meta_test: int,
               name: str = "groups", data_dir: Optional[str] = None) -> Stream:
   """A stream whose tasks are groups of classes of several data sets, in order of their years.
 
@@ -186,3 +203,129 @@ def of_groups(groups: Sequence[dated_groups.DatedGroups], *, num_meta_test: int,
   for entry in entries[-num_meta_test:]:
     entry.role = META_TEST
   return Stream(name, entries)
+
+
+def data_sets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str, str]:
+  """{name: data set that has the splits}."""
+  found = {line.name: f"nevis/{line.name}" for line in lines}
+  if splits == PAPER:
+    drawn = {name: f"{dataset}_paper" for name, dataset in found.items()
+             if tfds_source.is_known(f"{dataset}_paper")}
+    logging.warning("The reference's splits cannot be reproduced for %d of %d data sets, which "
+                    "have ours: %s", len(found) - len(drawn), len(found),
+                    ", ".join(sorted(set(found) - set(drawn))) or "none")
+    found.update(drawn)
+  return found
+
+
+def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
+          scored: ScoredImages, resized_side: Optional[int]
+          ) -> stream_entry.StreamEntry:
+  """The entry of a line, read from `dataset` when it is needed, without images that are scored."""
+
+  def task() -> tasks.Task:
+    found = tfds_source.label_facts(dataset, data_dir=data_dir)
+    if found.kind != line.kind:
+      raise ValueError(f"{dataset!r} is {found.kind} as prepared, but {line.kind} in the stream's "
+                       "table: suite/data/streams/tables/nevis_stream.csv.")
+    return tasks.Task(line.name, line.kind, found.num_classes, line.occurrence)
+
+  def read(split: str) -> stream_entry.ReadSplit:
+    source = prepared_sets.open_source(
+        dataset, split, data_dir=data_dir, resized_side=resized_side)
+    resized = source.describe() if isinstance(source, resized_copy.ResizedSource) else None
+    images = prepared_sets.read_source(source)
+    if split == stream_entry.TEST:
+      return stream_entry.ReadSplit(images, None, resized)
+    return stream_entry.ReadSplit(*scored.drop_from(images, dataset, split), resized)
+
+  def load() -> stream_entry.SplitsOnDemand:
+    return stream_entry.SplitsOnDemand(read)
+
+  def missing() -> Optional[stream_entry.Missing]:
+    reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
+    return stream_entry.Missing(dataset, reason, command) if reason else None
+
+  def version() -> Optional[str]:
+    return tfds_source.version(dataset, data_dir=data_dir)
+
+  def sizes() -> stream_entry.Sizes:
+    counted = tfds_source.num_examples(dataset, data_dir=data_dir)
+    sizes = expected_sizes(line.size)
+    if counted:
+      sizes = stream_entry.Sizes(
+          counted["train"], counted["dev"], counted["validation"], counted["test"])
+    return dataclasses.replace(sizes, pixel_bytes=line.resolution[0] * line.resolution[1] * 3)
+
+  return stream_entry.StreamEntry(
+      task, line.year, line.role, load, dataset, key=line.key, missing=missing, version=version,
+      sizes=sizes)
+
+
+def expected_sizes(size: int) -> stream_entry.Sizes:
+  """Sizes of the splits of a task that is not prepared, from the paper's number of train and dev.
+
+  The shares are those of a source without official splits, .56, .12, .12 and .20; the proportion of
+  train and dev is the same, but for a few tasks, where train and test are official.
+  """
+  train, dev, validation, test = (max(1, round(size * share / 0.68))
+                                  for share in (0.56, 0.12, 0.12, 0.20))
+  return stream_entry.Sizes(train, dev, validation, test, measured=False)
+
+
+def digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.ndarray:
+  """uint64 [N], sorted; empty if the data set is not prepared, or by an older builder."""
+  from tfds_builders import content  # pylint: disable=import-outside-toplevel
+  path = pathlib.Path(tfds_source.folder(dataset, data_dir=data_dir), content.FILE)
+  if not path.is_file():
+    return np.zeros(0, np.uint64)
+  with np.load(path, allow_pickle=False) as saved:
+    return saved[split] if split in saved.files else np.zeros(0, np.uint64)
+
+
+# Split -> the splits of other tasks whose images are removed from it.
+_REMOVED = {"train": ("validation", "test"), "dev": ("validation", "test"),
+            "validation": ("test",)}
+
+
+class ScoredImages:
+  """The digests of the images that a stream's data sets are scored on, read at the first access."""
+
+  def __init__(self, datasets: Iterable[str], *, data_dir: Optional[str] = None):
+    self._names, self._data_dir = tuple(dict.fromkeys(datasets)), data_dir
+    self._read = functools.cache(functools.partial(digests, data_dir=data_dir))
+
+  def of_others(self, dataset: str, split: str) -> np.ndarray:
+    """Digests of images of other data sets that a split must not have: uint64, sorted."""
+    others = [self._read(name, scored) for name in self._names if name != dataset
+              for scored in _REMOVED[split]]
+    return np.unique(np.concatenate(others)) if others else np.zeros(0, np.uint64)
+
+  def drop_from(self, images: examples.ExampleSet, dataset: str, split: str
+                ) -> Tuple[examples.ExampleSet, Dict[str, int]]:
+    """(the images that no other data set is scored on, {"removed": number of the others}).
+
+    A `StreamedSet` is returned unchanged, with {"removed": 0, "kept": number}.
+    """
+    shared = np.intersect1d(digests(dataset, split, data_dir=self._data_dir),
+                            self.of_others(dataset, split))
+    if not shared.size:
+      return images, {"removed": 0}
+    if not isinstance(images, image_set.ImageSet):
+      logging.warning("%s %s is too large for memory: %d images that other tasks of the stream are "
+                      "scored on stay in it", dataset, split, shared.size)
+      return images, {"removed": 0, "kept": int(shared.size)}
+    keep = ~_holds(dataset, split, shared, self._data_dir)
+    num_shared = int(np.sum(~keep))
+    logging.info("%s %s: %d images left out that other tasks of the stream are scored on",
+                 dataset, split, num_shared)
+    return images.subset(np.flatnonzero(keep)), {"removed": num_shared}
+
+
+def _holds(dataset: str, split: str, wanted: np.ndarray, data_dir: Optional[str]) -> np.ndarray:
+  """Whether each stored image has one of the wanted digests: bool [N]."""
+  from tfds_builders import content  # pylint: disable=import-outside-toplevel
+  source = tfds_source.open_split(dataset, split, data_dir=data_dir)
+  stored = source.examples().map(lambda example: example["image"]).batch(1024)
+  found = [content.digest(image) for batch in stored.as_numpy_iterator() for image in batch]
+  return np.isin(np.array(found, np.uint64), wanted)

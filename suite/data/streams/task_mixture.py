@@ -14,11 +14,34 @@ to make; the batches are the same.
   image  uint8 [K, B / K, S, S, 3]
   label  uint8 [K, B / K, C], the classes of all tasks; see `class_codes`
   mask   bool [K, B / K]
+
+Batches of several sets in memory by one input pipeline, however many sets there are.
+
+Every element is a batch of one of T sets. What `ImageSet.train_batches` traces for each of them is
+traced once here, for a set whose number is an int64 scalar:
+
+  order    0  2  0  1  ...      the set of each element
+  turns    (0, 0) (2, 0) (0, 1) (1, 0)     and how many of its batches came before
+  batches  rows by `sampling.TrainPlans`, images and labels from a list of the sets' tensors
+
+The list holds references, so that no image is copied. Sets are of at most five kinds, each with a
+pipeline: encoded, which are decoded one by one, or pixels, gray or color, of the size that the
+transform makes or of another. With one kind of all sizes but the former, a transform that leaves
+images of its own size as they are does to each set what it does to the set alone.
+
+What NEVIS'22's pretrained baselines learn from: training images of a stream's meta-train tasks.
+
+    one_task      PT-ISup, with ImageNet; any task of the stream, or of another one
+    all_tasks     PT-MT
+
+Images that a task of the stream is scored on are left out as they are in the stream itself (its
+`shared_images`), so give the stream that is run afterwards. Data sets are read at once and stay in
+memory, but for those that are streamed from disk.
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -29,9 +52,12 @@ from suite.contracts import class_codes
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
+from suite.data.images import decoding
+from suite.data.images import image_set
+from suite.data.images import image_store
 from suite.data.images import sampling
-from suite.data.pipelines import fixed_order
-from suite.data.streams import joined_sets
+from suite.data.pipelines import traced_maps
+from suite.data.streams import stream_events
 
 _TASK = 6  # A purpose of the seed, beside those of sampling.py and streamed_set.py.
 _COUNTED_AT_ONCE = 1 << 16
@@ -117,8 +143,8 @@ class TaskMixture:
       return self.tasks_of(steps * self.num_groups + numbers % self.num_groups, seed)
 
     order = tf.data.Dataset.counter().map(tasks_of)
-    if joined_sets.are_in_memory(self._sets):
-      groups = joined_sets.batches(self._sets, plans, order, transform=transform,
+    if are_in_memory(self._sets):
+      groups = joined_batches(self._sets, plans, order, transform=transform,
                                    encode=self._codes, name=self.name)
     else:
       groups = tf.data.Dataset.choose_from_datasets(
@@ -132,7 +158,7 @@ class TaskMixture:
     options = tf.data.Options()
     options.autotune.enabled = True  # The budget is the tuner's.
     options.autotune.ram_budget = _BUFFER_BYTES
-    return fixed_order.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
+    return traced_maps.with_fixed_order(batches).with_options(options).prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()
   def train_batches(self, batch_size: int, **arguments: Any) -> tf.data.Dataset:
@@ -142,7 +168,7 @@ class TaskMixture:
               for key, value in batch.items()}
 
     batches = self.group_batches(batch_size, **arguments).map(flat)
-    return fixed_order.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
+    return traced_maps.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   def _counts(self, groups: int, seed: tuple[int, int]) -> np.ndarray:
     """How many of the first groups each task has, [T]."""
@@ -175,3 +201,205 @@ class TaskMixture:
     codes = tf.pad(own, [[0, 0], [first, self.num_classes - last]],
                    constant_values=class_codes.FOREIGN)
     return tf.ensure_shape(codes, [hot.shape[0], self.num_classes])
+
+
+_as_it_is = tf.autograph.experimental.do_not_convert
+_ENCODED = "encoded"
+
+Encode = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+
+def are_in_memory(sets: Sequence[examples.ExampleSet]) -> bool:
+  """Whether `batches` knows the storage of all of the sets."""
+  return all(isinstance(images, image_set.ImageSet) and
+             isinstance(images.store, (image_store.RawStore, image_store.EncodedStore))
+             for images in sets)
+
+
+@private_tensorflow.plain_data_functions()
+def joined_batches(
+  sets: Sequence[Any],
+  plans: Sequence[sampling.TrainPlan],
+  order: tf.data.Dataset,
+  *,
+  transform: transform_lib.Transform,
+  encode: Encode,
+  name: str,
+) -> tf.data.Dataset:
+  """Endless batches of the sets, equal to those of their own `train_batches` in the given order.
+
+  Args:
+    sets: T sets in memory.
+    plans: of each of them, with one batch size.
+    order: the numbers of sets, in chunks int64 [M].
+    transform: of the images.
+    encode: (number of a set, uint8 [R, its classes], 1 for those present) to the batch's labels.
+    name: for messages.
+
+  Returns:
+    Batches {"image" [R, S, S, 3], "label", "mask" [R]}.
+  """
+  turns, joined = _turns(order, len(sets)), sampling.TrainPlans(plans)
+  labels = _Labels(sets, encode)
+  kinds = [_kind(images, transform) for images in sets]
+  known = sorted(set(kinds), key=str)
+  numbers = np.asarray([known.index(kind) for kind in kinds], np.int64)
+
+  def part(number: int, kind: Hashable) -> tf.data.Dataset:
+    make = _encoded_batches if kind == _ENCODED else _pixel_batches
+    own = turns if len(known) == 1 else turns.filter(
+        _as_it_is(lambda task, _: tf.gather(numbers, task) == number))
+    stores = [images if found == kind else None for images, found in zip(sets, kinds)]
+    made = make(stores, own, joined, transform, labels, name)
+    return traced_maps.with_fixed_order(made).prefetch(tf.data.AUTOTUNE)
+
+  parts = [part(number, kind) for number, kind in enumerate(known)]
+  if len(parts) == 1:
+    return parts[0]
+  return tf.data.Dataset.choose_from_datasets(
+      parts, order.map(_as_it_is(lambda chunk: tf.gather(numbers, chunk))).unbatch(),
+      stop_on_empty_dataset=False)
+
+
+def _turns(order: tf.data.Dataset, num_sets: int) -> tf.data.Dataset:
+  """(set, number of its elements before this one) for each element."""
+  @_as_it_is
+  def turns(counts: tf.Tensor, chunk: tf.Tensor):
+    hot = tf.one_hot(chunk, num_sets, dtype=tf.int64)
+    before = counts + tf.cumsum(hot, exclusive=True)
+    return counts + tf.reduce_sum(hot, 0), (chunk, tf.gather(before, chunk, batch_dims=1))
+
+  return order.scan(tf.zeros([num_sets], tf.int64), turns).unbatch()
+
+
+def _kind(images: Any, transform: transform_lib.Transform) -> Hashable:
+  """What decides on the pipeline of a set."""
+  if isinstance(images.store, image_store.EncodedStore):
+    return _ENCODED
+  _, height, width, channels = images.store.images.shape
+  return channels, (height, width) == (transform.size, transform.size)
+
+
+def _pixel_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
+                   transform: transform_lib.Transform, labels: _Labels, name: str
+                   ) -> tf.data.Dataset:
+  """Batches of the sets of one kind, the others being None: one gather and one crop each."""
+  del name
+  pixels = _TensorList([tf.zeros([0, 0, 0, 1], tf.uint8) if images is None else images.store.images
+                        for images in sets])
+  shapes = [images.store.images.shape[1:] for images in sets if images is not None]
+  shape = [sides[0] if len(set(sides)) == 1 else None for sides in zip(*shapes)]
+  rows = tf.range(plans.rows, dtype=tf.int64)
+
+  @_as_it_is
+  def make(task: tf.Tensor, element: tf.Tensor) -> dict[str, tf.Tensor]:
+    places, seeds, valid = plans.at(task, element, rows)
+    images = tf.ensure_shape(
+        tf.gather(pixels.item(task, [None, *shape]), places), [plans.rows, *shape])
+    return {"image": transform.train(images, seeds), "label": labels(task, places),
+            "mask": tf.ensure_shape(valid, [plans.rows])}
+
+  return turns.map(make, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
+                     transform: transform_lib.Transform, labels: _Labels, name: str
+                     ) -> tf.data.Dataset:
+  """Batches of the encoded sets, the others being None, decoded image by image."""
+  nothing = tf.zeros([0], tf.string)
+  strings = _TensorList([nothing if images is None else images.store.encoded for images in sets])
+  ids = _TensorList([nothing if images is None else tf.constant(images.ids.astype(object))
+                     for images in sets])
+  names = tf.constant(["" if images is None else images.name for images in sets])
+  rows = tf.range(plans.rows, dtype=tf.int64)
+
+  @_as_it_is
+  def make(task: tf.Tensor, element: tf.Tensor) -> dict[str, tf.Tensor]:
+    places, seeds, valid = plans.at(task, element, rows)
+    encoded = tf.gather(strings.item(task, [None]), places)
+    found = tf.strings.join([tf.gather(names, task), ": ", tf.gather(ids.item(task, [None]),
+                                                                    places)])
+    return {"image": tf.ensure_shape(encoded, [plans.rows]), "seed": seeds, "id": found,
+            "label": labels(task, places), "mask": tf.ensure_shape(valid, [plans.rows])}
+
+  decoded = decoding.decoded_batches(
+      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform.train,
+      shape=transform.shape, name=name)
+  return decoded.map(lambda batch: {key: batch[key] for key in ("image", "label", "mask")})
+
+
+class _TensorList:
+  """Tensors of one type and rank, of which a graph takes one by its number; none is copied."""
+
+  def __init__(self, tensors: Sequence[Any]):
+    with tf.device("CPU:0"):
+      first = tf.convert_to_tensor(tensors[0])
+      self._dtype = first.dtype
+      self._handle = tf.raw_ops.EmptyTensorList(
+          element_shape=tf.constant(-1), max_num_elements=tf.constant(-1),
+          element_dtype=self._dtype)
+      for tensor in tensors:
+        self._handle = tf.raw_ops.TensorListPushBack(
+            input_handle=self._handle, tensor=tf.convert_to_tensor(tensor, self._dtype))
+
+  def item(self, number: tf.Tensor, shape: Sequence[int | None]) -> tf.Tensor:
+    """One of the tensors, of a shape in which None is unknown."""
+    return tf.raw_ops.TensorListGetItem(
+        input_handle=self._handle, index=tf.cast(number, tf.int32), element_dtype=self._dtype,
+        element_shape=tf.constant([-1 if side is None else side for side in shape]))
+
+
+class _Labels:
+  """The labels of all sets: for each image the present classes, padded by -1."""
+
+  def __init__(self, sets: Sequence[Any], encode: Encode):
+    self._present = _TensorList([_present(images) for images in sets])
+    self._num_classes = np.asarray([images.num_classes for images in sets], np.int64)
+    self._encode = encode
+
+  def __call__(self, task: tf.Tensor, places: tf.Tensor) -> tf.Tensor:
+    """The encoded labels of images `places` [R] of a set."""
+    present = tf.gather(self._present.item(task, [None, None]), places)
+    classes = tf.cast(tf.gather(self._num_classes, task), tf.int32)
+    hot = tf.reduce_max(tf.one_hot(present, classes, dtype=tf.uint8), axis=1)
+    return self._encode(task, tf.ensure_shape(hot, [places.shape[0], None]))
+
+
+def _present(images: Any) -> np.ndarray:
+  """The present classes of each image, int64 [N, M]; -1 for fewer than M."""
+  if images.kind == tasks.SINGLE_LABEL:
+    return images.labels[:, None]
+  num = images.labels.sum(1, dtype=np.int64)
+  first = np.argsort(images.labels == 0, axis=1, kind="stable")[:, :max(1, num.max())]
+  return np.where(np.arange(first.shape[1]) < num[:, None], first, -1)
+
+
+def one_task(stream: stream_events.Stream, task: str) -> examples.ExampleSet:
+  """The training images of one meta-train task, by its key."""
+  part = _meta_train(stream)
+  found = {entry.key: entry for entry in part.entries}
+  if task not in found:
+    raise ValueError(f"Stream {stream.name!r} has no meta-train task {task!r}; it has "
+                     f"{', '.join(found)}.")
+  return found[task].load().train
+
+
+def all_tasks(stream: stream_events.Stream, groups: int = 8, exponent: float = 1.0
+              ) -> TaskMixture:
+  """The training images of all meta-train tasks; a task that is repeated takes part once.
+
+  Args:
+    stream: the stream.
+    groups: a batch is made of this many groups of equal size, each from one task. The paper does
+      not say how it mixes tasks.
+    exponent: see `TaskMixture`.
+  """
+  part = _meta_train(stream)
+  sets = {entry.key: entry.load().train for entry in part.entries if entry.task.occurrence == 1}
+  return TaskMixture(sets, name=part.name, groups=groups, exponent=exponent)
+
+
+def _meta_train(stream: stream_events.Stream) -> stream_events.Stream:
+  part = stream.meta_train()
+  part.events()  # Names all data that is missing.
+  return part

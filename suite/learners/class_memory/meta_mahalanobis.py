@@ -41,7 +41,6 @@ from suite.data.images import example_arrays
 from suite.models.episodic import film as film_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.episodic import first_training
 from suite.training.sequence import running_mahalanobis
 from suite.training.sequence import statistics_learner
 
@@ -87,12 +86,12 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
     batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: first_training.FilmedNet, *, episodes: base_episodes.BaseEpisodes,
+  def __init__(self, net: base_episodes.FilmedNet, *, episodes: base_episodes.BaseEpisodes,
                transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     refusals.check_method(
         net, ("begin", "embed", "film", "features", *refusals.META), "SimpleCnaps")
-    first_training.check_images(transform, "MetaMahalanobis", "Mahalanobis")
+    base_episodes.check_images(transform, "MetaMahalanobis", "Mahalanobis")
     super().__init__(
         lambda num_classes, num_features: FilmedStatistics(
             num_classes, num_features, net.num_channels, ridge=net.ridge),
@@ -109,7 +108,7 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the net for the first task; selects the statistics of the task."""
     if self.is_trained is None:
-      first_training.begin(self.net, self._episodes, context)
+      base_episodes.begin(self.net, self._episodes, context)
       self.is_trained = tf.Variable(False, trainable=False, name="is_trained")
     super().begin(task, context)
 
@@ -135,7 +134,7 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
 
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Meta-trains the net and makes the FiLM layers on `base`."""
-    return self._adapt(first_training.base_images(
+    return self._adapt(base_episodes.base_images(
         self._base(), known, self.transform, owner=self, instead="Mahalanobis",
         batch_size=self._batch_size), context)
 
@@ -144,11 +143,11 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
     assert self.is_trained is not None
     record: dict[str, Any] = {}
     if not bool(self.is_trained):
-      record = first_training.train(self.net, self._episodes, read, self.transform, context)
+      record = base_episodes.train(self.net, self._episodes, read, self.transform, context)
       self.is_trained.assign(True)
     began, num = time.monotonic(), len(read.images)
     embed, film = (user_code.compiled(fn) for fn in (self.net.embed, self.net.film))
-    z = tf.reduce_mean(first_training.by_batches(
+    z = tf.reduce_mean(base_episodes.by_batches(
         self, "embed", embed, read.images, self._batch_size), axis=0)
     self.statistics.set_film(film(z))
     one = tf.TensorSpec([1, *read.images.shape[1:]], read.images.dtype)

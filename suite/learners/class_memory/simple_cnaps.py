@@ -31,7 +31,6 @@ from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.models.episodic import film as film_lib
-from suite.models.episodic import set_encoder as set_encoder_lib
 from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.training.episodic import class_gaussians
@@ -72,7 +71,7 @@ class SimpleCnaps(tf.Module):
 
   transductive = False
 
-  def __init__(self, backbone: own_model.Given, *, set_encoder: set_encoder_lib.SetEncoder,
+  def __init__(self, backbone: own_model.Given, *, set_encoder: film_lib.SetEncoder,
                adaptation: film_lib.AdaptationNet, transform: transform_lib.Transform,
                weights: str | None = None, training: meta_schedules.Training | None = None,
                channels: int = 3, ridge: float = 1.0):

@@ -26,20 +26,20 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
-from suite.data.images import unlabelled
+from suite.data.images import image_set
 from suite.learners import gradient
 from suite.state import context as context_lib
 from suite.state import encoder_file
 from suite.state import learner_state
+from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 
 _KEY = "continued pretraining"
 _UNKNOWN = {"flops": None, "macs": None}  # The cost of weights whose file does not say it.
 _CONSTANT = schedules.EpochConstant()
-_MOMENTUM = sgd.Momentum()
+_MOMENTUM = optimizers.Momentum()
 
 
 class ContinuedEncoder(tf.Module):
@@ -154,7 +154,7 @@ class ContinuedEncoder(tf.Module):
       learner_state.restore(self.pretrainer, partial.arrays)
       done, losses = int(partial.values["done"]), float(partial.values["losses"])
       record = dict(partial.values["record"])
-    images = unlabelled.Unlabelled(experience.unlabelled)
+    images = image_set.Unlabelled(experience.unlabelled)
     while done < self._updates:
       num = min(self._save_every, self._updates - done)
       record = self.pretrainer.learn(

@@ -9,7 +9,7 @@ from typing import Callable
 import numpy as np
 
 from suite.lifelong.answers import intervals
-from suite.lifelong.answers import nested_ranks
+from suite.lifelong.answers import rank_order
 
 Ask = Callable[[np.ndarray], np.ndarray]
 
@@ -52,7 +52,7 @@ def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int,
     target_width: stop when the 95% interval is no wider. It is checked after 64, 128, 256, ...
       answers: frequent checks that stop at the first success would make it too narrow.
   """
-  ranks = nested_ranks.nested_ranks(num_samples, budget, seed)
+  ranks = rank_order.nested_ranks(num_samples, budget, seed)
   samples = samples_at(ranks)
   answers = np.zeros(0, np.uint8)
   wanted = budget if target_width is None else min(budget, _FIRST)

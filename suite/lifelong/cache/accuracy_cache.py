@@ -35,7 +35,6 @@ from typing import Any
 
 import numpy as np
 
-from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
@@ -161,9 +160,9 @@ class AccuracyCache:
     for index in np.unique(where):
       piece, chosen = self._committed.pieces[batch, index], where == index
       inside = samples[chosen] - starts[index]
-      values = bit_rows.at(piece.correct[row], inside).astype(np.int8)
+      values = piece_files.at(piece.correct[row], inside).astype(np.int8)
       if piece.seen is not None:
-        values[bit_rows.at(piece.seen[row], inside) == 0] = NOT_EVALUATED
+        values[piece_files.at(piece.seen[row], inside) == 0] = NOT_EVALUATED
       found[chosen] = values
     return found
 
@@ -192,7 +191,7 @@ class AccuracyCache:
         piece, lines = self._committed.pieces[batch, index], np.flatnonzero(batches == batch)
         bits = piece.seen if seen else piece.correct
         found[np.ix_(lines, chosen)] = (
-            1 if bits is None else bit_rows.at_all(bits, rows[lines], inside))
+            1 if bits is None else piece_files.at_all(bits, rows[lines], inside))
     return found
 
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
@@ -211,8 +210,8 @@ class AccuracyCache:
           continue
         for column, plane in enumerate((piece.correct, piece.seen)):
           here[:, column] += (size - known if plane is None else
-                              bit_rows.row_counts(plane[rows], size) -
-                              bit_rows.row_counts(plane[rows], known))
+                              piece_files.row_counts(plane[rows], size) -
+                              piece_files.row_counts(plane[rows], known))
       row += num
     return found[first_model:]
 
@@ -228,9 +227,9 @@ class AccuracyCache:
     correct, seen = [], []
     for index, size in enumerate(self._committed.sample_sizes):
       pieces = [(self._committed.pieces[batch, index], row) for batch, row in places]
-      correct.append(bit_rows.column_counts([p.correct[row] for p, row in pieces], size))
+      correct.append(piece_files.column_counts([p.correct[row] for p, row in pieces], size))
       masked = [p.seen[row] for p, row in pieces if p.seen is not None]
-      seen.append(bit_rows.column_counts(masked, size) + (len(pieces) - len(masked))
+      seen.append(piece_files.column_counts(masked, size) + (len(pieces) - len(masked))
                   if masked else None)
     if all(one is None for one in seen):
       return np.concatenate(correct), None

@@ -9,7 +9,6 @@ import zlib
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import commit_log
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
@@ -25,7 +24,7 @@ def problems(folder: pathlib.Path) -> list[str]:
     cache = accuracy_cache.AccuracyCache(folder)
   except accuracy_cache.CacheError as error:
     return [str(error)]
-  log = commit_log.read(cache.folder / committed.COMMITS)
+  log = committed.read(cache.folder / committed.COMMITS)
   for number, line in enumerate(log.lines):
     found = [piece_files.damage(path, num_bytes, digest, whole=True)
              for path, num_bytes, digest in committed.files(cache.folder, line, "sha256")]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
 
 NOT_EVALUATED = -1
@@ -71,7 +71,7 @@ def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name
   for size in sizes:
     part = row[start:start + size]
     seen = part != NOT_EVALUATED
-    parts.append((bit_rows.pack(part == 1), None if seen.all() else bit_rows.pack(seen)))
+    parts.append((piece_files.pack(part == 1), None if seen.all() else piece_files.pack(seen)))
     start += size
   return parts
 

@@ -3,6 +3,20 @@
 
 A line has the digests of its files and names the state before it. Small additions are joined
 (`compaction`): the joined file is written, the log is replaced, the old files are removed.
+
+Which additions of an accuracy cache are joined to one file, so that few files remain.
+
+Additions of one kind at the end of the log (models without samples after them, or samples without
+models after them) are joined in levels: as soon as 16 of fewer than 16^(l + 1) rows or columns are
+last, they become one. An answer is rewritten about once a level, so n additions cost O(n log n)
+and leave at most 16 files a level. Additions of both kinds in alternation form no such row; as soon
+as there are `MOST`, the whole cache is written again.
+
+An append-only file of JSON lines; a last line that a crash cut short is ignored.
+
+Each line begins with a digest of its body, which detects changed lines. Files that a line names are
+written and synced before it. A line that ends with a line break was committed: if it is damaged,
+what follows it was, too, and nothing may be written over it.
 """
 
 from __future__ import annotations
@@ -12,15 +26,15 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import pathlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from absl import logging
 
-from suite.lifelong.cache import commit_log
-from suite.lifelong.cache import compaction
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
+from suite.system import atomic_files
 
 COMMITS = "commits.jsonl"
 _TRIES = 3  # A reader may meet a log that is being replaced, but not again and again.
@@ -36,7 +50,7 @@ class Committed:
     problem: what is damaged, so that what follows it was not read; "" if nothing is.
   """
 
-  _log: commit_log.Log
+  _log: Log
   _lines: list[dict[str, Any]]  # Those of the log whose files are as they should be.
 
   def __init__(self, folder: pathlib.Path):
@@ -47,7 +61,7 @@ class Committed:
   def refresh(self) -> None:
     """Reads the lines that were committed since."""
     for _ in range(_TRIES):
-      log = commit_log.read(self._folder / COMMITS, self._log)
+      log = read(self._folder / COMMITS, self._log)
       if log.lines[:len(self._log.lines)] != self._log.lines:
         self._forget()  # It was replaced.
       self._log, self.problem = log, ""
@@ -58,7 +72,7 @@ class Committed:
       else:
         self.problem = log.damage or self._lost()
         break
-      if commit_log.read(self._folder / COMMITS, log) == log:
+      if read(self._folder / COMMITS, log) == log:
         break  # Nobody has replaced the log since: the file is gone, or damaged.
     if self.problem:
       logging.warning("%s: the cache is opened as it was before that.", self.problem)
@@ -70,7 +84,7 @@ class Committed:
     return f"{self._folder / COMMITS} is missing or empty although there are files of additions"
 
   def _forget(self) -> None:
-    self._log = commit_log.Log([], [], b"", "")
+    self._log = Log([], [], b"", "")
     self._lines = []
     self.problem = ""
     self.models: list[str] = []
@@ -92,8 +106,8 @@ class Committed:
     """
     found, models, samples = {}, 0, 0
     for line in self._lines:
-      for num, state in line.get("parts", [[compaction.size(line), line["state"]]]):
-        is_samples = compaction.kind(line) == "samples"
+      for num, state in line.get("parts", [[size(line), line["state"]]]):
+        is_samples = kind(line) == "samples"
         models, samples = models + num * (not is_samples), samples + num * is_samples
         found[models, samples] = state
     return found
@@ -102,7 +116,7 @@ class Committed:
   def ids(self) -> sample_ids.SampleIds:
     """Ids of the samples; nothing is read before it is used."""
     return sample_ids.SampleIds(sample_ids.read(self._folder, line) for line in self._lines
-                                if compaction.kind(line) == "samples")
+                                if kind(line) == "samples")
 
   @property
   def is_early(self) -> bool:
@@ -122,7 +136,7 @@ class Committed:
         line.update(found)
         number += 1
       new.append(line)
-    commit_log.replace(self._folder / COMMITS, new)
+    replace(self._folder / COMMITS, new)
     for path in old:
       path.unlink(missing_ok=True)
     self.refresh()
@@ -131,12 +145,12 @@ class Committed:
           ids: Iterable[Sequence[str]] = ()) -> None:
     """Writes the files of an addition, then the line that commits it; joins what is small."""
     line = self._linked(self._written(line, self._next(), pieces, ids))
-    commit_log.append(self._folder / COMMITS, line, at=self._log.ends[-1] if self._lines else 0)
+    append(self._folder / COMMITS, line, at=self._log.ends[-1] if self._lines else 0)
     self.refresh()
-    num = compaction.tail(self._lines)
+    num = tail(self._lines)
     if num:
       self._join(num)
-    if compaction.is_scattered(len(self._lines), len(self.models), sum(self.sample_sizes)):
+    if is_scattered(len(self._lines), len(self.models), sum(self.sample_sizes)):
       self._rewrite()
 
   def _take(self, line: Mapping[str, Any]) -> str:
@@ -149,7 +163,7 @@ class Committed:
       problem = piece_files.damage(path, num_bytes, digest, whole=False)
       if problem:
         return problem
-    if compaction.kind(line) == "samples":
+    if kind(line) == "samples":
       self.sample_sizes.append(line["samples"])
       places = [(batch, len(self.sample_sizes) - 1) for batch in range(len(self.model_sizes))]
       self.__dict__.pop("ids", None)
@@ -181,16 +195,16 @@ class Committed:
                ids: Iterable[Sequence[str]]) -> dict[str, Any]:
     """Writes the files of a line; returns the line with their names and digests."""
     line = {**line, **piece_files.write(self._folder / f"{number:04d}.bits", pieces)}
-    if compaction.kind(line) == "samples":
+    if kind(line) == "samples":
       line.update(sample_ids.write(self._folder / f"{number:04d}{sample_ids.SUFFIX}", ids))
     return line
 
   def _join(self, num: int) -> None:
     """Makes one of the last `num` additions, which are all of models or all of samples."""
     kept, old = self._lines[:-num], self._lines[-num:]
-    sizes = [compaction.size(line) for line in old]
+    sizes = [size(line) for line in old]
     ids: Iterable[Sequence[str]] = ()
-    if compaction.kind(old[0]) == "models":
+    if kind(old[0]) == "models":
       batches = range(len(self.model_sizes) - num, len(self.model_sizes))
       pieces = (piece_files.below([self.pieces[batch, index] for batch in batches], size)
                 for index, size in enumerate(self.sample_sizes))
@@ -199,13 +213,13 @@ class Committed:
       pieces = (piece_files.beside([self.pieces[batch, index] for index in columns], sizes)
                 for batch in range(len(self.model_sizes)))
       ids = self.ids.chunks(len(self.ids) - sum(sizes))
-    self._replace(kept, [self._written(compaction.joined(old), self._next(), pieces, ids)])
+    self._replace(kept, [self._written(joined(old), self._next(), pieces, ids)])
 
   def _rewrite(self) -> None:
     """Makes one addition of all samples, and a few of all models."""
     number, end, sizes = self._next(), self._state(), self.sample_sizes
     place = [(batch, row) for batch, num in enumerate(self.model_sizes) for row in range(num)]
-    chunk = compaction.rows_a_file(sum(sizes))
+    chunk = rows_a_file(sum(sizes))
     lines = [self._written({"samples": sum(sizes), "after": "", "state": f"{end}/0"}, number, [],
                            self.ids.chunks())]
     for first in range(0, len(place), chunk):
@@ -222,7 +236,7 @@ class Committed:
   def _replace(self, kept: list[dict[str, Any]], new: list[dict[str, Any]]) -> None:
     """Replaces the lines after those that are kept, and removes their files."""
     old = self._lines[len(kept):]
-    commit_log.replace(self._folder / COMMITS, [*kept, *new])
+    replace(self._folder / COMMITS, [*kept, *new])
     for path in [path for line in old for path, *_ in files(self._folder, line, "spot")]:
       path.unlink(missing_ok=True)
     self.refresh()
@@ -237,8 +251,137 @@ def files(folder: pathlib.Path, line: Mapping[str, Any], digest: str
   return found
 
 
-def remedy(folder: pathlib.Path, log: commit_log.Log, num: int) -> str:
+def remedy(folder: pathlib.Path, log: Log, num: int) -> str:
   """Says what can be done about a problem of what follows the first `num` lines."""
   num_bytes = log.ends[num - 1] if num else 0
   return ("Put the file back; or give up what was added since by cutting "
           f"{folder / COMMITS} to its first {num} lines (truncate -s {num_bytes}).")
+
+
+FANOUT = 16
+MOST = 512
+# Joined files stay below this, so that no addition waits long for the disk.
+LARGEST_BYTES = 1 << 28
+
+
+def rows_a_file(num_samples: int) -> int:
+  """Number of models whose answers to all samples go to one file of a cache that is rewritten."""
+  return max(1, LARGEST_BYTES // (2 * (num_samples + 7) // 8))
+
+
+def is_scattered(num_lines: int, num_models: int, num_samples: int) -> bool:
+  """Whether there are so many additions that the whole cache is written again."""
+  files = 1 + math.ceil(num_models / rows_a_file(num_samples))
+  return num_lines > MOST and 2 * files <= num_lines
+
+
+def kind(line: Mapping[str, Any]) -> str:
+  """What a line of the log adds: "models" or "samples"."""
+  return "samples" if line.get("samples") else "models"
+
+
+def size(line: Mapping[str, Any]) -> int:
+  """Number of models or samples that a line adds."""
+  return line.get("samples") or len(line["models"])
+
+
+def tail(lines: Sequence[Mapping[str, Any]]) -> int:
+  """Number of lines at the end of the log that become one; 0: none."""
+  level = 0
+  while True:
+    limit, num, num_bytes = FANOUT**(level + 1), 0, 0
+    for line in reversed(lines):
+      if kind(line) != kind(lines[-1]) or size(line) >= limit:
+        break
+      num_bytes += line["bytes"]
+      if num_bytes > LARGEST_BYTES:
+        break
+      num += 1
+    if num >= FANOUT:
+      return num
+    if num == len(lines) or num_bytes > LARGEST_BYTES or kind(lines[-num - 1]) != kind(lines[-1]):
+      return 0
+    level += 1
+
+
+def joined(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+  """What a line that replaces several of one kind says, but for its files.
+
+  `parts` keep the number and the state of each, so that counts made in between stay known.
+  """
+  parts = [part for line in lines for part in line.get("parts", [[size(line), line["state"]]])]
+  made = {"after": lines[0]["after"], "state": lines[-1]["state"], "parts": parts}
+  if kind(lines[0]) == "samples":
+    return {"samples": sum(map(size, lines)), **made}
+  return {"models": [name for line in lines for name in line["models"]], **made}
+
+
+class Log(NamedTuple):
+  """What a file holds.
+
+  Attributes:
+    lines: the valid lines, up to the first damaged one.
+    ends: byte offset of the end of each.
+    last: the last of them as it stands in the file.
+    damage: says which line is damaged; "" if none is.
+  """
+
+  lines: list[dict[str, Any]]
+  ends: list[int]
+  last: bytes
+  damage: str
+
+
+def read(path: pathlib.Path, known: Log | None = None) -> Log:
+  """Reads a file; `known` is what an earlier call returned, whose lines are not read again.
+
+  A file that was replaced since (its last known line is not where it was) is read from its start.
+  """
+  if not path.exists():
+    return Log([], [], b"", "")
+  lines: list[dict[str, Any]] = []
+  ends: list[int] = []
+  last, end = b"", 0
+  with open(path, "rb") as file:
+    if known is not None and known.ends and not known.damage:
+      file.seek(known.ends[-1] - len(known.last))
+      if file.read(len(known.last)) == known.last:
+        lines, ends, last, end = [*known.lines], [*known.ends], known.last, known.ends[-1]
+    file.seek(end)
+    for raw in file:
+      if not raw.endswith(b"\n"):
+        logging.warning("%s has an incomplete last line: it is read up to there.", path)
+        break
+      digest, _, body = raw.decode("utf-8", "replace").rstrip("\n").partition(" ")
+      if digest != _digest(body):
+        return Log(lines, ends, last, f"{path} is damaged in line {len(lines) + 1}")
+      end += len(raw)
+      lines.append(json.loads(body))
+      ends.append(end)
+      last = raw
+  return Log(lines, ends, last, "")
+
+
+def append(path: pathlib.Path, line: Mapping[str, Any], *, at: int) -> None:
+  """Writes one line at byte `at`, over any incomplete line that a crash has left there."""
+  is_new = not path.exists()
+  with open(path, "ab") as file:
+    file.truncate(at)
+    file.write(_raw(line))
+    atomic_files.sync_file(file)
+  if is_new:
+    atomic_files.sync_folder(path.parent)
+
+
+def replace(path: pathlib.Path, lines: Iterable[Mapping[str, Any]]) -> None:
+  """Replaces the whole file; readers see either the old or the new lines."""
+  atomic_files.write(path, b"".join(map(_raw, lines)))
+
+
+def _raw(line: Mapping[str, Any]) -> bytes:
+  body = json.dumps(line)
+  return f"{_digest(body)} {body}\n".encode()
+
+
+def _digest(body: str) -> str:
+  return hashlib.sha256(body.encode()).hexdigest()[:16]

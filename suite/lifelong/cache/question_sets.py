@@ -25,11 +25,10 @@ from typing import Any, Callable, NamedTuple
 from absl import logging
 import numpy as np
 
-from suite.lifelong.answers import nested_ranks
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import committed
 from suite.system import file_lock
 
 FILE = "questions.jsonl"
@@ -56,7 +55,7 @@ class QuestionSet:
     self._cache, self._counts, self._seed, self._save = cache, counts, seed, save
     self._layers: list[Layer] = []
     self._path = cache.folder / FILE
-    self._log: commit_log.Log | None = None
+    self._log: committed.Log | None = None
     self._read()
 
   def first(self, budget: int) -> np.ndarray:
@@ -184,7 +183,7 @@ class QuestionSet:
         np.random.SeedSequence([self._seed, first, depth]).generate_state(1)[0])
     order = rank_order.RankOrder(self._counts()[first:last])
     wanted = max(_LEAST, 1 << (num - 1).bit_length())
-    ranks = nested_ranks.nested_ranks(last - first, min(last - first, wanted + len(known)), seed)
+    ranks = rank_order.nested_ranks(last - first, min(last - first, wanted + len(known)), seed)
     samples = first + order.samples_at(ranks)
     new = ~np.isin(samples, known)
     layer = Layer(first, last, samples[new], ranks[new])
@@ -195,7 +194,7 @@ class QuestionSet:
               "last": last, "check": self._check(layer), "samples": layer.samples.tolist(),
               "ranks": layer.ranks.tolist()}
       log = self._log
-      commit_log.append(self._path, line, at=log.ends[-1] if log and log.ends else 0)
+      committed.append(self._path, line, at=log.ends[-1] if log and log.ends else 0)
       self._read()
 
   def _check(self, layer: Layer) -> str:
@@ -205,7 +204,7 @@ class QuestionSet:
                           ).hexdigest()[:16]
 
   def _read(self) -> None:
-    log = commit_log.read(self._path)
+    log = committed.read(self._path)
     if log.damage:
       raise accuracy_cache.CacheError(
           f"{log.damage}. Put the file back, or remove it: other questions are then drawn, and "

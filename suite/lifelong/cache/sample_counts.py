@@ -23,7 +23,6 @@ from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
@@ -213,10 +212,10 @@ def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
       seen += list(np.asarray(piece.seen[new]))
     model += num
   size = cache.sample_batches[batch]
-  counts = bit_rows.column_counts(correct, size)
+  counts = piece_files.column_counts(correct, size)
   if not seen:
     return counts, whole
-  return counts, bit_rows.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
+  return counts, piece_files.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
 
 
 def _mapped(path: os.PathLike, dtype: np.dtype, start: int, size: int) -> np.ndarray:

@@ -17,26 +17,42 @@ answers the prior is not normal but has a component at each known model (`kernel
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
 that are a random sample (a regression estimate); its interval follows from the held-out residuals,
 in Wilson's form.
+
+Shrinkage of predictions towards Sort & Search, by as much as known models need at a budget.
+
+With few answers the regressions of `factor_model` have the smaller mean error, but for some models
+the step of Sort & Search is better: for weak ones, of which it predicts that they solve nothing. A
+probability p of a sample becomes (1 - strength) p + strength q, where q is the mean of p on its
+side of the cut that Sort & Search finds in the same answers. The mean over all samples, and with it
+the estimated accuracy, stay as they are.
+
+The strength at a budget is the smallest for which at most `WORSE` of the known models are predicted
+worse than by Sort & Search from the same answers; each is treated as new, without its part in
+features, priors and counts. The largest strength is 0.4: more costs mean error and wins little. The
+model under estimate has no influence on it.
+
+The default estimator as a method of the lifelong benchmark; see `factor_model`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import dataclasses
 import itertools
-from typing import Callable
+from typing import Callable, NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import kernel_prior
-from suite.lifelong.answers import nested_ranks
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
+from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator as estimator_lib
-from suite.lifelong.estimators import step_shrinkage
 
 NUM_FACTORS = (1, 4, 16, 32, 64)
 # Largest number of samples for moments, for priors and for averaging predictions; of more samples
@@ -108,7 +124,7 @@ class FactorModel:
     step = max(1, len(order) // _CHOICE)
     some = order[step // 2::step]
     answers = np.asarray(answers, np.float64)
-    cut = step_shrinkage.find_cut(counts, samples, answers)
+    cut = find_cut(counts, samples, answers)
     constant = hierarchical_logistic.constant_evidence(answers[some])
     if len(samples) <= _FEW:
       mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
@@ -147,7 +163,7 @@ class Fit:
   def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
                mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
                held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float,
-               cut: step_shrinkage.Cut):
+               cut: Cut):
     """`evidence`: log odds of the predictions against one probability for all samples; `cut`: that
     of Sort & Search in the answers."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
@@ -155,8 +171,8 @@ class Fit:
     num, total = len(samples), model.num_samples
     likely = hierarchical_logistic.predict(model.pool(), mixture)
     mean = float(np.mean(likely, dtype=np.float64))
-    self._shrinkage = step_shrinkage.fit(
-        cut, step_shrinkage.at(model.arrays["strengths"], num), likely, *model.pool_counts())
+    self._shrinkage = fit(
+        cut, at(model.arrays["strengths"], num), likely, *model.pool_counts())
     if sample is None:
       fitted = float(hierarchical_logistic.predict(features, mixture).sum())
       value = float(np.clip((answers.sum() + total * mean - fitted) / total, 0.0, 1.0))
@@ -264,7 +280,7 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
   def even(num: int) -> np.ndarray:
     if len(counts) <= num:
       return np.arange(len(counts))
-    return np.sort(order.samples_at(nested_ranks.nested_ranks(len(counts), num)))
+    return np.sort(order.samples_at(rank_order.nested_ranks(len(counts), num)))
 
   factors = answer_factors.build(columns, even(_MOMENTS), max(num_factors))
   found = factors.loadings.shape[1]
@@ -300,7 +316,7 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
       add(np.concatenate([np.arange(width), first + np.arange(found)]),
           _ridge_prior(prior, width, factors.loadings))
     if width == 1 and size == middle:
-      arrays["strengths"] = step_shrinkage.learn(
+      arrays["strengths"] = learn(
           without_own, responses[some], responses.sum(axis=0, dtype=np.int64), prior,
           _BANDWIDTHS[1])
   pool = even(_POOL)
@@ -365,3 +381,187 @@ class _Group:
 
   def one_hot(self, samples: np.ndarray) -> np.ndarray:
     return (self.number[samples][:, None] == np.arange(self.size)) - self._shares
+
+
+BUDGETS = (8, 32, 128)  # Between them the strength is linear in the logarithm of the budget.
+NONE_FROM = 1024  # Budget from which on nothing is shrunk.
+WORSE = 0.15
+_STRENGTHS = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
+_STEP_MODELS, _STEP_DRAWS = 48, 2
+_NEVER = 1 << 40  # More than twice any count.
+
+
+class Cut(NamedTuple):
+  """The cut of Sort & Search in terms of counts, so that no rank is needed.
+
+  A sample is easier if twice the number of known models that solve it is more than `double`, or if
+  it equals that and its position is at most `position`.
+  """
+
+  double: int
+  position: int
+
+  def is_easier(self, counts: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Whether samples [n], solved by `counts` [n] of the known models, are easier: bool [n]."""
+    twice = 2 * np.asarray(counts, np.int64)
+    return (twice > self.double) | ((twice == self.double) & (np.asarray(samples) <= self.position))
+
+
+def find_cut(counts: np.ndarray, samples: np.ndarray, answers: np.ndarray) -> Cut:
+  """Finds the cut with the smallest error on answers [n], 0/1 or graded; ties give the first.
+
+  It is halfway between the counts of the two neighbors; between equal counts, behind the first.
+
+  Args:
+    counts: int [n], number of known models that solve each sample.
+    samples: int [n], all different.
+    answers: [n].
+  """
+  counts = np.asarray(counts, np.int64)
+  order = np.lexsort((samples, -counts))
+  gains = np.concatenate([[0.0], np.cumsum(2.0 * np.asarray(answers, np.float64)[order] - 1.0)])
+  best = int(np.argmax(gains))
+  if best == len(order):
+    return Cut(-1, 0)
+  if not best:
+    return Cut(_NEVER, 0)
+  last, following = counts[order[best - 1]], counts[order[best]]
+  return Cut(int(last + following), int(np.asarray(samples)[order[best - 1]]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Shrinkage:
+  """What is done to the predictions of one model.
+
+  Attributes:
+    cut: that of Sort & Search in the model's answers.
+    means: mean probability of the easier samples, and of the others.
+    strength: 0 changes nothing.
+  """
+
+  cut: Cut
+  means: tuple[float, float]
+  strength: float
+
+  def apply(self, predicted: np.ndarray, counts: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Shrinks the probabilities [n] of samples int [n], solved by `counts` [n] known models."""
+    if not self.strength:
+      return predicted
+    return _shrunk(predicted, self.cut.is_easier(counts, samples), self.means, self.strength)
+
+
+def fit(cut: Cut, strength: float, predicted: np.ndarray, counts: np.ndarray, samples: np.ndarray
+        ) -> Shrinkage:
+  """Fits the means to probabilities [n] of samples [n] that stand for all samples."""
+  return Shrinkage(cut, _side_means(predicted, cut.is_easier(counts, samples)), strength)
+
+
+def at(strengths: np.ndarray, num: int) -> float:
+  """Strength for a model with `num` answers, from those at `BUDGETS`."""
+  places = np.log([*BUDGETS, NONE_FROM])
+  return float(np.interp(np.log(max(1, num)), places, [*strengths, 0.0]))
+
+
+def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: np.ndarray,
+          prior: hierarchical_logistic.Prior, bandwidth: float) -> np.ndarray:
+  """Finds the strength at each of `BUDGETS`: float64 [3].
+
+  Args:
+    features: index of a known model -> features [n, D] of n samples, without its own part.
+    responses: 0/1 [S, n], answers of S known models.
+    counts: int [n], number of all known models that solve each sample.
+    prior: of weights, estimated from these S models.
+    bandwidth: of the kernel prior.
+  """
+  some = np.unique(
+    np.linspace(0, len(responses) - 1, min(len(responses), _STEP_MODELS)).astype(int)
+  )
+  errors: list[list[np.ndarray]] = [[] for _ in BUDGETS]
+  if len(responses) < 3:
+    return np.zeros(len(BUDGETS))
+  for model in some.tolist():
+    own = responses[model]
+    rest = np.delete(prior.weights, model, axis=0)
+    without = hierarchical_logistic.Prior(rest.mean(axis=0), prior.precision, rest)
+    inputs, solved = features(model), counts.astype(np.int64) - own
+    order = np.argsort(-solved, kind="stable")
+    for place, budget in enumerate(BUDGETS):
+      for draw in range(_STEP_DRAWS if 4 * budget <= len(own) else 0):
+        asked = order[
+          np.sort(rank_order.nested_ranks(len(own), budget, _STEP_DRAWS * model + draw))
+        ]
+        mixture, _ = kernel_prior.mix(
+            inputs[asked], own[asked].astype(np.float64),
+            [hierarchical_logistic.Candidate(np.arange(inputs.shape[1]), without)], (bandwidth,))
+        left = np.setdiff1d(np.arange(len(own)), asked)
+        errors[place].append(_errors(
+            hierarchical_logistic.predict(inputs[left], mixture), own[left],
+            find_cut(solved[asked], asked, own[asked]).is_easier(solved[left], left)))
+  return np.array([_strength(np.array(found)) if found else 0.0 for found in errors])
+
+
+def _shrunk(predicted: np.ndarray, is_easier: np.ndarray, means: tuple[float, float],
+            strength: float) -> np.ndarray:
+  return (1.0 - strength) * predicted + strength * np.where(is_easier, *means)
+
+
+def _side_means(predicted: np.ndarray, is_easier: np.ndarray) -> tuple[float, float]:
+  """Mean probability of the easier and of the other samples; of a side without any, 1 or 0."""
+  return (float(predicted[is_easier].mean(dtype=np.float64)) if is_easier.any() else 1.0,
+          float(predicted[~is_easier].mean(dtype=np.float64)) if not is_easier.all() else 0.0)
+
+
+def _errors(predicted: np.ndarray, truth: np.ndarray, is_easier: np.ndarray) -> np.ndarray:
+  """Share of wrong answers of Sort & Search, then at each strength: [1 + strengths]."""
+  means = _side_means(predicted, is_easier)
+  right = truth == 1
+  return np.array([np.mean(is_easier != right), *(
+      np.mean((_shrunk(predicted, is_easier, means, strength) > 0.5) != right)
+      for strength in _STRENGTHS)])
+
+
+def _strength(errors: np.ndarray) -> float:
+  """The smallest strength with few worse predictions, of errors [cases, 1 + strengths]."""
+  worse = np.mean(errors[:, 1:] > errors[:, :1], axis=0)
+  enough = np.flatnonzero(worse <= WORSE)
+  return float(_STRENGTHS[enough[0] if len(enough) else -1])
+
+
+class FactorSearch(tf.Module):
+  """Estimator by factors. It has no weights: its data are in the cache."""
+
+  def __init__(self, num_factors: Sequence[int] = NUM_FACTORS, seed: int = 0,
+               target_width: float | None = None, adaptive: float = 0.0):
+    """Args:
+      num_factors: numbers of factors to average over.
+      seed: of the questions.
+      target_width: stop asking when the 95% interval of the accuracy is no wider.
+      adaptive: share of the budget that is spent on the samples that tell most about the model.
+    """
+    super().__init__()
+    self.seed = seed
+    self._num_factors, self._target_width = tuple(num_factors), target_width
+    self._adaptive = adaptive
+    self._last = estimator_lib.LastResult()
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int,
+      groups: Sequence[np.ndarray] = (),
+  ) -> estimator_lib.Estimate:
+    """See `estimator_lib.Estimator`; `groups` (class, domain, ...) are int [N] each."""
+    def prepare() -> tuple[rank_order.RankOrder, FactorModel]:
+      counts = ranking.checked_counts(known)
+      return rank_order.RankOrder(counts), build(
+          counts, lambda samples: known[:, samples], groups=groups, num_factors=self._num_factors)
+
+    order, model = self._last.get((known, *groups), prepare)
+    first = max(1, round(budget * (1.0 - self._adaptive)))
+    asked = answer_sampling.ask_nested(order.samples_at, model.num_samples, ask, first,
+                                       seed=self.seed, target_width=self._target_width)
+    by_rank = np.argsort(asked.ranks)
+    sample = random_sample.in_order(len(by_rank), model.num_samples, asked.samples[by_rank],
+                                    by_rank)
+    samples, answers = asked.samples, asked.answers
+    if self._adaptive:
+      samples, answers = ask_informative(model, ask, samples, answers, budget)
+    return model.fit(samples, answers, sample).estimate()

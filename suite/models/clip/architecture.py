@@ -1,11 +1,22 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Shapes of the published CLIP models, and of others by config.json or by their weights."""
+"""Shapes of the published CLIP models, and of others by config.json or by their weights.
+
+Layers that both towers of CLIP consist of.
+
+Text tower of CLIP: token ids [B, L] -> embeddings [B, E], not normalized.
+
+Image towers of CLIP: pixels 0..255 [B, S, S, 3] -> embeddings [B, E], not normalized.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
 from typing import Any, Union
+
+import tensorflow as tf
+
+from suite.models import vit
 
 HEAD_WIDTH = 64  # Of every model of the paper (tables 19 and 20).
 
@@ -156,3 +167,132 @@ def _edge(positions: int) -> int:
 
 def _count(shapes: Mapping[str, tuple[int, ...]], prefix: str, place: int) -> int:
   return len({name.split(".")[place] for name in shapes if name.startswith(prefix)})
+
+
+EPSILON = 1e-5  # Of all norms.
+
+
+@tf.keras.utils.register_keras_serializable("lifelong_suite")
+def quick_gelu(x):
+  """x sigmoid(1.702 x), the approximation of GELU with which CLIP was trained."""
+  return x * tf.sigmoid(1.702 * x)
+
+
+@tf.keras.utils.register_keras_serializable("lifelong_suite")
+class Positions(tf.keras.layers.Layer):
+  """Adds learned positions: [B, L, D] -> [B, L, D]."""
+
+  def build(self, input_shape):
+    self.positions = self.add_weight("positions", shape=input_shape[1:])
+    super().build(input_shape)
+
+  def call(self, x):
+    return x + self.positions
+
+
+def norm(name: str) -> tf.keras.layers.Layer:
+  return tf.keras.layers.LayerNormalization(epsilon=EPSILON, name=name)
+
+
+def blocks(x, body: Body, *, causal: bool):
+  """Applies the residual blocks, norms first: [B, L, D] -> [B, L, D].
+
+  With `causal`, position i attends to positions 0..i only.
+  """
+  activation = quick_gelu if body.activation == "quick_gelu" else tf.nn.gelu
+  for i in range(body.layers):
+    y = norm(f"block{i}_norm1")(x)
+    attention = tf.keras.layers.MultiHeadAttention(body.heads, body.width // body.heads,
+                                                   name=f"block{i}_attention")
+    x = x + attention(y, y, use_causal_mask=causal)
+    y = norm(f"block{i}_norm2")(x)
+    y = tf.keras.layers.Dense(body.mlp, activation, name=f"block{i}_mlp1")(y)
+    x = x + tf.keras.layers.Dense(body.width, name=f"block{i}_mlp2")(y)
+  return x
+
+
+def text_tower(clip: Clip) -> tf.keras.Model:
+  """Builds the text tower without weights.
+
+  The embedding is read at the end token, the highest id of the vocabulary, so that the padding
+  after it has no effect.
+  """
+  text = clip.text
+  inputs = tf.keras.Input((text.length,), dtype=tf.int32, name="tokens")
+  x = tf.keras.layers.Embedding(text.vocabulary, text.body.width, name="embedding")(inputs)
+  x = Positions(name="positions")(x)
+  x = blocks(x, text.body, causal=True)
+  x = norm("final_norm")(x)
+  x = tf.gather(x, tf.argmax(inputs, axis=1), batch_dims=1)
+  x = tf.keras.layers.Dense(clip.embedding, use_bias=False, name="projection")(x)
+  return tf.keras.Model(inputs, x, name="clip_text")
+
+
+MEAN = (0.48145466, 0.4578275, 0.40821073)  # Of the training images' channels, in 0..1.
+STD = (0.26862954, 0.26130258, 0.27577711)
+
+
+def image_tower(clip: Clip) -> tf.keras.Model:
+  """Builds the image tower without weights."""
+  edge = clip.image.image_size
+  inputs = tf.keras.Input((edge, edge, 3), dtype=tf.float32, name="image")
+  x = tf.keras.layers.Normalization(mean=[255 * m for m in MEAN],
+                                    variance=[(255 * s) ** 2 for s in STD], name="pixels")(inputs)
+  if isinstance(clip.image, VisionTransformer):
+    outputs = _transformer(x, clip.image, clip.embedding)
+  else:
+    outputs = _resnet(x, clip.image, clip.embedding)
+  return tf.keras.Model(inputs, outputs, name="clip_image")
+
+
+def _transformer(x, image: VisionTransformer, embedding: int):
+  body = image.body
+  x = tf.keras.layers.Conv2D(body.width, image.patch_size, image.patch_size, use_bias=False,
+                             name="patches")(x)
+  x = tf.keras.layers.Reshape((-1, body.width), name="flatten_patches")(x)
+  x = norm("pre_norm")(vit.Tokens(name="tokens")(x))
+  x = blocks(x, body, causal=False)
+  x = norm("post_norm")(x[:, 0])
+  return tf.keras.layers.Dense(embedding, use_bias=False, name="projection")(x)
+
+
+def _resnet(x, image: AttentionResNet, embedding: int):
+  """A ResNet with a stem of three convolutions, average pools for strides, and attention."""
+  x = tf.keras.layers.ZeroPadding2D(1, name="stem_pad")(x)
+  for i, width in enumerate([image.width // 2, image.width // 2, image.width]):
+    x = _unit(x, width, 3, f"stem{i + 1}", stride=1 if i else 2, pad="same" if i else "valid")
+  x = tf.keras.layers.AveragePooling2D(2, name="stem_pool")(x)
+  for stage, count in enumerate(image.blocks):
+    for block in range(count):
+      x = _bottleneck(x, image.width * 2 ** stage, f"stage{stage + 1}_block{block}",
+                      stride=2 if stage and not block else 1, first=not block)
+  width = 32 * image.width
+  x = tf.keras.layers.Reshape((-1, width), name="flatten_map")(x)
+  x = tf.concat([tf.reduce_mean(x, axis=1, keepdims=True), x], axis=1)
+  x = Positions(name="positions")(x)
+  pool = tf.keras.layers.MultiHeadAttention(
+      width // HEAD_WIDTH, HEAD_WIDTH, output_shape=embedding,
+      name="pool")
+  return pool(x[:, :1], x)[:, 0]
+
+
+def _bottleneck(x, width: int, name: str, *, stride: int, first: bool):
+  y = _unit(x, width, 1, f"{name}_1")
+  y = _unit(y, width, 3, f"{name}_2")
+  if stride > 1:
+    y = tf.keras.layers.AveragePooling2D(stride, name=f"{name}_pool")(y)
+  y = _unit(y, 4 * width, 1, f"{name}_3", relu=False)
+  if first:  # The width changes.
+    if stride > 1:
+      x = tf.keras.layers.AveragePooling2D(stride, name=f"{name}_shortcut_pool")(x)
+    x = _unit(x, 4 * width, 1, f"{name}_shortcut", relu=False)
+  return tf.nn.relu(x + y)
+
+
+def _unit(x, width: int, kernel: int, name: str, *, stride: int = 1, pad: str = "same",
+          relu: bool = True):
+  """Convolution, batch norm by the stored moments, and ReLU."""
+  x = tf.keras.layers.Conv2D(width, kernel, stride, pad, use_bias=False, name=f"{name}_conv")(x)
+  x = tf.keras.layers.BatchNormalization(epsilon=EPSILON, name=f"{name}_norm")(
+      x, training=False)
+  return tf.nn.relu(x) if relu else x

@@ -22,8 +22,6 @@ import tensorflow as tf
 from suite.models import initial as initial_lib
 from suite.models import norms
 from suite.models import precision
-from suite.models.episodic import norm_of_parts
-from suite.models.episodic import patch_norm
 from suite.models.episodic import twice_norm
 from suite.models.own import own_model
 
@@ -51,7 +49,7 @@ class EmbeddingNet(Protocol):
   """A net as a pure function of its weights, which exclude the norms' scales and offsets.
 
   With norms that do not begin at scale 1 and offset 0 it has `norm_values`, as `FunctionalModel`.
-  A net that can be computed in parts has `passing(weights, images)`, the `norm_of_parts.Pass` of
+  A net that can be computed in parts has `passing(weights, images)`, the `twice_norm.Pass` of
   its features, which may leave a convolution to the norm behind it.
   """
 
@@ -126,15 +124,15 @@ class Embedding(tf.Module):
       variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
 
     def by_batch(x, epsilon, scale, offset, *_):
-      if isinstance(x, patch_norm.Convolution):
+      if isinstance(x, twice_norm.Convolution):
         return by_parts([x], epsilon, scale, offset)[0]
       y, *moments = twice_norm.with_moments(x, scale, offset, epsilon)
       see(math.prod(x.shape[:3]), *moments)
       return y
 
     def by_parts(xs, epsilon, scale, offset, *_):
-      folded = isinstance(xs[0], patch_norm.Convolution)
-      normalize = patch_norm.with_moments if folded else norm_of_parts.with_moments
+      folded = isinstance(xs[0], twice_norm.Convolution)
+      normalize = twice_norm.with_patch_moments if folded else twice_norm.norm_with_moments_of_parts
       ys, *moments = normalize(xs, scale, offset, epsilon)
       see(sum(math.prod(x[0].shape[:3] if folded else x.shape[:3]) for x in xs), *moments)
       return ys
@@ -151,8 +149,8 @@ class Embedding(tf.Module):
     Arguments are those of `train`.
     """
     def by_running(x, epsilon, scale, offset, mean, variance):
-      if isinstance(x, patch_norm.Convolution):
-        return patch_norm.normalized(*x, mean, variance, scale, offset, epsilon)
+      if isinstance(x, twice_norm.Convolution):
+        return twice_norm.normalized(*x, mean, variance, scale, offset, epsilon)
       return twice_norm.affine(x, mean, variance, scale, offset, epsilon)
 
     return self._features(images, by_running, **layers)
@@ -170,15 +168,15 @@ class Embedding(tf.Module):
                 together: Callable[..., Any] | None = None, **layers: Any) -> tf.Tensor:
     """Features by `normalize`, or by `together` where the images are split into parts."""
     prepared = self._net.prepare(images)
-    parts = norm_of_parts.split(prepared, 1 if together is None else self._parts)
+    parts = twice_norm.split(prepared, 1 if together is None else self._parts)
     weights, apply_next = self._ready(
         normalize if together is None or len(parts) == 1 else together)
     if not hasattr(self._net, "passing"):
       return self._net.features(weights, prepared, apply_next, **layers)
     passes = [self._net.passing(weights, part, **layers) for part in parts]
     if len(parts) == 1:
-      return norm_of_parts.finish_together(passes, lambda xs: [apply_next(xs[0])])[0]
-    return tf.concat(norm_of_parts.finish_together(passes, apply_next), 0)
+      return twice_norm.finish_together(passes, lambda xs: [apply_next(xs[0])])[0]
+    return tf.concat(twice_norm.finish_together(passes, apply_next), 0)
 
   def _ready(self, normalize: Callable[..., Any]) -> tuple[Weights, Callable[..., Any]]:
     """The weights, and `normalize` with the values of each norm in turn."""

@@ -23,7 +23,7 @@ from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
-from suite.models.own import model_checks
+from suite.models.own import own_model
 
 # normalize(number of the norm, x [B, H, W, F], epsilon) -> [B, H, W, F]
 Normalize = Callable[[int, tf.Tensor, float], tf.Tensor]
@@ -137,7 +137,7 @@ class FunctionalCall:
     if bad:
       raise ValueError(
           f"{self._owner}, {self.model.name!r}, has layers that cannot be called twice with the "
-          f"same result: {', '.join(model_checks.layers_of(self.model, bad)) or bad[0]}. They draw "
+          f"same result: {', '.join(own_model.layers_of(self.model, bad)) or bad[0]}. They draw "
           "random numbers or assign variables in their call, which side by side episodes and a "
           "second derivative do not allow. Leave them out (a Dropout of rate 0 draws nothing), or "
           "take a learner that trains by single steps, such as method='finetune'.")

@@ -12,6 +12,20 @@ Three details differ from the usual formulation, with the same result:
   * The first block's norm is folded into its kernel where images have one channel (`patch_norm`).
 
 B images, S = H = W their size, C channels, F filters, K classes, N blocks.
+
+The four-block nets of several episodes as one net of grouped convolutions.
+
+Each episode adapts its own weights, so E episodes need E kernels a layer. Along the channels they
+are one kernel of E groups: episode e has the channels e * C ... e * C + C - 1 of every tensor.
+Norms and pooling work on channels one by one, so they are those of `functional_conv4`; the last
+layer is a product of E matrices. An `inner_loop.InnerLoop` takes it as any other net, with two
+differences:
+
+  * Labels are [B, E] and logits [B, E, K], so a mean loss is that of all episodes; `folded`
+    multiplies the inner rates by E, and each episode takes the step of its own mean loss.
+  * The weights are E copies side by side; a meta-gradient sums over them.
+
+B images, H x W positions, C channels, F filters, K classes, N blocks.
 """
 
 from __future__ import annotations
@@ -27,8 +41,6 @@ import tensorflow as tf
 
 from suite.models import precision
 from suite.models.episodic import kinks
-from suite.models.episodic import norm_of_parts
-from suite.models.episodic import patch_norm
 from suite.models.episodic import twice_norm
 
 Weights = dict[str, tf.Tensor]
@@ -39,13 +51,13 @@ class Observed(NamedTuple):
 
   Attributes:
     images: prepared, [B, H, W, C].
-    patches: the moments of their patches, where `patch_norm.folds`; None if they are not known.
+    patches: the moments of their patches, where `twice_norm.folds`; None if they are not known.
     twice: whether second derivatives of the passes will be asked for, see `kinks.max_pool`.
     parts: into how many parts they are split, so that each core computes one (`norm_of_parts`).
   """
 
   images: tf.Tensor
-  patches: patch_norm.Patches | None = None
+  patches: twice_norm.Patches | None = None
   twice: bool = True
   parts: int = 1
 
@@ -110,8 +122,8 @@ def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
     as_batch: whether they are normalized as one batch, not by given statistics.
     parts: into how many parts they are split; they stay one batch.
   """
-  folds = as_batch and patch_norm.folds(weights["block1/kernel"])
-  return Observed(images, patch_norm.observe(images) if folds else None, twice, parts)
+  folds = as_batch and twice_norm.folds(weights["block1/kernel"])
+  return Observed(images, twice_norm.observe(images) if folds else None, twice, parts)
 
 
 def apply(weights: Weights, norms_row: Norms, images: Images,
@@ -132,18 +144,18 @@ def features(weights: Weights, norms_row: Norms, images: Images,
   """Computes what the last layer takes, [B, D]; arguments as of `apply`."""
   seen = _observed(images)
 
-  def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
+  def normalize(xs: list[Any], block: int) -> Sequence[twice_norm.Given]:
     scale, offset = norms_row.scale[block], norms_row.offset[block]
-    if isinstance(xs[0], patch_norm.Convolution):
+    if isinstance(xs[0], twice_norm.Convolution):
       mean, variance = (_patch_moments(seen, xs[0].kernel) if statistics is None
                         else (statistics.mean[block], statistics.variance[block]))
-      return [patch_norm.normalized(x.images, x.kernel, mean, variance, scale, offset) for x in xs]
+      return [twice_norm.normalized(x.images, x.kernel, mean, variance, scale, offset) for x in xs]
     if statistics is not None:
       return [twice_norm.affine(x, statistics.mean[block], statistics.variance[block], scale,
                                 offset) for x in xs]
     if len(xs) == 1:
       return [twice_norm.batch_norm(xs[0], scale, offset)]
-    return norm_of_parts.with_moments(xs, scale, offset)[0]
+    return twice_norm.norm_with_moments_of_parts(xs, scale, offset)[0]
 
   return _features(weights, seen, normalize)
 
@@ -155,14 +167,14 @@ def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
   """
   every, seen = [], _observed(images)
 
-  def normalize(xs: list[Any], block: int) -> Sequence[norm_of_parts.Given]:
+  def normalize(xs: list[Any], block: int) -> Sequence[twice_norm.Given]:
     x, = xs
-    folded = isinstance(x, patch_norm.Convolution)
+    folded = isinstance(x, twice_norm.Convolution)
     mean, variance = _patch_moments(seen, x.kernel) if folded else twice_norm.moments(x)
     every.append((mean, variance))
     scale, offset = norms_row.scale[block], norms_row.offset[block]
     if folded:
-      return [patch_norm.normalized(x.images, x.kernel, mean, variance, scale, offset)]
+      return [twice_norm.normalized(x.images, x.kernel, mean, variance, scale, offset)]
     return [twice_norm.affine(x, mean, variance, scale, offset)]
 
   _features(weights, seen._replace(parts=1), normalize)
@@ -175,24 +187,24 @@ def _observed(images: Images) -> Observed:
 
 def _patch_moments(seen: Observed, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Mean and variance [F] of the first convolution."""
-  return patch_norm.moments(seen.patches or patch_norm.observe(seen.images), kernel)
+  return twice_norm.patch_moments(seen.patches or twice_norm.observe(seen.images), kernel)
 
 
 def _features(weights: Weights, seen: Observed,
-              normalize: Callable[[list[Any], int], Sequence[norm_of_parts.Given]]) -> tf.Tensor:
+              normalize: Callable[[list[Any], int], Sequence[twice_norm.Given]]) -> tf.Tensor:
   """[B, H, W, C] -> [B, D]; normalize(parts, block) is the norm of a block."""
   blocks = itertools.count()
   passes = [_passing(weights, images, seen.twice)
-            for images in norm_of_parts.split(seen.images, seen.parts)]
-  every = norm_of_parts.finish_together(passes, lambda xs: normalize(xs, next(blocks)))
+            for images in twice_norm.split(seen.images, seen.parts)]
+  every = twice_norm.finish_together(passes, lambda xs: normalize(xs, next(blocks)))
   return every[0] if len(every) == 1 else tf.concat(every, 0)
 
 
-def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> norm_of_parts.Pass:
+def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> twice_norm.Pass:
   """The pass of images [B, H, W, C] to [B, D], which stops at each norm."""
   kernel, x, block = weights["block1/kernel"], images, 1
-  if patch_norm.folds(kernel):
-    values, offset = yield patch_norm.Convolution(images, kernel)
+  if twice_norm.folds(kernel):
+    values, offset = yield twice_norm.Convolution(images, kernel)
     x, block = kinks.rectify(kinks.max_pool(values, twice=twice) + offset), 2
   while f"block{block}/kernel" in weights:
     x = yield precision.conv2d(x, weights[f"block{block}/kernel"])
@@ -252,3 +264,66 @@ class Conv4:
 
   def measure(self, weights: Weights, norms_row: Norms, images: Images) -> Statistics:
     return measure(weights, norms_row, images)
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupedConv4:
+  """E nets side by side.
+
+  Attributes:
+    net: the net of one episode.
+    groups: E.
+  """
+
+  net: Conv4
+  groups: int
+
+  @property
+  def dtype(self) -> str:
+    """The type of weights and images."""
+    return self.net.dtype
+
+  def folded(self, parameters: Any) -> Any:
+    """Returns `inner_loop.Parameters` of one episode, repeated for E."""
+    norms = parameters.norms
+    return parameters._replace(
+        weights={name: self._repeated(value) for name, value in parameters.weights.items()},
+        rates=self.groups * parameters.rates,
+        norms=type(norms)(*map(self._repeated, norms)))
+
+  def folded_images(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns images [E, ..., H, W, C] of episodes as [..., H, W, E * C]."""
+    rank = len(images.shape)
+    images = tf.transpose(images, [*range(1, rank - 1), 0, rank - 1])
+    return tf.reshape(images, [*images.shape[:-2], self.groups * images.shape[-1]])
+
+  def folded_labels(self, labels: tf.Tensor) -> tf.Tensor:
+    """Returns labels [E, ...] of episodes as [..., E]."""
+    return tf.transpose(labels, [*range(1, len(labels.shape)), 0])
+
+  def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
+              as_batch: bool = True, parts: int = 1) -> Observed:
+    """Returns images [B, H, W, E * C] for several passes over them."""
+    return observe(weights, images, twice=twice, as_batch=as_batch, parts=parts)
+
+  def apply(self, weights: Weights, norms_row: Norms,
+            images: Images,
+            statistics: Statistics | None = None) -> tf.Tensor:
+    """Computes logits [B, E, K] of images [B, H, W, E * C]."""
+    codes = features(weights, norms_row, images, statistics)
+    size, groups = codes.shape[0], self.groups
+    width = weights["block1/kernel"].shape[-1] // groups
+    by_episode = tf.transpose(tf.reshape(codes, [size, -1, groups, width]), [2, 0, 1, 3])
+    kernel = weights["head/kernel"]
+    kernels = tf.transpose(tf.reshape(kernel, [kernel.shape[0], groups, -1]), [1, 0, 2])
+    logits = tf.matmul(tf.reshape(by_episode, [groups, size, kernel.shape[0]]), kernels)
+    return tf.transpose(logits, [1, 0, 2]) + tf.reshape(weights["head/bias"], [groups, -1])
+
+  def measure(self, weights: Weights, norms_row: Norms,
+              images: Images) -> Statistics:
+    """Computes the statistics [N, E * F] of the episodes' images, each by itself."""
+    return measure(weights, norms_row, images)
+
+  def _repeated(self, value: tf.Tensor) -> tf.Tensor:
+    """Returns a tensor [..., F] as [..., E * F]."""
+    return tf.tile(value, [*[1] * (len(value.shape) - 1), self.groups])

@@ -19,8 +19,7 @@ from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
-from suite.models.episodic import norm_of_parts
-from suite.models.episodic import patch_norm
+from suite.models.episodic import twice_norm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,13 +53,13 @@ class ProtoConv4:
   def features(self, weights: embedding.Weights, images: tf.Tensor,
                normalize: embedding.Normalize) -> tf.Tensor:
     """Computes features: [B, H, W, C] -> [B, D] with D = H // 2^N * (W // 2^N) * F."""
-    return norm_of_parts.finish(self.passing(weights, images), normalize)
+    return twice_norm.finish(self.passing(weights, images), normalize)
 
-  def passing(self, weights: embedding.Weights, images: tf.Tensor) -> norm_of_parts.Pass:
+  def passing(self, weights: embedding.Weights, images: tf.Tensor) -> twice_norm.Pass:
     """The pass of `features`, which stops at each norm."""
     x, first, kernel = images, 1, weights["block1/kernel"]
-    if not self.norm_last and patch_norm.folds(kernel):
-      values, offset = yield patch_norm.Convolution(images, kernel)
+    if not self.norm_last and twice_norm.folds(kernel):
+      values, offset = yield twice_norm.Convolution(images, kernel)
       x, first = kinks.rectify(kinks.max_pool(values, twice=False) + offset, leak=0.0), 2
     for block in range(first, self.blocks + 1):
       x = precision.conv2d(x, weights[f"block{block}/kernel"])

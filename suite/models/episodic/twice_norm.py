@@ -26,18 +26,47 @@ Since dr/dx = -r^2 x^ / n, the function's gradients are
   for scale  r n Q
 
 A third derivative raises an error. B images, H x W positions, F channels.
+
+Batch norm of a net's first convolution, folded into its kernel.
+
+A channel of a convolution is w . p, where p is the patch of the images around a position and w the
+channel's kernel. So its moments over all positions are those of the patches, projected:
+
+  mean = w . <p>      variance = w' Cov(p) w
+
+and the normalized channel is a convolution by scale r w, plus offset - scale r mean, with
+r = 1 / sqrt(variance + epsilon). Nothing passes over the convolution's output, the largest array of
+the net, neither forward nor for a first or second derivative: these pass through w alone. Patches
+of 3x3 pixels of one channel have small moments, and an inner loop needs those of its images once
+for all of its steps. They are computed in float64, so that rounding in flat regions, which
+`twice_norm` tells of, does not matter.
+
+B images, H x W positions, F filters; G groups of a grouped convolution, each of one channel.
+
+Batch norm of a batch that is held in parts, so that each part is computed by another core.
+
+A net of one small batch is a chain of operations, and TensorFlow runs one after the other. In two
+parts of the batch it is two chains, which meet only where a norm needs the moments of all images.
+The moments are exact as those of `twice_norm`; so is the first derivative, and TensorFlow
+differentiates it further where that is asked for. For one channel of n numbers x in all parts, with
+r = 1 / sqrt(var + epsilon), x^ = (x - mean) r, g = dL/dy and < > the mean over the n numbers,
+
+  dx = scale r (g - <g> - x^ <g x^>)      dscale = n <g x^>      doffset = n <g>
+
+P parts of B_p images, H x W positions, F channels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 import math
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple, Union
 
 import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.models import norms
+from suite.models import precision
 
 _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third derivative; use "
              "float64, where one is needed.")
@@ -176,3 +205,184 @@ def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> tuple[tf.
   for_x = g * (r * (p - c * t2)) - v * (r * c * s2) - (
       x * (r * r * by_hat) + r * (e - r * mean * by_hat))
   return for_g, for_x, r * n * spread
+
+
+class Patches(NamedTuple):
+  """Moments of the 3x3 patches of images, zeros around these included, in float64.
+
+  Attributes:
+    mean: [G, 9].
+    covariance: [G, 9, 9].
+  """
+
+  mean: tf.Tensor
+  covariance: tf.Tensor
+
+
+class Convolution(NamedTuple):
+  """A convolution by a kernel [3, 3, 1, F] of images [B, H, W, 1] that a norm follows."""
+
+  images: tf.Tensor
+  kernel: tf.Tensor
+
+  def result(self) -> tf.Tensor:
+    """Returns the convolved images, [B, H, W, F]."""
+    return precision.conv2d(self.images, self.kernel)
+
+
+class Shifted(NamedTuple):
+  """Normalized values in two parts: `values` [B, H, W, F] + `offset` [F].
+
+  The offset is added where that costs least, such as behind a pooling.
+  """
+
+  values: tf.Tensor
+  offset: tf.Tensor
+
+
+def folds(kernel: tf.Tensor) -> bool:
+  """Whether the norm of a convolution by a kernel [h, w, C / G, F] is folded: 3x3, of one channel.
+
+  Moments of patches of more channels cost more than they save.
+  """
+  return tuple(kernel.shape[:3]) == (3, 3, 1)
+
+
+def observe(images: tf.Tensor) -> Patches:
+  """Returns the moments of the patches of images [B, H, W, G] as one batch."""
+  height, width, groups = images.shape[1:]
+  padded = tf.pad(tf.cast(images, tf.float64), [[0, 0], [1, 1], [1, 1], [0, 0]])
+  taps = [padded[:, i:i + height, j:j + width] for i in range(3) for j in range(3)]
+  every = tf.reshape(tf.transpose(tf.stack(taps), [4, 0, 1, 2, 3]), [groups, 9, -1])
+  mean = tf.reduce_mean(every, 2)
+  centered = every - mean[:, :, None]
+  return Patches(mean, tf.matmul(centered, centered, transpose_b=True) / every.shape[2])
+
+
+def patch_moments(patches: Patches, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+  """Returns the mean and variance [F] of the convolution by a kernel [3, 3, 1, F]."""
+  groups, filters = patches.mean.shape[0], kernel.shape[3]
+  columns = tf.reshape(tf.cast(kernel, tf.float64), [-1, groups, filters // groups])
+  columns = tf.transpose(columns, [1, 0, 2])  # [G, 9, F / G]
+  mean = tf.matmul(patches.mean[:, None], columns)
+  variance = tf.reduce_sum(columns * tf.matmul(patches.covariance, columns), 1)
+  return tuple(tf.cast(tf.reshape(m, [filters]), kernel.dtype) for m in (mean, variance))
+
+
+def normalized(images: tf.Tensor, kernel: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor,
+               scale: tf.Tensor, offset: tf.Tensor, epsilon: float = norms.EPSILON) -> Shifted:
+  """Returns the convolution of images, normalized by moments, scale and offset [F]."""
+  factor = scale * tf.math.rsqrt(variance + epsilon)
+  return Shifted(precision.conv2d(images, kernel * factor), offset - mean * factor)
+
+
+def with_patch_moments(parts: Sequence[Convolution], scale: tf.Tensor, offset: tf.Tensor,
+                 epsilon: float = norms.EPSILON) -> tuple[list[Shifted], tf.Tensor, tf.Tensor]:
+  """Batch norm of one convolution of several parts of a batch, as `norm_with_moments_of_parts`.
+
+  The mean and variance [F] that it returns, too, have no gradient.
+  """
+  if scale.dtype == tf.float32:
+    epsilon = max(epsilon, norms.EPSILON)  # As `twice_norm`.
+  patches = observe(tf.concat([part.images for part in parts], 0))  # Small beside the output.
+  mean, variance = patch_moments(patches, parts[0].kernel)
+  shifted = [normalized(*part, mean, variance, scale, offset, epsilon) for part in parts]
+  return shifted, tf.stop_gradient(mean), tf.stop_gradient(variance)
+
+
+SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
+
+# A pass of a net over images: it yields what goes into each norm, is sent what comes out, and
+# returns the features. Where `twice_norm.folds`, it yields the convolution that goes into the norm,
+# and is sent a `twice_norm.Shifted`.
+Asked = Union[tf.Tensor, Convolution]
+Given = Union[tf.Tensor, Shifted]
+Pass = Generator[Asked, Given, tf.Tensor]
+
+
+def split(images: tf.Tensor, parts: int) -> list[tf.Tensor]:
+  """Returns images [B, ...] in up to `parts` parts of at least `SMALLEST`.
+
+  They stay whole in float64, whose moments TensorFlow differentiates, and where a GPU computes.
+  """
+  size = images.shape[0]
+  parts = min(parts, size // SMALLEST)
+  if parts < 2 or images.dtype != tf.float32 or tf.config.list_logical_devices("GPU"):
+    return [images]
+  return tf.split(images, [size // parts + (i < size % parts) for i in range(parts)])
+
+
+def finish(steps: Pass, normalize: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
+  """Returns the features of one pass, with `normalize` of tensors for its norms in turn."""
+  def of_one(xs: list[Asked]) -> list[Given]:
+    x, = xs
+    if not isinstance(x, Convolution):
+      return [normalize(x)]
+    y = normalize(x.result())
+    return [Shifted(y, tf.zeros(y.shape[-1:], y.dtype))]
+
+  return finish_together([steps], of_one)[0]
+
+
+def finish_together(passes: Sequence[Pass],
+                    normalize: Callable[[list[Any]], Sequence[Given]]) -> list[tf.Tensor]:
+  """Returns the features of P passes of one net, whose norms `normalize` computes together."""
+  given: Sequence[Given | None] = [None] * len(passes)
+  while True:
+    asked, done = [], []
+    for steps, y in zip(passes, given):
+      try:
+        asked.append(steps.send(y))  # The first takes None.
+      except StopIteration as end:
+        done.append(end.value)
+    if done:
+      return done
+    given = normalize(asked)
+
+
+def norm_with_moments_of_parts(xs: Sequence[tf.Tensor], scale: tf.Tensor, offset: tf.Tensor,
+                 epsilon: float = norms.EPSILON) -> tuple[list[tf.Tensor], tf.Tensor, tf.Tensor]:
+  """Batch norm of the images in all parts as one batch.
+
+  Args:
+    xs: P parts [B_p, H, W, F], float32.
+    scale, offset: [F].
+    epsilon: as of `twice_norm.with_moments`.
+
+  Returns:
+    P parts like xs, and the mean and variance [F], which have no gradient.
+  """
+  epsilon = max(epsilon, norms.EPSILON)
+  ys = own_gradients.custom_gradient(lambda *a: _forward_of_parts(a[:-2], a[-2], a[-1], epsilon))(
+      *xs, scale, offset)
+  return list(ys[:-2]), ys[-2], ys[-1]
+
+
+def _forward_of_parts(
+  xs: Sequence[tf.Tensor], scale: tf.Tensor, offset: tf.Tensor, epsilon: float
+) -> Any:
+  """((*ys, mean, variance), the function of their gradients)."""
+  counts = [float(math.prod(x.shape[:3])) for x in xs]
+  shares = [count / sum(counts) for count in counts]
+
+  def mean_of(parts: Sequence[tf.Tensor]) -> tf.Tensor:
+    return tf.add_n([share * part for share, part in zip(shares, parts)])
+
+  mean = mean_of([group_mean(x) for x in xs])
+  centered = [x - mean for x in xs]
+  left = mean_of([group_mean(c) for c in centered])
+  variance = mean_of([group_mean_square(c) for c in centered]) - tf.square(left)
+  r = tf.math.rsqrt(variance + epsilon)
+  factor, n = scale * r, sum(counts)
+
+  def gradient(*gs: tf.Tensor) -> list[tf.Tensor]:
+    gs = gs[:-2]  # The moments' are none.
+    by_y = mean_of([group_mean(g) for g in gs])
+    by_hat = r * (mean_of([group_mean(g * c) for g, c in zip(gs, centered)])
+                  - left * by_y)
+    slope = factor * r * by_hat
+    shift = left * slope - factor * by_y
+    return [*(factor * g - (slope * c - shift) for g, c in zip(gs, centered)), n * by_hat, n * by_y]
+
+  shift = offset - left * factor
+  return (*(c * factor + shift for c in centered), mean + left, variance), gradient

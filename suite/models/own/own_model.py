@@ -10,6 +10,8 @@ features [B, D]. `Backbone` makes one of
                           num_classes or classes the number of classes; without arguments is fine
 
 The model's last layers may be its classifier; see `HEADS`.
+
+Checks of a user's Keras model before a training, and its division into body and head.
 """
 
 from __future__ import annotations
@@ -18,8 +20,6 @@ import inspect
 from typing import Any, Callable, Union
 
 import tensorflow as tf
-
-from suite.models.own import model_checks
 
 Given = Union[tf.keras.Model, Callable[..., tf.keras.Model]]
 
@@ -59,7 +59,7 @@ class Backbone:
     """(H, W, C) that a model instance takes; None where that is open or a function is given."""
     if not isinstance(self.given, tf.keras.Model) or not self.given.built:
       return None
-    model_checks.check_ends(self.given, self._owner)
+    check_ends(self.given, self._owner)
     shape: Any = getattr(self.given, "input_shape", None) or ()
     return tuple(shape[1:]) if len(shape) == 4 and all(shape[1:]) else None
 
@@ -84,9 +84,9 @@ class Backbone:
   def _parts(self, num_classes: int) -> tuple[tf.keras.Model, tf.keras.Model | None]:
     whole = self._made(num_classes)
     if self._head == "new":
-      model_checks.check_features(whole, self._owner)
+      check_features(whole, self._owner)
       return whole, None
-    return model_checks.divide(whole, self._owner, keeps_head=self.keeps_head)
+    return divide(whole, self._owner, keeps_head=self.keeps_head)
 
   def _made(self, num_classes: int) -> tf.keras.Model:
     """The whole model, functional, with an input of the shape asked for."""
@@ -99,7 +99,7 @@ class Backbone:
       raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
     model = _functional(model, self._shape, self._owner)
     if self._shape not in self._checked and not _is_shipped(self.given):
-      model_checks.check_closed(model, self._shape, self._owner)
+      check_closed(model, self._shape, self._owner)
     self._checked.add(self._shape)
     return model
 
@@ -141,7 +141,7 @@ def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_cla
 def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
   """A model with the same layers, not shared, and the same weights."""
   try:
-    if model_checks.is_functional(model) or isinstance(model, tf.keras.Sequential):
+    if is_functional(model) or isinstance(model, tf.keras.Sequential):
       copied = tf.keras.models.clone_model(model, clone_function=_copied_layer)
     else:
       copied = type(model).from_config(model.get_config())
@@ -166,17 +166,17 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
   """The model with one input of known shape, checked."""
   if isinstance(model, tf.keras.Sequential) and not model.built:
     model.build((None, *shape))
-  model_checks.check_ends(model, owner)
+  check_ends(model, owner)
   known = getattr(model, "inputs", None)
-  if known and model_checks.is_functional(model):
+  if known and is_functional(model):
     wanted = tuple(model.input_shape[1:])
     fits = len(wanted) == len(shape) and all(w in (None, s) for w, s in zip(wanted, shape))
     if not fits:
-      raise ValueError(model_checks.wrong_shape(owner, model.name, wanted, shape))
+      raise ValueError(wrong_shape(owner, model.name, wanted, shape))
     if None not in wanted:
       return model
   inputs = tf.keras.Input(shape, dtype=known[0].dtype if known else tf.float32, name="image")
-  if known and model_checks.is_functional(model):
+  if known and is_functional(model):
     sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=_copied_layer)
     sized.set_weights(model.get_weights())
     return sized
@@ -186,3 +186,129 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
     raise ValueError(f"{owner}, {model.name!r}, cannot be called on examples {list(shape)} "
                      f"({type(error).__name__}: {error}).") from error
   return tf.keras.Model(inputs, outputs, name=f"{model.name}_on_{'x'.join(map(str, shape))}")
+
+
+_PROBABILITIES = ("softmax", "sigmoid")
+
+
+def is_functional(model: tf.keras.Model) -> bool:
+  """Whether a model is a graph of layers: a functional or a built Sequential model."""
+  return bool(getattr(model, "_is_graph_network", False))
+
+
+def check_ends(model: tf.keras.Model, owner: str) -> None:
+  """Refuses a model with several inputs or outputs."""
+  for what in ("inputs", "outputs"):
+    ends = getattr(model, what, None)
+    if ends is not None and len(ends) > 1:
+      names = ", ".join(e.name for e in ends)
+      raise ValueError(f"{owner}, {model.name!r}, has {len(ends)} {what} ({names}); it must have "
+                       "one: images in, features or logits out. Wrap it in a model that has.")
+
+
+def wrong_shape(owner: str, name: str, wanted: tuple[Any, ...], shape: tuple[int, ...]) -> str:
+  """The message for a model that takes other examples than the transform makes."""
+  hint = ""
+  if len(wanted) == 3 and len(shape) == 3:
+    hint = f" Take a transform of this size, such as image_ops.Plain(size={wanted[0]}"
+    hint += f", channels={wanted[2]})." if wanted[2] not in (None, 3) else ")."
+  return (f"{owner}, {name!r}, takes examples {list(wanted)}, but the learner's transform makes "
+          f"{list(shape)}.{hint}")
+
+
+def check_features(model: tf.keras.Model, owner: str) -> None:
+  """Refuses outputs that are no features [B, D]: feature maps, and probabilities."""
+  shape = model.output_shape
+  if len(shape) != 2 or shape[1] is None:
+    raise ValueError(f"{owner} made {shape!r}; it must make a Keras model whose output is features "
+                     "[B, D]: end it with pooling or Flatten.")
+  if activation_name(last_layer(model)) == "softmax":
+    raise ValueError(f"{owner}, {model.name!r}, ends in a softmax, so it is a classifier and makes "
+                     "no features. Say head='replace', which leaves its last layer out, or "
+                     "head='own' and end it with logits.")
+
+
+def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> None:
+  """Refuses a model that reads variables which are not its own, or cannot be called.
+
+  A Lambda layer can read any variable. Copies of the model would share it, no checkpoint would hold
+  it, and no gradient would reach it.
+  """
+  spec = tf.TensorSpec([1, *shape], model.inputs[0].dtype)
+  traced = tf.function(lambda x: model(x, training=False), autograph=False
+                       ).get_concrete_function(spec)
+  own = {id(v.handle) for v in model.variables if hasattr(v, "handle")}
+  outside = [external for external, _ in traced.graph.captures
+             if external.dtype == tf.resource and id(external) not in own]
+  if outside:
+    inner = {id(i) for e, i in traced.graph.captures if any(e is o for o in outside)}
+    readers = [op.name for op in traced.graph.get_operations()
+               if any(id(i) in inner for i in op.inputs)]
+    raise ValueError(
+        f"{owner}, {model.name!r}, reads {len(outside)} variables that are not its own, in "
+        f"{', '.join(layers_of(model, readers)) or 'its call'}. Make them weights of a layer (a "
+        "subclass of tf.keras.layers.Layer with add_weight) instead of reading them in a Lambda "
+        "layer.")
+
+
+def layers_of(model: tf.keras.Model, ops: list[str]) -> list[str]:
+  """Names of the layers that ops of a call belong to: "model/scale/ReadVariableOp" -> scale."""
+  known = {m.name for m in model.submodules if isinstance(m, tf.keras.layers.Layer)}
+  found = []
+  for name in ops:
+    inside = [part for part in name.split("/") if part in known]
+    found += inside[-1:]
+  return list(dict.fromkeys(found))
+
+
+def divide(model: tf.keras.Model, owner: str, *, keeps_head: bool = False
+           ) -> tuple[tf.keras.Model, tf.keras.Model]:
+  """(features of examples, logits of features): the last layer with weights is the head.
+
+  A softmax at its end is left out with the head; one of a head that is kept is refused, since
+  losses are computed from logits.
+  """
+  last = last_layer(model)
+  name = activation_name(last)
+  while last is not None and _only_activates(last):
+    last = _maker(model, last.input)
+    name = name if name not in ("", "linear") else activation_name(last)
+  if last is None or isinstance(last, tf.keras.Model):
+    raise ValueError(f"{owner}, {model.name!r}, cannot be divided into a body and a head: its last "
+                     "layer is not known, since it is a subclass of tf.keras.Model or ends with a "
+                     "model. Give a Sequential or functional model, or one without a head.")
+  if len(last.input_shape) != 2 or not last.weights:
+    raise ValueError(f"{owner}, {model.name!r}, ends with {last.name!r}, which is no classifier of "
+                     "features [B, D]. Give a model that ends with a Dense layer, or one without a "
+                     "head.")
+  if keeps_head and name in _PROBABILITIES:
+    raise ValueError(f"{owner}, {model.name!r}, ends in a {name}; losses are computed from logits. "
+                     "Leave the activation of the last layer out.")
+  body = tf.keras.Model(model.input, last.input, name=f"{model.name}_body")
+  features = tf.keras.Input(last.input_shape[1:], dtype=tf.float32, name="features")
+  return body, tf.keras.Model(features, last(features), name=f"{model.name}_head")
+
+
+def activation_name(layer: Any) -> str:
+  """The name of a layer's activation; "" if it has none."""
+  if isinstance(layer, tf.keras.layers.Softmax):
+    return "softmax"
+  return getattr(getattr(layer, "activation", None), "__name__", "")
+
+
+def last_layer(model: tf.keras.Model) -> Any:
+  """The layer that makes the output of a functional model; None if that is not known."""
+  return _maker(model, model.outputs[0]) if is_functional(model) else None
+
+
+def _maker(model: tf.keras.Model, tensor: Any) -> Any:
+  """The layer whose output a tensor of a functional model is; None for an input."""
+  for layer in model.layers:
+    made = [layer.get_output_at(i) for i in range(len(layer.inbound_nodes))]
+    if any(output is tensor for output in made):
+      return None if isinstance(layer, tf.keras.layers.InputLayer) else layer
+  return None
+
+
+def _only_activates(layer: Any) -> bool:
+  return isinstance(layer, (tf.keras.layers.Activation, tf.keras.layers.Softmax))

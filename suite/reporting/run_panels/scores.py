@@ -5,7 +5,7 @@ Headlines are means and deviations over seeds. Curves of unfinished runs are mar
 
 The panel of detection shows which novelty score detects new classes in a sequence, computed from
 the records of the steps. The clock scores a step by its number alone. Half of the new classes come
-so early that the clock beats most scores (`suite/metrics/novelty_detection.py`): a score is worth
+so early that the clock beats most scores (`suite/metrics/sequence_log.py`): a score is worth
 what it has more than the clock.
 """
 

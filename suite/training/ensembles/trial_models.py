@@ -7,6 +7,8 @@ between architectures, a card beside it says what else belongs to the task:
   NAME           weights of the best trial: backbone, then head
   member1+NAME   of the next best, ...
   card+NAME      JSON: architectures and weights of the members
+
+An ensemble of trials (NEVIS'22, appendix I): a weighted mean of probabilities.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from suite.contracts import tasks
 from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import weight_store
-from suite.training.ensembles import weighted_average
 from suite.training.gradient import network as network_lib
 
 BACKBONE = "backbone"  # The dimension of a search that chooses an architecture.
@@ -99,7 +100,7 @@ class TrialModels:
     best = sorted(done, key=lambda t: (t["validation_error"], t["trial"]))
     best = best[:num_members or self.num_members]
     members = {"trials": [t["trial"] for t in best],
-               "weights": weighted_average.weights([1 - t["validation_error"] for t in best])}
+               "weights": weights([1 - t["validation_error"] for t in best])}
     entries = [context.store.own(_member(place, name)) for place in range(len(best))]
     card = {"backbones": [t.get(BACKBONE, self.names[0]) for t in best],
             "weights": members["weights"]}
@@ -130,7 +131,7 @@ class TrialModels:
     models = self._members(task, context, card["backbones"])
     for place, model in enumerate(models):
       model.set_weights(context.store.load(entry._replace(name=_member(place, entry.name))))
-    return lambda images: weighted_average.logits(
+    return lambda images: logits(
         [model(images, training=False) for model in models], card["weights"], task.kind)
 
   def _members(self, task: tasks.Task, context: context_lib.Context, names: Sequence[str]
@@ -144,3 +145,39 @@ class TrialModels:
 
 def _member(place: int, name: str) -> str:
   return weight_store.safe_name(f"member{place}+{name}" if place else name)
+
+
+TEMPERATURE = 0.1  # Appendix I.
+
+
+def weights(scores: Sequence[float]) -> list[float]:
+  """softmax(scores / 0.1).
+
+  Args:
+    scores: validation accuracies, top-1; of a multi-label task, on which the paper says nothing,
+      mean average precisions.
+  """
+  scaled = np.asarray(scores, np.float64) / TEMPERATURE
+  powers = np.exp(scaled - scaled.max())
+  return [float(power) for power in powers / powers.sum()]
+
+
+def logits(members: Sequence[tf.Tensor], shares: Sequence[float], kind: str) -> tf.Tensor:
+  """Logits whose probabilities are the weighted mean of the members' probabilities.
+
+  Args:
+    members: logits [B, C] of M members.
+    shares: M weights with the sum 1.
+    kind: of the task. "single_label": probabilities are softmaxes, and the result is the logarithm
+      of their mean. "multi_label": probabilities of each class are sigmoids, and the result is the
+      logit of their mean.
+
+  Returns:
+    [B, C].
+  """
+  stacked = tf.cast(tf.stack(list(members)), tf.float32)
+  logs = tf.math.log(tf.constant(shares, tf.float32))[:, None, None]
+  if kind == tasks.MULTI_LABEL:
+    present = tf.reduce_logsumexp(logs + tf.math.log_sigmoid(stacked), axis=0)
+    return present - tf.reduce_logsumexp(logs + tf.math.log_sigmoid(-stacked), axis=0)
+  return tf.reduce_logsumexp(logs + tf.nn.log_softmax(stacked, axis=-1), axis=0)

@@ -1,8 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The compiled functions of CFSL: a meta-update, and the answers to many episodes."""
+"""The compiled functions of CFSL: a meta-update, and the answers to many episodes.
+
+Many meta-updates, several in a call of a compiled function.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -11,13 +15,13 @@ import tensorflow as tf
 from suite.compute import byte_rows
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
-from suite.compute import graph_rewrites
 from suite.compute import own_gradients
+from suite.compute import private_tensorflow
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
 from suite.models import precision
-from suite.training.episodic import set_loop
+from suite.training.episodic import inner_loop
 
 LOOP, GROUPED = "loop", "grouped"
 BATCHINGS = (LOOP, GROUPED)
@@ -58,7 +62,7 @@ class Graphs:
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
     precision.check_no_loss_scale("A learner of episodes")
-    graph_rewrites.without_temporary_variables()  # Gradients of loops over many sets are large.
+    private_tensorflow.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
     self._step = self._update if alone else self._update_everywhere
     self.update = tf.function(self._step, autograph=False)
@@ -222,7 +226,34 @@ class Graphs:
     """Adapts to the support sets one after the other, then answers."""
     support_codes, support_labels, codes = episode
     number = support_codes.shape[0]
-    state = set_loop.over_sets(
+    state = inner_loop.over_sets(
         lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
         self.learner.initial_state(self._num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self.learner.logits(state, codes), tf.float32)
+
+
+_SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.
+
+
+class ManyUpdates:
+  """Updates by the batches of an iterator, as many in a call as take about a second.
+
+  Args:
+    updates: `episode_graphs.Graphs.updates`.
+    batches: the iterator.
+  """
+
+  def __init__(self, updates: Callable[[Any, tf.Tensor], tf.Tensor], batches: Any):
+    self._updates, self._batches, self._at_once = updates, batches, 1
+
+  def take(self, number: int) -> np.ndarray:
+    """Does N updates; returns their losses, [N]."""
+    losses: list[np.ndarray] = []
+    done = 0
+    while done < number:
+      now = min(self._at_once, number - done)
+      began = time.monotonic()
+      losses.append(self._updates(self._batches, tf.constant(now)).numpy())
+      self._at_once = max(1, int(_SECONDS * now / max(time.monotonic() - began, 1e-6)))
+      done += now
+    return np.concatenate(losses)

@@ -4,19 +4,20 @@
 Global step k = 0, 1, ... counts the steps of all support sets of a task, n on each set. Step k uses
 row k of the learned rates (LSLR: one rate a weight tensor and step) and row k of the norms' scales
 and offsets. T weight tensors; K = n * (support sets foreseen) steps; N norms of F filters each.
+
+The loop over the support sets of a task, in a graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Callable, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import functional_conv4
-from suite.training.episodic import set_loop
 from suite.training.objectives import losses as losses_lib
 
 TARGET_ROWS = ("next", "last")
@@ -217,7 +218,7 @@ class InnerLoop:
       return self._learn(net, parameters, state, images[s], labels[s], second_order)
 
     state, limit = self.begin(net, parameters), num_sets - 1
-    state = set_loop.over_sets(
+    state = over_sets(
         lambda s, state: learn(s, state)[-1], state, limit, unrolled=self.unrolled)
     state = state._replace(step=tf.constant(limit * self.steps))  # A constant again after a loop.
     return learn(num_sets - 1, state)
@@ -326,3 +327,24 @@ def _plus(step: tf.Tensor, count: int) -> tf.Tensor:
   """Returns step + count, as a constant if the step is one, so it is known while tracing."""
   known = tf.get_static_value(step)
   return step + count if known is None else tf.constant(int(known) + count)
+
+
+def over_sets(learn: Callable[[Any, Any], Any], state: Any, number: int, *, unrolled: bool) -> Any:
+  """Returns the state after `number` support sets.
+
+  Args:
+    learn: learn(s, state) is the state after set s.
+    state: a structure of tensors, before the first set.
+    number: the number of sets.
+    unrolled: whether the graph holds the operations of each set. It is larger; but in a loop of
+      sets within a loop of tasks, the cores wait for each other. Otherwise a graph of many sets is
+      no larger than a graph of two.
+  """
+  if unrolled or not number:
+    for s in range(number):
+      state = learn(s, state)
+    return state
+  _, state = tf.while_loop(
+      lambda s, _: s < number, lambda s, state: (s + 1, learn(s, state)),
+      (tf.constant(0), state), parallel_iterations=1, maximum_iterations=number)
+  return state

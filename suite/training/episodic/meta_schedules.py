@@ -3,6 +3,11 @@
 
 Progress is the optimizer's count of updates, so a checkpoint holds it; an epoch is a number of
 updates. Every function here is traced: epochs are tensors.
+
+Keras's Adam and AdamW with one operation a variable.
+
+Keras composes a step of some fifteen operations for each variable, most of which pass over memory.
+TensorFlow has a kernel for it, which Keras's legacy optimizers call; these have no `build`.
 """
 
 from __future__ import annotations
@@ -15,8 +20,34 @@ from typing import Any, Callable, Protocol
 import tensorflow as tf
 
 from suite.compute import own_gradients
-from suite.training.episodic import fused_adam
 from suite.training.gradient import optimizers
+
+
+class _OneOperation:
+  """The step of both optimizers. For amsgrad and sparse gradients it is that of Keras."""
+
+  def update_step(self: Any, gradient: Any, variable: tf.Variable) -> None:
+    """Updates a variable by its gradient, as `tf.keras.optimizers.Adam.update_step`."""
+    if self.amsgrad or isinstance(gradient, tf.IndexedSlices):
+      super().update_step(gradient, variable)  # type: ignore[misc]
+      return
+    number, dtype = self._index_dict[self._var_key(variable)], variable.dtype
+    step = tf.cast(self.iterations + 1, dtype)
+    powers = [tf.pow(tf.cast(beta, dtype), step) for beta in (self.beta_1, self.beta_2)]
+    tf.raw_ops.ResourceApplyAdam(
+        var=variable.handle, m=self._momentums[number].handle,
+        v=self._velocities[number].handle, beta1_power=powers[0], beta2_power=powers[1],
+        lr=tf.cast(self.learning_rate, dtype), beta1=tf.cast(self.beta_1, dtype),
+        beta2=tf.cast(self.beta_2, dtype), epsilon=tf.cast(self.epsilon, dtype), grad=gradient)
+
+
+class FusedAdam(_OneOperation, tf.keras.optimizers.Adam):
+  """`tf.keras.optimizers.Adam`."""
+
+
+class FusedAdamW(_OneOperation, tf.keras.optimizers.AdamW):
+  """`tf.keras.optimizers.AdamW`."""
+
 
 # The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
 _LEAST_SHARE = 0.03
@@ -53,7 +84,7 @@ class EpochCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
             "updates_per_epoch": self.updates_per_epoch}
 
 
-class CoupledAdam(fused_adam.FusedAdam):
+class CoupledAdam(FusedAdam):
   """Adam on the gradient of the loss plus decay / 2 * |w|^2."""
 
   def __init__(self, learning_rate: Any, decay: float, **settings: Any):
@@ -121,8 +152,8 @@ class MetaTraining:
     if self.weight_decay and not self.decoupled:
       return CoupledAdam(rate, self.weight_decay, **settings)
     if self.weight_decay:
-      return fused_adam.FusedAdamW(rate, weight_decay=self.weight_decay, **settings)
-    return fused_adam.FusedAdam(rate, **settings)
+      return FusedAdamW(rate, weight_decay=self.weight_decay, **settings)
+    return FusedAdam(rate, **settings)
 
   def epoch(self, updates: tf.Tensor) -> tf.Tensor:
     """Returns the epoch, int64 [], after a number of updates."""

@@ -5,16 +5,29 @@ Target step j computes the adapted net's logits of all targets and takes one gra
 critic's loss of these logits, with row j of separate rates and norms. The logits of a target thus
 depend on all targets that are given together. T targets, J target steps, L weight tensors of the
 adapted net, N norms of F filters.
+
+The critic of SCA: a learned loss of a net's logits, without labels.
+
+In SCA (Antoniou and Storkey, 2019) a small net, the critic, scores the logits of unlabeled targets;
+the adapted net then takes a gradient step on this score. The logits z of a target become
+[z, |z|, z^2, sign z]; linear layers without biases, with LeakyReLU between them, map these to one
+number, and the numbers of the targets are summed (as in CFSL's code; SCA's paper uses
+convolutions).
+
+T targets, W classes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import dataclasses
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
-from suite.models.episodic import critic as critic_lib
 from suite.models.episodic import functional_conv4
+from suite.models.episodic import kinks
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 
@@ -42,13 +55,13 @@ class SelfCritique(tf.Module):
     epochs: after this number of epochs the meta-loss uses only the improved logits.
   """
 
-  def __init__(self, critic: critic_lib.Critic | None = None, *, steps: int = 1,
+  def __init__(self, critic: Critic | None = None, *, steps: int = 1,
                epochs: int = 250):
     super().__init__()
     if steps < 1 or epochs < 1:
       raise ValueError(f"SelfCritique has steps={steps} and epochs={epochs}; both must be at least "
                        "1. For a learner without a critic set EmbeddedMaml.critique = None.")
-    self._critic = critic_lib.Critic() if critic is None else critic
+    self._critic = Critic() if critic is None else critic
     self._steps, self._epochs = steps, epochs
 
   def make(self, seed: int, num_classes: int, adapted: adapted_net.AdaptedNet) -> None:
@@ -99,3 +112,28 @@ class SelfCritique(tf.Module):
     """Returns the weights of the losses before and after the critic: 1/2 each, at last 0 and 1."""
     done = tf.cast(tf.minimum(epoch + 1, self._epochs), self._rates.dtype) / self._epochs
     return 0.5 - 0.5 * done, 0.5 + 0.5 * done
+
+
+@dataclasses.dataclass(frozen=True)
+class Critic:
+  """The critic's layer sizes and pure functions.
+
+  Attributes:
+    sizes: number of outputs of each layer before the last one.
+  """
+
+  sizes: Sequence[int] = (16, 16)
+
+  def initial(self, seed: int, num_classes: int) -> dict[str, np.ndarray]:
+    """Initial weights "layer1" [4 W, ...], ..., the last one [..., 1], by Glorot's uniform rule."""
+    rng = np.random.default_rng(seed)
+    sizes = (4 * num_classes, *self.sizes, 1)
+    return {f"layer{i + 1}": functional_conv4.glorot(rng, *sizes[i:i + 2])
+            for i in range(len(sizes) - 1)}
+
+  def judge(self, weights: functional_conv4.Weights, logits: tf.Tensor) -> tf.Tensor:
+    """Computes the score [] of logits [T, W]; lower is better."""
+    x = tf.concat([logits, tf.abs(logits), tf.square(logits), tf.sign(logits)], axis=1)
+    for i in range(1, len(weights)):
+      x = kinks.rectify(tf.matmul(x, weights[f"layer{i}"]))
+    return tf.reduce_sum(tf.matmul(x, weights[f"layer{len(weights)}"]))

@@ -3,6 +3,12 @@
 
 Learning rate, schedule length and label smoothing are variables, so all trials of a search run the
 same graph.
+
+Cross-entropy on all rows, incoming and replayed: fine-tuning, and experience replay.
+
+The compiled loop over the batches of an input pipeline: many updates in one call.
+
+An objective that adds the gradients of auxiliary batches to those of a task's batch.
 """
 
 from __future__ import annotations
@@ -14,15 +20,16 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
-from suite.training.gradient import batch_loop
+from suite.contracts import rehearsal
+from suite.contracts import user_code
+from suite.models import heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
 from suite.training.multitask import auxiliary as auxiliary_lib
-from suite.training.multitask import auxiliary_objective
-from suite.training.objectives import cross_entropy
+from suite.training.objectives import loss_scale
+from suite.training.objectives import losses
 from suite.training.objectives import objective as objective_lib
-from suite.training.objectives import own_loss
 
 _as_it_is = tf.autograph.experimental.do_not_convert
 
@@ -76,10 +83,10 @@ class GradientLoop:
       else:
         keras = optimizers.own(optimizer, "Trainer.optimizer", schedule=schedule)
       objective: objective_lib.Objective = (
-          cross_entropy.CrossEntropy(self._smoothing) if loss is None else own_loss.OwnLoss(loss))
-      self._auxiliary: auxiliary_objective.WithAuxiliary | None = None
+          CrossEntropy(self._smoothing) if loss is None else objective_lib.OwnLoss(loss))
+      self._auxiliary: WithAuxiliary | None = None
       if backbone is not None and auxiliary is not None:
-        objective = self._auxiliary = auxiliary_objective.WithAuxiliary(
+        objective = self._auxiliary = WithAuxiliary(
             objective, backbone, auxiliary, smoothing=self._smoothing)
       further = self._auxiliary.head.trainable_variables if self._auxiliary else []
       # Decoupled decay is part of the optimizer itself.
@@ -97,7 +104,7 @@ class GradientLoop:
       self.step: Any = tf.function(self._step, autograph=self._converts)
     else:
       self.step = self._step if self._converts else _as_it_is(self._step)
-    self._loop = batch_loop.BatchLoop(self._update, after=self._average)
+    self._loop = BatchLoop(self._update, after=self._average)
 
   def configure(
       self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float,
@@ -172,3 +179,145 @@ class GradientLoop:
 
 def _scalar(name: str, dtype: tf.DType) -> tf.Variable:
   return tf.Variable(0, dtype=dtype, trainable=False, name=name)
+
+
+class CrossEntropy(objective_lib.Objective):
+  """The mean cross-entropy over all rows.
+
+  Args:
+    smoothing: of labels; a number, tensor or variable. None: hard labels.
+  """
+
+  def __init__(self, smoothing: losses.Smoothing | None = None):
+    super().__init__()
+    self._smoothing = smoothing
+
+  def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
+    return objective_lib.cross_entropy(batch, self._smoothing)
+
+
+def nothing() -> None:
+  """Does nothing."""
+  return  # AutoGraph cannot read a function of nothing but a docstring.
+
+
+class BatchLoop:
+  """Makes an update for each batch.
+
+  Args:
+    update: update(batch, step) makes an update and returns the mean loss [] of the global batch;
+      step is its number, int64 []. It is called outside of replicas.
+    after: called outside of replicas after the last update of a call.
+  """
+
+  def __init__(self, update: Callable[[Any, tf.Tensor], tf.Tensor],
+               after: Callable[[], None] = nothing):
+    self._update, self._after = update, after
+    self._converts = user_code.is_reached(update, after)
+    self._runs = {converts: tf.function(self._updates, autograph=converts)
+                  for converts in (False, True)}
+
+  def run(self, iterator: Iterator[Any], num: int, first: int = 0,
+          complete: Callable[[Any], Any] | None = None) -> float:
+    """Makes the updates first ... first + num - 1; returns the sum of their losses.
+
+    Args:
+      iterator: of batches.
+      num, first: see above.
+      complete: makes a batch of what the iterator returns, in the graph, which is made again for
+        another object. None: the iterator returns batches.
+    """
+    run = self._runs[self._converts or user_code.is_reached(complete)]
+    return rehearsal.few(self, "update", num, lambda few: float(run(
+        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)), least=0)
+
+  def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
+               complete: Callable[[Any], Any] | None) -> tf.Tensor:
+    def body(step: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+      batch = next(iterator)
+      if complete is not None:
+        batch = complete(batch)
+      return step + 1, total + self._update(batch, step)
+
+    total = tf.while_loop(lambda step, _: step < first + num, body, [first, tf.constant(0.0)])[1]
+    self._after()
+    return total
+
+
+class WithAuxiliary(objective_lib.Objective):
+  """A task's objective and lambda times the sum of the auxiliary batches' mean cross-entropies.
+
+  In an auxiliary batch norms use the statistics of that batch; their running ones stay what the
+  task's own batches made them (appendix G).
+
+  Args:
+    task: the objective of the task's batches.
+    backbone: images to features [B, D], which all tasks share.
+    shape: of the auxiliary batches.
+    smoothing: of all labels.
+
+  Attributes:
+    head: features to logits of all auxiliary classes. weight: lambda. Both are set before a run.
+  """
+
+  def __init__(self, task: objective_lib.Objective, backbone: tf.keras.Model,
+               shape: auxiliary_lib.Shape, *, smoothing: losses.Smoothing):
+    super().__init__()
+    self._task, self._backbone, self._smoothing = task, backbone, smoothing
+    self._divisor = shape.batch_size  # Global: the gradients of replicas are summed.
+    self.head = heads.linear(shape.num_classes, backbone.output_shape[-1], name="auxiliary_head")
+    self.weight = tf.Variable(0.0, trainable=False, name="auxiliary_weight")
+    self._scaling, self._places = loss_scale.NoScale(), list[int]()
+
+  def join(self, variables: Sequence[tf.Variable], scaling: loss_scale.NoScale) -> None:
+    """Joins a step that changes these variables and scales losses so."""
+    places = {id(variable): place for place, variable in enumerate(variables)}
+    self._places = [places[id(variable)] for variable in self._variables]
+    self._scaling = scaling
+
+  @property
+  def _variables(self) -> list[tf.Variable]:
+    return [*self._backbone.trainable_variables, *self.head.trainable_variables]
+
+  @property
+  def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
+    return self._task.calls
+
+  def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
+    return self._task.loss(batch)
+
+  def gradients(self, gradients: Sequence[tf.Tensor], data: Any) -> list[tf.Tensor]:
+    """The gradients of the step's variables, those of the auxiliary batches added.
+
+    Args:
+      gradients: of the task's loss; None where it does not depend on a variable.
+      data: {"image" [K, b, ...], "label" [K, b, C]} of this replica.
+    """
+    images, codes = data["image"], data["label"]
+    running = [v for v in self._backbone.non_trainable_variables if v.dtype.is_floating]
+    before = [v.read_value() for v in running]
+    if images.shape[0] == 1:
+      added = self._of_batch(images[0], codes[0])
+    else:
+      _, added = tf.while_loop(
+          lambda k, _: k < images.shape[0],
+          lambda k, sums: (k + 1, [
+              a + b for a, b in zip(sums, self._of_batch(images[k], codes[k]))]),
+          (tf.constant(0), [tf.zeros_like(v) for v in self._variables]))
+    for variable, value in zip(running, before):
+      variable.assign(value)
+    total = list(gradients)
+    for place, gradient in zip(self._places, added):
+      found = total[place]
+      total[place] = gradient if found is None else tf.convert_to_tensor(found) + gradient
+    return total
+
+  def _of_batch(self, images: tf.Tensor, codes: tf.Tensor) -> list[tf.Tensor]:
+    """Gradients of lambda times the mean loss of a batch [b, ...], this replica's share of it."""
+    with tf.GradientTape() as tape:
+      logits = self.head(self._backbone(images, training=True), training=True)
+      each = losses.cross_entropy(codes, logits, self._smoothing)
+      loss = self.weight * losses.scaled_sum(each, self._divisor)
+    found = self._scaling.gradients(tape, loss, self._variables)
+    return [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
+            for g, v in zip(found, self._variables)]

@@ -1,24 +1,32 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One phase of a gradient learner: a bucket's, a task's, the base classes', or an offline phase."""
+"""One phase of a gradient learner: a bucket's, a task's, the base classes', or an offline phase.
+
+The nets of a gradient learner: one for all tasks, or one for each task, with its own head.
+"""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import seeds as seeds_lib
 from suite.contracts import stored_samples
+from suite.contracts import tasks
+from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
-from suite.training.gradient import composed_net
-from suite.training.gradient import plan as plan_lib
+from suite.training.gradient import class_heads
+from suite.training.gradient import composition
 from suite.training.gradient import schedules
+from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
@@ -86,7 +94,7 @@ class PhaseOutcome(NamedTuple):
     started: examples whose features class weights began from.
   """
 
-  plan: plan_lib.Plan
+  plan: array_loop.Plan
   loss: float
   observed: int
   started: int
@@ -104,7 +112,7 @@ class Phase:
     context: of the event.
   """
 
-  def __init__(self, net: composed_net.ComposedNet, loop: array_loop.ArrayLoop,
+  def __init__(self, net: composition.ComposedNet, loop: array_loop.ArrayLoop,
                objective: objective_lib.Objective, memory: memory_lib.Memory | None,
                watched: CodedExamples | None, recipe: Recipe, is_first: bool,
                context: context_lib.Context):
@@ -147,7 +155,7 @@ class Phase:
     size, head = int(data.images.shape[0]), self._net.head
     counts = _counts(data.labels, self._net.num_classes)
     head.before_phase(counts, self._net.top.trainable_variables)
-    plan = plan_lib.Plan(size, epochs, self._recipe.batch_size,
+    plan = array_loop.Plan(size, epochs, self._recipe.batch_size,
                          self._context.seeds.pair("order"), last="even")
     loss = float("nan")
     if epochs:
@@ -198,16 +206,16 @@ class Phase:
     self._net.head.start_classes(features, tf.gather(labels, new))
     return int(tf.size(new)) if self._net.upper is not None else 0
 
-  def _plan(self, data: objective_lib.Data, size: int, first: int, last: str) -> plan_lib.Plan:
+  def _plan(self, data: objective_lib.Data, size: int, first: int, last: str) -> array_loop.Plan:
     recipe, seeds = self._recipe, self._context.seeds
     held = int(data.places.shape[0])
-    return plan_lib.Plan(
+    return array_loop.Plan(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
         held=held, replay_order=seeds.pair("memory order"),
         replay_batch=max(recipe.replay_batch, self._objective.candidates),
         seeded=self._loop.augments)
 
-  def _steps(self, data: objective_lib.Data, plan: plan_lib.Plan) -> float:
+  def _steps(self, data: objective_lib.Data, plan: array_loop.Plan) -> float:
     recipe, total = self._recipe, 0.0
     # Counted first: an objective's cost is that of the memory as it is.
     self.cost += self._loop.cost(data, plan)
@@ -313,17 +321,102 @@ def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
   gone_over = new if recipe.train_on == "current" else num_stored
   if memory is not None and recipe.train_on == "memory":  # New samples enter it first.
     held, gone_over = 0, min(held + new, memory.capacity)
-  plan = plan_lib.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
+  plan = array_loop.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                        replay_batch=recipe.replay_batch, last="even")
   passes, forward = passes_of(plan, objective, recipe.replay_batch)
   observed = gone_over if objective.observes == objective_lib.TRAINING else watched
   return passes + observed + compared, forward + new * objective.reads_logits
 
 
-def passes_of(plan: plan_lib.Plan, objective: objective_lib.Objective, replay_batch: int
+def passes_of(plan: array_loop.Plan, objective: objective_lib.Objective, replay_batch: int
               ) -> tuple[int, int]:
   """Rows of all steps that go forward and backward, and rows that go forward only."""
   replayed = replay_batch if plan.held else 0
   of_steps = [(num, *objective.passes(width, replayed, plan.held))
               for width, num in plan.widths().items()]
   return sum(num * p for num, p, _ in of_steps), sum(num * f for num, _, f in of_steps)
+
+
+_ONE = "all"
+
+
+class TaskNets(tf.Module):
+  """Makes nets as tasks come; those of different tasks share the trainable part.
+
+  Args:
+    part: prepared for the shape of examples.
+    head: of the net; with `is_per_task` each task gets a copy.
+    objective: built with the first net: for the whole net, or for what the tasks share.
+    optimizer: of each net.
+    storage: of rows that are augmented; None: rows are codes. replay_batch, devices: see
+      `ArrayLoop`.
+  """
+
+  def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
+               objective: objective_lib.Objective, optimizer: composition.OptimizerSpec,
+               storage: transform_lib.Storage | None, replay_batch: int,
+               devices: Sequence[str] = ()):
+    super().__init__()
+    self._devices = tuple(devices)
+    self._part, self._head, self._objective, self._optimizer = part, head, objective, optimizer
+    self._storage, self._replay_batch = storage, replay_batch
+    self.nets: dict[str, composition.ComposedNet] = {}
+
+  def select(self, task: tasks.Task, seed: int, seeds: seeds_lib.Seeds) -> bool:
+    """Makes the net of the task if it is new; it is the one in use from now on.
+
+    Args:
+      task: its name is that of its head.
+      seed: of first weights. seeds: of the run.
+
+    Returns:
+      Whether it is the first net.
+    """
+    per_task = self._head.is_per_task
+    self._key = task.name if per_task else _ONE
+    if self._key in self.nets:
+      return False
+    is_first = not self.nets
+    if (isinstance(self._part, trainable_parts.Drifting)
+        and type(self._objective) is not objective_lib.Objective):
+      raise ValueError(f"The objective {type(self._objective).__name__} is for trained nets; norms "
+                       "that drift are of fine-tuning by cross-entropy. Take AllLayers, or leave "
+                       "the objective out.")
+    shared = None if is_first else next(iter(self.nets.values())).upper
+    head = copy.deepcopy(self._head) if per_task else self._head
+    net = composition.ComposedNet(self._part, head, task.num_classes, shared)
+    if is_first:
+      net.set_weights(seed)
+      guarded = net.upper if per_task else net.model
+      if guarded is not None:
+        self._objective.build(guarded, losses_of=self._losses_of, seed=seeds.pair("objective"))
+    else:
+      net.set_head(seed)
+    optimizer = self._optimizer.build(net.trained_variables)
+    if self._optimizer.keep:
+      net.optimizer = optimizer  # A checkpoint holds its velocities.
+    self.nets[self._key] = net
+    storage = self._storage
+    net.trained_by = net.loop(
+        self._objective, optimizer, kind=task.kind, replay_batch=self._replay_batch,
+        devices=self._devices,
+        augment=None if storage is None else storage.train,
+        prepare=None if storage is None else storage.evaluate)
+    scale = net.trained_by.step.scaling.state
+    if self._optimizer.keep and scale:
+      net.loss_scale = list(scale)
+    return is_first
+
+  def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
+                 ) -> tf.Tensor:
+    return self.loop.step.losses_of(self.loop.prepared(images), labels, known)
+
+  @property
+  def net(self) -> composition.ComposedNet:
+    """The net of the task selected last."""
+    return self.nets[self._key]
+
+  @property
+  def loop(self) -> array_loop.ArrayLoop:
+    """The loop of that net."""
+    return self.net.trained_by

@@ -5,6 +5,8 @@ Facts of NEVIS'22 (section 5 and appendix): SGD with Nesterov momentum 0.9, L2 w
 linear warm-up of 7 epochs, then cosine; the weights with the lowest validation error are the
 result. Every validation, that of step 0 included, is charged to the ledger's phase "validate"; the
 reference code charges none, so the paper's FLOPs are those of the other phases.
+
+The batch size that fits a training set (NEVIS'22, equation 4).
 """
 
 from __future__ import annotations
@@ -26,12 +28,32 @@ from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.metrics import classification
 from suite.state import context as context_lib
-from suite.training.gradient import batch_size as batch_size_lib
 from suite.training.gradient import network as network_lib
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.scoring import scoring
+
+FRACTION = 0.0025  # p of section 5.3.
+LARGEST = 512  # B of the default baseline (figure 9, and the reference code).
+SMALLEST = 16
+
+
+def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = SMALLEST,
+             largest: int = LARGEST) -> int:
+  """Returns b = min(B, max(16, 2^floor(log2(p D)))).
+
+  Args:
+    num_examples: D, the size of the training set.
+    fraction: p.
+    smallest: 16 in the paper.
+    largest: B.
+  """
+  if num_examples < 1:
+    raise ValueError(f"num_examples is {num_examples}; a training set has at least one example.")
+  exponent = int(math.log2(fraction * num_examples))
+  return min(largest, max(smallest, int(2.0 ** exponent)))
+
 
 # What a search may choose besides learning rate and label smoothing.
 SEARCHED = ("batch_size", "schedule")
@@ -45,7 +67,7 @@ class Trainer:
     steps: gradient steps per trial.
     batch_size: a fixed batch size; None is the paper's rule (eq. 4) from the number of training
       examples, with `max_batch_size` as its B and `batch_fraction` as its p.
-    max_batch_size, batch_fraction: see `batch_size.adaptive`.
+    max_batch_size, batch_fraction: see `trainer.adaptive`.
     validate_every: steps between validations. save_every: steps between saves of a run in progress.
     warmup_epochs: linear warm-up, in epochs.
     momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
@@ -61,8 +83,8 @@ class Trainer:
 
   steps: int = 50_000
   batch_size: Optional[int] = None
-  max_batch_size: int = batch_size_lib.LARGEST
-  batch_fraction: float = batch_size_lib.FRACTION
+  max_batch_size: int = LARGEST
+  batch_fraction: float = FRACTION
   validate_every: int = 1000
   save_every: int = 1000
   warmup_epochs: float = 7
@@ -86,7 +108,7 @@ class Trainer:
     if not 0 < self.batch_fraction <= 1:
       raise ValueError(f"Trainer.batch_fraction is {self.batch_fraction}; it is a share of the "
                        "training examples, above 0 and at most 1 (the paper's p is "
-                       f"{batch_size_lib.FRACTION}).")
+                       f"{FRACTION}).")
 
   def fit(
       self,
@@ -125,7 +147,7 @@ class Trainer:
 
   def batch(self, num_examples: int) -> int:
     """The batch size for a training set."""
-    return self.batch_size or batch_size_lib.adaptive(
+    return self.batch_size or adaptive(
         num_examples, fraction=self.batch_fraction, largest=self.max_batch_size)
 
   def batch_sizes(self) -> Tuple[int, ...]:

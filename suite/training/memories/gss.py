@@ -21,7 +21,7 @@ from typing import Callable, Tuple
 import numpy as np
 import tensorflow as tf
 
-from suite.training.memories import draws
+from suite.training.memories import memory
 
 _FIRST_COSINE = 0.1
 _SUBSET, _RIVAL, _WINS = 4, 5, 6  # The purposes of its draws.
@@ -58,13 +58,13 @@ class Gss(tf.Module):
                      ) -> Tuple[tf.Tensor, tf.Tensor]:
     scores = self.scores.numpy()
     source = np.full([self._capacity], -1, np.int64)  # The new example of each slot.
-    rivals, luck = (draws.uniforms(self._seed, purpose, seen, num).numpy()
+    rivals, luck = (memory.uniforms(self._seed, purpose, seen, num).numpy()
                     for purpose in (_RIVAL, _WINS))
     for first in range(0, num, self.block):
       new = np.arange(first, min(first + self.block, num))
       found = np.full([len(new)], _FIRST_COSINE)
       if size:
-        keys = draws.at(self._seed, _SUBSET, seen + first, size).numpy()
+        keys = memory.at(self._seed, _SUBSET, seen + first, size).numpy()
         # As many in any case: those of a small memory come several times.
         slots = np.resize(np.argsort(keys, kind="stable")[:self.subset], self.subset)
         entered = source[slots]

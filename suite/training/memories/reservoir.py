@@ -3,6 +3,26 @@
 
 Every example draws a random key, and the k largest keys stay. The set that is held is a function
 of the seed and the examples alone, however they were cut into calls.
+
+The biased reservoir of CLEAR (Lin et al., 2021): newer examples are likelier to be held.
+
+The first k examples fill the memory. After them, an example enters with probability alpha * k / n,
+where n is the number of examples offered up to the end of its call, and one that was held before
+the call goes for each that enters. So with one bucket of k examples a call (as in the paper's
+experiments), bucket i enters with probability alpha / i; with one example a call it is the
+algorithm for a series of examples.
+
+  schedule "fixed"     alpha is constant; 1 is the uniform reservoir in expectation
+  schedule "dynamic"   alpha = alpha_d * n / k: the probability is alpha_d for ever; 1 is "first in,
+                       first out" by buckets
+
+A reservoir in equal parts: as many examples of each class, or of each bucket.
+
+Within a group it is a uniform reservoir: every example draws a key, and the largest stay; or a ring
+buffer, in which the newest stay. What a small group leaves over goes to the others, so that the
+memory is full whenever it can be.
+
+"class" is what GDumb stood for in CLEAR's experiments, "bucket" what ER (experience replay) was.
 """
 
 from __future__ import annotations
@@ -11,7 +31,7 @@ from typing import Tuple
 
 import tensorflow as tf
 
-from suite.training.memories import draws
+from suite.training.memories import memory
 
 _KEYS = 0  # The purpose of its draws.
 
@@ -33,7 +53,7 @@ class Reservoir(tf.Module):
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
             ) -> Tuple[tf.Tensor, tf.Tensor]:
     del held, size
-    keys = draws.integers(self._seed, _KEYS, seen, tf.size(labels))
+    keys = memory.integers(self._seed, _KEYS, seen, tf.size(labels))
     chosen, slots = largest(self.keys.read_value(), keys)
     self.keys.scatter_update(tf.IndexedSlices(tf.gather(keys, chosen), slots))
     return chosen, slots
@@ -50,3 +70,140 @@ def largest(old: tf.Tensor, new: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
   _, best = tf.math.top_k(tf.concat([old, new], 0), k, sorted=False)
   stays = tf.scatter_nd(best[:, None], tf.ones_like(best), [k + tf.size(new)]) > 0
   return tf.where(stays[k:])[:, 0], tf.where(~stays[:k])[:, 0]
+
+
+SCHEDULES = ("fixed", "dynamic")
+EVICTIONS = ("random", "tail")
+_ENTER, _EVICT = 1, 2  # The purposes of its draws.
+
+
+class BiasedReservoir(tf.Module):
+  """A `memory.Rule`.
+
+  Args:
+    alpha: of the schedule; alpha_d where it is "dynamic".
+    schedule: one of `SCHEDULES`.
+    eviction: "random", as in the paper; or "tail", the newest of those held go first, as the
+      authors' later code did.
+  """
+
+  def __init__(self, alpha: float = 1.0, schedule: str = "fixed", eviction: str = "random"):
+    super().__init__()
+    if schedule not in SCHEDULES:
+      raise ValueError(f"BiasedReservoir.schedule is {schedule!r}; allowed are "
+                       f"{', '.join(SCHEDULES)}.")
+    if eviction not in EVICTIONS:
+      raise ValueError(f"BiasedReservoir.eviction is {eviction!r}; allowed are "
+                       f"{', '.join(EVICTIONS)}.")
+    if not alpha > 0 or (schedule == "dynamic" and alpha > 1):
+      limits = "above 0" + (" and at most 1, being a probability" if schedule == "dynamic" else "")
+      raise ValueError(f"BiasedReservoir.alpha is {alpha}; with the {schedule} schedule it must be "
+                       f"{limits}.")
+    self.alpha, self.schedule, self.eviction = float(alpha), schedule, eviction
+
+  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+    del num_classes
+    self._seed, self._capacity = seed, capacity
+    # What number each held example was of those offered.
+    self.arrivals = tf.Variable(
+        tf.zeros([capacity], tf.int64), trainable=False, name="reservoir_arrivals")
+
+  def probability(self, offered: tf.Tensor) -> tf.Tensor:
+    """The probability to enter a full memory; `offered` counts all to the end of its call."""
+    if self.schedule == "dynamic":
+      return tf.constant(self.alpha, tf.float64)
+    return tf.minimum(
+        tf.constant(1.0, tf.float64), self.alpha * self._capacity / tf.cast(offered, tf.float64))
+
+  def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
+            ) -> Tuple[tf.Tensor, tf.Tensor]:
+    del held
+    num = tf.size(labels, out_type=tf.int64)
+    filling = tf.minimum(self._capacity - size, num)
+    new = tf.range(num)
+    lucky = memory.uniforms(self._seed, _ENTER, seen, num) < self.probability(seen + num)
+    # Of more than k that enter, the last k.
+    entering = new[filling:][lucky[filling:]][-self._capacity:]
+    # The slots as they are once filled: which new example is in each (-1: an old one) and since
+    # when. Those that fill can be evicted by those that enter, as if they had come earlier.
+    filled = (size + new[:filling])[:, None]
+    source = tf.tensor_scatter_nd_update(
+        tf.fill([self._capacity], tf.constant(-1, tf.int64)), filled, new[:filling])
+    arrivals = tf.tensor_scatter_nd_update(
+        self.arrivals.read_value(), filled, seen + new[:filling])
+    order = arrivals if self.eviction == "tail" else memory.at(
+        self._seed, _EVICT, seen, self._capacity)
+    _, leaving = tf.math.top_k(order, tf.size(entering))
+    source = tf.tensor_scatter_nd_update(source, leaving[:, None], entering)
+    self.arrivals.assign(
+        tf.tensor_scatter_nd_update(arrivals, leaving[:, None], seen + entering))
+    slots = tf.where(source >= 0)[:, 0]
+    return tf.gather(source, slots), slots
+
+
+GROUPS = ("class", "bucket")
+KEEP = ("random", "newest")
+_GROUP_KEYS = 3  # The purpose of its draws.
+
+
+class GroupBalanced(tf.Module):
+  """A `memory.Rule`.
+
+  Args:
+    by: "class", or "bucket": what is added in one call is a bucket.
+    keep: which examples of a group stay: "random" ones, or the "newest" (a ring buffer a group).
+  """
+
+  has_groups = True
+
+  def __init__(self, by: str = "class", keep: str = "random"):
+    super().__init__()
+    if keep not in KEEP:
+      raise ValueError(f"GroupBalanced.keep is {keep!r}; allowed are {', '.join(KEEP)}.")
+    self.keep = keep
+    if by not in GROUPS:
+      raise ValueError(f"GroupBalanced.by is {by!r}; allowed are {', '.join(GROUPS)}.")
+    self.by = by
+
+  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+    del num_classes
+    self._seed, self._capacity = seed, capacity
+    self.keys = tf.Variable(tf.zeros([capacity], tf.int64), trainable=False, name="group_keys")
+    self.groups = tf.Variable(tf.zeros([capacity], tf.int64), trainable=False, name="groups")
+    self.calls = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="group_calls")
+
+  def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
+            ) -> Tuple[tf.Tensor, tf.Tensor]:
+    del held
+    num = tf.size(labels)
+    keys = (memory.integers(self._seed, _GROUP_KEYS, seen, num) if self.keep == "random"
+            else tf.cast(seen, tf.int64) + tf.range(tf.cast(num, tf.int64)))
+    groups = labels if self.by == "class" else tf.zeros_like(labels) + self.calls.read_value()
+    ranks = ranks_within(
+        tf.concat([self.groups.read_value()[:size], groups], 0),
+        tf.concat([self.keys.read_value()[:size], keys], 0))
+    # The k best stay: every group's best first, then every group's second best, ... Free slots are
+    # worse than any example, and the sooner taken the lower they are.
+    free = tf.range(size - self._capacity, 0) - tf.size(ranks, out_type=tf.int64)
+    chosen, slots = largest(
+        tf.concat([-ranks[:size], free], 0), -ranks[size:])
+    self.keys.scatter_update(tf.IndexedSlices(tf.gather(keys, chosen), slots))
+    self.groups.scatter_update(tf.IndexedSlices(tf.gather(groups, chosen), slots))
+    self.calls.assign_add(1)
+    return chosen, slots
+
+
+def ranks_within(groups: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+  """Returns the order of preference: int64 [n] groups and keys -> int64 [n] ranks, 0 the best.
+
+  Each group is sorted by falling key; first come all groups' firsts, then their seconds, ...
+  """
+  by_key = tf.argsort(keys, direction="DESCENDING", stable=True)
+  by_group = tf.gather(by_key, tf.argsort(tf.gather(groups, by_key), stable=True))
+  # The place within the group: how far from where the sorted group begins.
+  in_order = tf.gather(groups, by_group)
+  place = tf.range(tf.size(groups)) - tf.searchsorted(in_order, in_order)
+  within = tf.scatter_nd(by_group[:, None], place, tf.shape(groups))
+  best_first = tf.gather(by_key, tf.argsort(tf.gather(within, by_key), stable=True))
+  num = tf.size(groups, out_type=tf.int64)
+  return tf.scatter_nd(tf.cast(best_first, tf.int64)[:, None], tf.range(num), [num])

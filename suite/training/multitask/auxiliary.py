@@ -3,13 +3,21 @@
 
 In each step the gradients of the task's batch and of K auxiliary batches are accumulated, the
 latter weighted by lambda: the dimension "auxiliary_weight" of a search, or `Multitask.weight`.
+
+Which earlier tasks a task is trained together with, and how often (NEVIS'22, figure 23).
+
+    Similar(1)         the task whose features give the lowest kNN error; with a start from it,
+                       `ft_dknn+top1_similar`, the paper's MT
+    Similar(3)         the three such tasks: `ft_dknn+top3_similar`
+    EveryTask()        all of them in each step: `ft_prev+all`, `ind+all`
+    OneAtRandom()      one of them in each step: `ft_prev+random`, `ind+random`
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Protocol, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -21,8 +29,75 @@ from suite.data.streams import task_mixture
 from suite.models import heads
 from suite.models import initial
 from suite.state import context as context_lib
-from suite.training.multitask import auxiliary_tasks
 from suite.training.multitask import data_cache
+
+
+class Rule(Protocol):
+  """Chooses auxiliary tasks.
+
+  Attributes:
+    needs_errors: whether it reads the kNN errors of past models, which then must be known.
+    groups: auxiliary tasks that are drawn in each step; None: all chosen ones.
+  """
+
+  @property
+  def needs_errors(self) -> bool:
+    """See above."""
+
+  @property
+  def groups(self) -> int | None:
+    """See above."""
+
+  def choose(self, past: Sequence[str], errors: Mapping[str, float]) -> list[str]:
+    """Returns the chosen tasks.
+
+    Args:
+      past: names of the past tasks, oldest first.
+      errors: their kNN errors on the current task; {} if the start does not look at them.
+    """
+
+
+@dataclasses.dataclass(frozen=True)
+class Similar:
+  """The `num` most related tasks, by the kNN errors that chose the start."""
+
+  num: int = 1
+
+  needs_errors = True
+  groups = None
+
+  def __post_init__(self) -> None:
+    if self.num < 1:
+      raise ValueError(f"Similar.num is {self.num}; it must be at least 1.")
+
+  def choose(self, past: Sequence[str], errors: Mapping[str, float]) -> list[str]:
+    newest_first = [name for name in reversed(past) if name in errors]
+    return sorted(newest_first, key=lambda name: errors[name])[:self.num]  # Of equals the newest.
+
+
+@dataclasses.dataclass(frozen=True)
+class EveryTask:
+  """All past tasks, each of them in every step."""
+
+  needs_errors = False
+  groups = None
+
+  def choose(self, past: Sequence[str], errors: Mapping[str, float]) -> list[str]:
+    del errors
+    return list(past)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneAtRandom:
+  """All past tasks, of which each step draws one, all as likely."""
+
+  needs_errors = False
+  groups = 1
+
+  def choose(self, past: Sequence[str], errors: Mapping[str, float]) -> list[str]:
+    del errors
+    return list(past)
+
 
 WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
 HeadWeights = Sequence[np.ndarray]  # [D, C] and [C].
@@ -39,7 +114,7 @@ class Multitask:
     max_bytes: the bound of `data_cache.DataCache`.
   """
 
-  rule: auxiliary_tasks.Rule = auxiliary_tasks.Similar()
+  rule: Rule = Similar()
   batch_size: int = 64
   weight: float = 1.0
   max_bytes: int = data_cache.DEFAULT_BYTES

@@ -2,6 +2,12 @@
 """Losses by example, [B]; `scaled_sum` makes them the mean of a global batch.
 
 Label smoothing may be a tensor or variable, so that a search changes it without a new graph.
+
+Losses of rows that belong to several tasks, under one head with the classes of all of them.
+
+Each row takes part with the classes of its own task only, as if every task had a separate head.
+
+A loss of the user as an objective.
 """
 
 from __future__ import annotations
@@ -11,6 +17,7 @@ from typing import Optional, Union
 import tensorflow as tf
 
 from suite.compute import own_gradients
+from suite.contracts import class_codes
 from suite.contracts import tasks
 
 Smoothing = Union[float, tf.Tensor, tf.Variable]
@@ -98,3 +105,33 @@ def scaled_sum(losses: tf.Tensor, global_batch_size: Union[int, tf.Tensor],
   if mask is not None:
     losses = tf.where(mask, losses, tf.zeros_like(losses))
   return tf.reduce_sum(losses) / tf.cast(global_batch_size, losses.dtype)
+
+
+def cross_entropy(codes: tf.Tensor, logits: tf.Tensor, smoothing: Smoothing = 0.0
+                  ) -> tf.Tensor:
+  """The loss of each row [B]: `losses.per_example` of the row's task, on its classes alone.
+
+  Args:
+    codes: uint8 [B, C], see `class_codes`.
+    logits: [B, C]. Rows of a task need not be together.
+    smoothing: of labels.
+  """
+  logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
+  own = codes != class_codes.FOREIGN
+  is_multi = tf.reduce_any(codes > class_codes.PRESENT, axis=-1)
+  present = tf.cast((codes == class_codes.PRESENT)  # A GPU would leave int32 to the host.
+                    | (codes == class_codes.PRESENT + class_codes.MULTI), tf.float32)
+  member = tf.cast(own, tf.float32)
+  count = tf.reduce_sum(member, axis=-1, keepdims=True)
+  log_shares = tf.nn.log_softmax(among(own, logits))
+  single = -tf.reduce_sum(
+      ((1.0 - smoothing) * present + smoothing * member / count) * log_shares, axis=-1)
+  targets = member * (present * (1.0 - smoothing) + smoothing / 2.0)
+  of_classes = member * crosses(logits, targets)
+  return tf.where(is_multi, tf.reduce_sum(of_classes, axis=-1) / count[:, 0], single)
+
+
+
+
+
+

@@ -1,9 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Counted costs of a network's steps for any task, before there is data."""
+"""Counted costs of a network's steps for any task, before there is data.
+
+What a search and its trainings will cost (`Search.run` and `Trainer.fit`).
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import time
 from typing import Any, Callable
 
@@ -12,13 +16,14 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
-from suite.compute import shape_costs
 from suite.contracts import planning
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.training.gradient import network as network_lib
+from suite.training.gradient import search as search_lib
+from suite.training.gradient import trainer as trainer_lib
 from suite.training.multitask import auxiliary as auxiliary_lib
 
 _FEW = 16  # Images of the step that is measured first.
@@ -37,17 +42,17 @@ class NetworkCosts:
     self._make, self._transform = make, transform
     self._networks: dict[tuple[str, int], network_lib.Network] = {}
     self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}
-    self._steps: dict[str, shape_costs.ShapeCosts] = {}
-    self._auxiliary: dict[tuple[str, int], shape_costs.ShapeCosts] = {}
-    self._answers = shape_costs.ShapeCosts(self._count_answers)
+    self._steps: dict[str, flops.ShapeCosts] = {}
+    self._auxiliary: dict[tuple[str, int], flops.ShapeCosts] = {}
+    self._answers = flops.ShapeCosts(self._count_answers)
     self._features = {
-        name: shape_costs.ShapeCosts(functools.partial(self._count_features, name))
+        name: flops.ShapeCosts(functools.partial(self._count_features, name))
         for name in network_lib.STATISTICS}
 
   def step(self, task: tasks.Task, batch_size: int) -> flops.Cost:
     """One training step on a batch of the task."""
     if task.kind not in self._steps:
-      self._steps[task.kind] = shape_costs.ShapeCosts(
+      self._steps[task.kind] = flops.ShapeCosts(
           lambda rows, classes: self.network(task.kind, classes).step_cost(
               self._spec(task.kind, classes, rows)))
     return self._steps[task.kind](batch_size, task.num_classes)
@@ -56,7 +61,7 @@ class NetworkCosts:
     """What auxiliary batches add to a training step."""
     key = (kind, shape.batch_size)
     if key not in self._auxiliary:
-      self._auxiliary[key] = shape_costs.ShapeCosts(
+      self._auxiliary[key] = flops.ShapeCosts(
           lambda groups, classes: self._count_auxiliary(kind, auxiliary_lib.Shape(
               classes, groups, shape.batch_size)))
     return self._auxiliary[key](shape.groups, shape.num_classes)
@@ -187,3 +192,48 @@ def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) ->
   whole, rest = divmod(num, batch_size)
   total = cost(batch_size) * whole if whole else flops.ZERO
   return total + cost(rest) if rest else total
+
+
+# Hyper-parameters on which the cost of a training depends.
+_COSTLY = ("batch_size", "backbone")
+
+
+def trials(search: search_lib.Search, context: planning.PlanContext) -> list[dict[str, Any]]:
+  """The hyper-parameters of an event's trials; fewer than allowed if the oracle's values run out.
+
+  If none of them changes the cost of a training, those of the first event stand for all.
+  """
+  event = context.event if any(len(search.values(name)) > 1 for name in _COSTLY) else 0
+  known = context.shared.setdefault("searches", [])
+  for asked, found in known:
+    if asked == (search, event):
+      return found
+  found, _ = search.run(
+      lambda wave: [{"status": "done", "validation_error": 0.5} for _ in wave],
+      context.seeds.integer("search"))
+  known[:] = [*known[-8:], ((search, event), found)]
+  return found
+
+
+def charge_fit(trainer: trainer_lib.Trainer, costs: NetworkCosts,
+               planned: planning.PlannedTask, context: planning.PlanContext, *, phase: str,
+               batch_size: int | None = None, auxiliary: auxiliary_lib.Shape | None = None) -> None:
+  """Charges one training to the end and its validations, that of step 0 included.
+
+  Args:
+    phase: of the ledger.
+    batch_size: in place of the trainer's.
+    auxiliary: batches of earlier tasks in each step.
+  """
+  batch_size = batch_size or trainer.batch(planned.train)
+  step, examples = costs.step(planned.task, batch_size), batch_size
+  if auxiliary is not None:
+    step += costs.auxiliary(planned.task.kind, auxiliary)
+    examples += auxiliary.groups * auxiliary.batch_size
+  charge(context.ledger, phase, step * trainer.steps, steps=trainer.steps,
+                       examples=trainer.steps * examples)
+  num = min(trainer.max_validation or planned.dev, planned.dev)
+  times = 1 + math.ceil(trainer.steps / trainer.validate_every)
+  answers = costs.answers(planned.task, num, trainer.eval_batch_size)
+  charge(context.ledger, "validate", answers * times, examples=num * times)
+  context.offer(costs.step_probe(phase, planned.task, batch_size))

@@ -1,23 +1,32 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Codes of the samples of a sequence, computed in batches and kept (FLUID)."""
+"""Codes of the samples of a sequence, computed in batches and kept (FLUID).
+
+Codes of a sequence by a frozen backbone, kept on disk for all learners and runs that need them.
+
+They are the same for each learner: a file belongs to the samples, the backbone with its weights,
+the preparation of images, and the batches, on which the last digits may depend. What a run is
+charged does not change: it counts as if each had encoded the samples itself.
+"""
 
 from __future__ import annotations
 
 import collections
 from concurrent import futures
+import hashlib
 import os
 import pathlib
 from typing import Deque, Optional
 
+from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import graph_rewrites
+from suite.compute import private_tensorflow
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import user_code
 from suite.data.sequences import sequences
-from suite.training.sequence import kept_codes
+from suite.state import snapshots
 
 # Batches encoded side by side. A network on small images keeps no more than one core busy with one.
 _AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
@@ -50,7 +59,7 @@ class SequenceCodes:
     self._next = 0  # The first sample of the next batch to be submitted.
     self._coming: Deque[futures.Future[np.ndarray]] = collections.deque()
     self._workers = futures.ThreadPoolExecutor(
-        _AT_ONCE, "encode", initializer=graph_rewrites.without_temporary_variables)
+        _AT_ONCE, "encode", initializer=private_tensorflow.without_temporary_variables)
 
   def images(self, start: int, stop: int) -> tf.Tensor:
     """Samples start..stop-1 as `encode` takes them: prepared, or as numbers."""
@@ -70,8 +79,8 @@ class SequenceCodes:
     if rehearsal.current() is not None:
       self._rehearse()
       return
-    self._path = kept_codes.path(self._learner, self._sequence, self._batch_size)
-    kept = kept_codes.read(self._path, len(self._sequence))
+    self._path = path(self._learner, self._sequence, self._batch_size)
+    kept = read(self._path, len(self._sequence))
     if kept is not None:
       self._codes, self._num = kept, len(kept)
 
@@ -95,7 +104,7 @@ class SequenceCodes:
     self._codes[self._num:stop] = codes[:stop - self._num]
     self._num = stop
     if stop == len(self._sequence):
-      kept_codes.write(self._path, self._codes)
+      write(self._path, self._codes)
 
   def _send(self) -> None:
     while self._next < len(self._sequence) and len(self._coming) < AHEAD:
@@ -110,3 +119,39 @@ class SequenceCodes:
     if missing:
       images = tf.concat([images, tf.repeat(images[-1:], missing, axis=0)], 0)
     return self._encode(images).numpy()
+
+
+def path(learner: learner_lib.SequenceLearner, sequence: sequences.Sequence, batch_size: int
+         ) -> Optional[pathlib.Path]:
+  """The file of the codes; None where they are not to be kept, or not of a frozen backbone."""
+  frozen = learner.frozen_features
+  if sequence.codes_folder is None or frozen is None:
+    return None
+  about = [frozen.digest, repr(learner.transform), str(batch_size), *sequence.ids.tolist()]
+  key = hashlib.sha256("\n".join(about).encode()).hexdigest()
+  return pathlib.Path(sequence.codes_folder) / f"codes_{key[:24]}.npy"
+
+
+def read(file: Optional[pathlib.Path], size: int) -> Optional[np.ndarray]:
+  """Codes [T, ...] of T samples, mapped; None if there are none."""
+  if file is None or not file.is_file():
+    return None
+  try:
+    found = np.load(file, mmap_mode="r", allow_pickle=False)
+  except ValueError as error:
+    raise ValueError(f"The codes in {file} cannot be read ({error}). Remove the file: the run "
+                     "makes it again.") from error
+  if len(found) != size:
+    raise ValueError(f"{file} holds {len(found)} codes of {size} samples. Remove the file: the run "
+                     "makes it again.")
+  logging.info("The samples were encoded before: %s", file)
+  return found
+
+
+def write(file: Optional[pathlib.Path], codes: Optional[np.ndarray]) -> None:
+  """Keeps codes [T, ...]."""
+  if file is None or codes is None:
+    return
+  file.parent.mkdir(parents=True, exist_ok=True)
+  with snapshots.saving("codes of the samples", file) as temporary:
+    np.save(temporary, codes)

@@ -13,44 +13,114 @@ from the best times at the same cost takes a search over times, with the score o
 
 Among equal scores the cheaper plan is better, then the one whose times come first. So the result
 depends on nothing but the arguments. With `width=None` all plans within the budget are scored.
+
+Update times that are given before the sequence begins, such as those of a search.
+
+A plan is a tuple of samples after which to update, in rising order. A learner that trains on all
+that is stored goes over t samples in each epoch of an update after t samples, so the cost of a
+plan in multiply-adds is proportional to the sum of its times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 import itertools
-from typing import NamedTuple
+import json
+import pathlib
+from typing import Any, NamedTuple
 
-from suite.training.sequence import update_plans
+from suite.system import atomic_files
+from suite.training.sequence import update_strategies
 
-Evaluate = Callable[[Sequence[update_plans.Plan]], Sequence[float]]
+Plan = tuple[int, ...]
+_STEPS = "steps"
+
+
+class At(update_strategies.Strategy):
+  """Updates after given samples; those after the end of the sequence are left out.
+
+  Args:
+    steps: a plan; or the JSON file of one, see `write`.
+  """
+
+  is_planned = True
+
+  def __init__(self, steps: Sequence[int] | str):
+    self._steps = check("At.steps", read(steps) if isinstance(steps, str) else steps)
+
+  def decide(self, observed: update_strategies.Observed) -> update_strategies.Decision:
+    due = next((t for t in self._steps if t >= observed.step), None)
+    return update_strategies.Decision(
+        due == observed.step, "no further update" if due is None else f"sample {observed.step} of "
+        f"{due}")
+
+  def steps_until_possible_update(self, step: int) -> int:
+    due = next((t for t in self._steps if t > step), None)
+    return update_strategies.FOREVER if due is None else due - step - 1
+
+
+def cost(plan: Plan) -> int:
+  """Samples that one epoch of every update goes over."""
+  return sum(plan)
+
+
+def check(name: str, steps: Sequence[int]) -> Plan:
+  """Returns the steps as a plan; `name` is for the message if they are none."""
+  rising = all(a < b for a, b in zip(steps, steps[1:]))
+  whole = all(isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
+  if not rising or not whole:
+    raise ValueError(f"{name} is {list(steps)}; give whole numbers above 0 in rising order.")
+  return tuple(steps)
+
+
+def write(path: pathlib.Path, plan: Plan, **about: Any) -> None:
+  """Writes a plan and plain values about it as JSON."""
+  path.parent.mkdir(parents=True, exist_ok=True)
+  text = json.dumps({_STEPS: plan, **about}, indent=1)
+  atomic_files.write(path, f"{text}\n".encode())
+
+
+def read(path: str | pathlib.Path) -> Plan:
+  """Reads the plan that `write` wrote."""
+  place = pathlib.Path(path)
+  if not place.is_file():
+    raise FileNotFoundError(f"There is no plan of update times {str(path)!r}. Give the file that "
+                            "tools/update_oracle.py wrote, or the times themselves.")
+  try:
+    return check(str(place), json.loads(place.read_text(encoding="utf-8"))[_STEPS])
+  except (json.JSONDecodeError, KeyError, TypeError) as error:
+    raise ValueError(f"{place} is not a plan of update times: {error!r}. Make it again with "
+                     "tools/update_oracle.py.") from error
+
+
+Evaluate = Callable[[Sequence[Plan]], Sequence[float]]
 
 
 class Found(NamedTuple):
   """The best plan, its score, and the scores of all plans that were tried, in order."""
 
-  plan: update_plans.Plan
+  plan: Plan
   score: float
-  scores: dict[update_plans.Plan, float]
+  scores: dict[Plan, float]
 
 
 def search(candidates: Sequence[int], budget: int, evaluate: Evaluate, *, width: int | None = 1,
-           starts: Sequence[update_plans.Plan] = ()) -> Found:
+           starts: Sequence[Plan] = ()) -> Found:
   """Searches plans of candidate times whose sum is at most the budget.
 
   Args:
     candidates: times, in rising order.
-    budget: greatest sum of the times of a plan, see `update_plans.cost`.
+    budget: greatest sum of the times of a plan, see `update_search.cost`.
     evaluate: the scores of several plans, higher is better; it is given each plan once.
     width: plans that a round keeps; None: all plans are tried.
     starts: plans of candidates; the result is no worse than any of them within the budget.
   """
-  candidates = update_plans.check("candidates", candidates)
+  candidates = check("candidates", candidates)
   if budget < 0 or (width is not None and width < 1):
     raise ValueError(f"budget is {budget} and width {width}; the budget is at least 0 samples, the "
                      "width at least 1, or None for all plans.")
   for start in starts:
-    if not set(update_plans.check("starts", start)) <= set(candidates):
+    if not set(check("starts", start)) <= set(candidates):
       raise ValueError(f"starts has {list(start)}; a plan consists of candidates: "
                        f"{list(candidates)}.")
   tried = _Tried(evaluate, budget)
@@ -70,26 +140,26 @@ class _Tried:
 
   def __init__(self, evaluate: Evaluate, budget: int):
     self._evaluate, self._budget = evaluate, budget
-    self.scores: dict[update_plans.Plan, float] = {}
+    self.scores: dict[Plan, float] = {}
 
-  def best_of(self, plans: Iterable[update_plans.Plan]) -> list[update_plans.Plan]:
+  def best_of(self, plans: Iterable[Plan]) -> list[Plan]:
     """Scores the plans within the budget; returns them, the best first."""
-    within = sorted({plan for plan in plans if update_plans.cost(plan) <= self._budget})
+    within = sorted({plan for plan in plans if cost(plan) <= self._budget})
     new = [plan for plan in within if plan not in self.scores]
     self.scores.update(zip(new, self._evaluate(new)))
     return sorted(within, key=self._rank)
 
   @property
-  def best(self) -> update_plans.Plan:
+  def best(self) -> Plan:
     """The best plan so far."""
     return min(self.scores, key=self._rank)
 
-  def _rank(self, plan: update_plans.Plan) -> tuple[float, int, update_plans.Plan]:
-    return -self.scores[plan], update_plans.cost(plan), plan
+  def _rank(self, plan: Plan) -> tuple[float, int, Plan]:
+    return -self.scores[plan], cost(plan), plan
 
 
-def _grow(tried: _Tried, candidates: update_plans.Plan, width: int) -> None:
-  beam: list[update_plans.Plan] = [()]
+def _grow(tried: _Tried, candidates: Plan, width: int) -> None:
+  beam: list[Plan] = [()]
   best = tried.scores[()]
   while beam:
     beam = tried.best_of(tuple(sorted((*plan, time))) for plan in beam for time in candidates
@@ -99,7 +169,7 @@ def _grow(tried: _Tried, candidates: update_plans.Plan, width: int) -> None:
     best = tried.scores[beam[0]]
 
 
-def _move(tried: _Tried, candidates: update_plans.Plan) -> None:
+def _move(tried: _Tried, candidates: Plan) -> None:
   while True:
     before = tried.best
     tried.best_of(_neighbors(before, candidates))
@@ -107,8 +177,8 @@ def _move(tried: _Tried, candidates: update_plans.Plan) -> None:
       return
 
 
-def _neighbors(plan: update_plans.Plan, candidates: update_plans.Plan
-               ) -> Iterable[update_plans.Plan]:
+def _neighbors(plan: Plan, candidates: Plan
+               ) -> Iterable[Plan]:
   """Plans with one time moved by one place among the candidates, left out, or added."""
   for new in candidates:
     if new not in plan:

@@ -158,7 +158,7 @@ class MetaEmbedding(tf.keras.layers.Layer):
 
 
 def rate_factor(variable: tf.Variable, others: float = 0.1) -> float:
-  """The factor of the learning rate of a variable, for `sgd.Momentum.factor_of`.
+  """The factor of the learning rate of a variable, for `optimizers.Momentum.factor_of`.
 
   Args:
     variable: of a net with the head `VisualMemory`.

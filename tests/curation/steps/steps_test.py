@@ -11,10 +11,9 @@ import pytest
 
 from suite import cli
 from suite.curation import errors
-from suite.curation import label_studio
 from suite.curation import storage
+from suite.curation import votes
 from suite.curation.steps import guide
-from suite.curation.steps import review_plan
 from suite.curation.steps import reviewing
 from suite.curation.steps import selecting
 from suite.curation.steps import voting
@@ -62,14 +61,14 @@ def _right(item):
 
 
 def _votes(work, reviewer, vote_of=_right):
-  plan = review_plan.finished(work)
+  plan = reviewing.finished(work)
   return [[plan.keys()[item.bucket, item.label], reviewer, *item, vote_of(item)]
           for item in plan.items()]
 
 
 def test_reviewers_who_disagree_and_gold_questions(folder):
   work = folder / "work"
-  plan = review_plan.finished(work)
+  plan = reviewing.finished(work)
   sheet, = (one for one in plan.sheets if (one.bucket, one.label) == (1, "bus"))
   assert "09" in sheet.ids and len(sheet.ids) == 4  # The gold question, a tram.
   assert len(plan.items()) == 13 and len(plan.candidates) == 12
@@ -108,7 +107,7 @@ def test_reviewers_who_disagree_and_gold_questions(folder):
 def test_gold_questions_that_are_refused(folder, line, message):
   _write(folder / "wrong.csv", [["class", "id", "vote"], line])
   with pytest.raises(errors.CurationError, match=message):
-    review_plan.plan(folder / "work", folder / "wrong.csv")
+    reviewing.plan_review(folder / "work", folder / "wrong.csv")
 
 
 def _export(tasks, **reviewers):
@@ -131,7 +130,7 @@ def test_label_studio_gives_the_votes_of_the_page(folder):
   assert shown == {"$question", "$about", "$image"} and {one[1:] for one in shown} <= set(
       tasks[0]["data"])
   assert [one.get("value") for one in config.iter("Choice")] == ["accept", "reject", "flag"]
-  assert config.find("Choices").get("name") == label_studio.CONTROL
+  assert config.find("Choices").get("name") == votes.CONTROL
   reviewing.label_studio(work, url="http://x/?d=", again=True)
   linked = json.loads((work / "label_studio" / "tasks.json").read_text())
   assert linked[0]["data"]["image"] == f"http://x/?d={linked[0]['data']['id']}.png"
@@ -192,7 +191,7 @@ def test_every_step_says_the_next_one(tmp_path, monkeypatch, capsys):
   assert step("queries", "--queries", "queries.csv", "--share", 3 / 8, "--background", 0,
               "--first", 0) == "next: suite curate sheets work"
   assert step("sheets").startswith("next: suite curate votes work VOTES (the files that reviewers")
-  flagged = review_plan.finished(work).items()[0]
+  flagged = reviewing.finished(work).items()[0]
   for reviewer in ("ann", "bob", "cid"):
     _write(tmp_path / f"{reviewer}.csv", [HEAD, *_votes(
         work, reviewer, lambda item: "flag" if item == flagged else _right(item))])

@@ -6,7 +6,7 @@ import datetime
 import numpy as np
 import pytest
 
-from suite.curation.timelines import dates
+from suite.curation.timelines import dated_table
 
 MAY_31 = 1338422400  # 2012-05-31T00:00:00Z: date -d 2012-05-31T00:00:00Z +%s.
 
@@ -19,11 +19,11 @@ MAY_31 = 1338422400  # 2012-05-31T00:00:00Z: date -d 2012-05-31T00:00:00Z +%s.
     ("2012", 1325376000), (2012, 1325376000), (MAY_31, MAY_31), (f"{MAY_31}.5", MAY_31 + 0.5),
     (datetime.date(2012, 5, 31), MAY_31), (datetime.datetime(2012, 5, 31), MAY_31)])
 def test_times_that_are_read(value, found):
-  assert dates.seconds(value) == found
+  assert dated_table.seconds(value) == found
 
 
 @pytest.mark.parametrize("value", [
     "yesterday", "31.05.2012", "05/31/2012", "2012-13-01", "2012-02-30", "2012-05-31 25:00", "",
     "1338422400000", "nan", "2012/05-31"])
 def test_times_that_are_not(value):
-  assert np.isnan(dates.seconds(value))
+  assert np.isnan(dated_table.seconds(value))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.data.digits import digit_images
 from suite.data.digits import digits
 from suite.data.images import image_ops
 
@@ -63,7 +62,7 @@ def test_a_repeated_task_has_the_same_images_and_labels(stream):
 
 
 def test_labels_of_parts_start_at_0(stream):
-  _, labels = digit_images.load()
+  _, labels = digits.load()
   for place, first in ((0, 0), (5, 5)):
     part = stream.entries[place].load().test
     np.testing.assert_array_equal(part.labels + first, labels[part.ids.astype(int)])
@@ -78,7 +77,7 @@ def test_changed_tasks_are_changes_of_the_plain_one(stream):
 
 def test_mosaics_show_the_digits_of_their_labels(stream):
   part = stream.entries[3].load().validation
-  images, labels = digit_images.load()
+  images, labels = digits.load()
   shown = _images(part, 16)
   for row in (0, 7):
     numbers = [int(n) for n in part.ids[row].split(":")[1].split("+")]
@@ -99,7 +98,7 @@ def test_buckets_drift_and_share_no_image():
   numbers = [_sources(part) for bucket in series for part in (bucket.train, bucket.test)]
   assert sum(map(len, numbers)) == len(set.union(*numbers)) == 1797
   assert all(bucket.train.size > 200 and bucket.test.size > 90 for bucket in series)
-  images, _ = digit_images.load()
+  images, _ = digits.load()
   first = series[0].train
   np.testing.assert_array_equal(_images(first)[..., :1], images[first.ids.astype(int)])
   brightness = [_images(bucket.train).mean() for bucket in series]
@@ -118,7 +117,7 @@ def test_episode_sources_of_different_splits_share_no_image():
 def test_episodes_of_chosen_classes_show_no_other_digit():
   made = digits.episodes("test", classes=(6, 7, 8, 9), way=2, shot=1, targets=1,
                          num_support_sets=2)
-  images, labels = digit_images.load()
+  images, labels = digits.load()
   of_digit = {image.tobytes(): label for image, label in zip(images, labels)}
   shown = set()
   for i in range(10):
@@ -144,7 +143,7 @@ def test_the_sequence_is_long_tailed_and_apart_from_its_base():
   assert counts.max() >= 3 * counts.min()
   base = digits.sequence_base()
   assert set(base.labels) == {0, 1, 2, 3} and not set(base.ids) & set(made.ids)
-  _, labels = digit_images.load()
+  _, labels = digits.load()
   for t in range(20):
     made.deliver(t)
     assert made.reveal(t) == labels[int(made.ids[t])]

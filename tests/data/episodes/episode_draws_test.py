@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.data.episodes import episode_conventions
-from suite.data.episodes import episode_draws
+from suite.data.episodes import episodes
 from suite.data.episodes import task_types
 
 CONVENTIONS = episode_conventions.CONVENTIONS
@@ -65,7 +65,7 @@ def _slow(source, setting, convention, shared, index):
 def _source(rng, num_classes, least, most):
   counts = rng.integers(least, most, num_classes, endpoint=True).astype(np.int32)
   roots = rng.integers(0, WORD, 2, dtype=np.uint64, endpoint=True)
-  return episode_draws.EpisodeSource(rng.permutation(counts.sum()).astype(np.int32),
+  return episodes.EpisodeSource(rng.permutation(counts.sum()).astype(np.int32),
                               (np.cumsum(counts) - counts).astype(np.int32), counts, *roots)
 
 
@@ -86,11 +86,11 @@ def test_draws_are_those_of_a_slow_sampler(convention, number):
   source, setting, first = _random_case(number)
   layout = episode_conventions.layout(convention, setting, source.counts, "It")
   numbers = np.arange(first, first + 5)
-  drawn = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, numbers)
+  drawn = episodes.draw(episodes.NUMPY, source, layout.draws, numbers)
   assert drawn.dtype == np.int32
   expected = [_slow(source, setting, convention, bool(layout.fallback), int(n)) for n in numbers]
   assert drawn.tolist() == expected
-  graph = tf.function(lambda n: episode_draws.draw(episode_draws.GRAPH, source, layout.draws, n))
+  graph = tf.function(lambda n: episodes.draw(episodes.GRAPH, source, layout.draws, n))
   np.testing.assert_array_equal(graph(tf.constant(numbers)), drawn)
   if convention == "spec":
     assert all(len(set(row)) == len(row) for row in drawn.tolist())
@@ -100,15 +100,15 @@ def test_a_draw_depends_on_its_own_number_only():
   source, setting, first = _random_case(3)
   layout = episode_conventions.layout("spec", setting, source.counts, "It")
   numbers = np.arange(first, first + 9)
-  together = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, numbers)
-  alone = episode_draws.draw(episode_draws.NUMPY, source, layout.draws, np.array([first + 4]))
+  together = episodes.draw(episodes.NUMPY, source, layout.draws, numbers)
+  alone = episodes.draw(episodes.NUMPY, source, layout.draws, np.array([first + 4]))
   np.testing.assert_array_equal(together[4:5], alone)
 
 
 @pytest.mark.parametrize("size, num", [(1, 1), (2, 2), (4, 3), (7, 7)])
 def test_every_ordered_draw_is_equally_likely(size, num):
   keys = np.random.default_rng(size).integers(0, WORD, 50_000, dtype=np.uint64)
-  drawn = episode_draws.NUMPY.distinct(keys, size, num)
+  drawn = episodes.NUMPY.distinct(keys, size, num)
   assert drawn.shape == (num, 50_000)
   orders, counts = np.unique(drawn, axis=1, return_counts=True)
   num_orders = np.prod(np.arange(size - num + 1, size + 1))

@@ -13,7 +13,6 @@ from suite.data.images import contrastive_views
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.images import sampling
-from suite.data.images import unlabelled
 
 VIEW = contrastive_views.AugPlus(8, blur_at=16)
 SEEDS = sampling.row_seeds((3, 4), tf.range(64, dtype=tf.int64))
@@ -73,7 +72,7 @@ def test_shares_are_those_of_the_paper():
 
 
 def test_what_is_delivered_without_labels_has_none():
-  images = unlabelled.Unlabelled(_set())
+  images = image_set.Unlabelled(_set())
   batch = next(iter(images.train_batches(4, seed=(1, 2), transform=VIEW)))
   assert sorted(batch) == ["image", "mask"] and len(images) == 12
   labelled = next(iter(_set().train_batches(4, seed=(1, 2), transform=VIEW)))

@@ -10,7 +10,6 @@ import tensorflow as tf
 from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import example_arrays
-from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.data.images import image_set
 
@@ -34,7 +33,7 @@ def seeds(num=30):
                          ids=["Clear", "Clear 1.5", "Augmented"])
 def test_the_transform_s_own_storage(transform, height, width):
   given, drawn = images(height, width), tf.cast(seeds(), tf.uint64)
-  kept = example_storage.of(transform)
+  kept = image_ops.of(transform)
   rows = kept.store(given)
   assert rows.dtype == tf.uint8 and rows.shape[1:] == kept.shape != transform.shape
   for found, wanted in ((kept.train(rows, drawn), transform.train(given, drawn)),
@@ -50,13 +49,13 @@ def test_the_transform_s_own_storage(transform, height, width):
                          ids=lambda t: type(t).__name__)
 def test_others_are_stored_as_they_are_evaluated(transform):
   given, drawn = images(8, 13), tf.cast(seeds(), tf.uint64)
-  kept = example_storage.of(transform)
+  kept = image_ops.of(transform)
   rows = kept.store(given)
   assert kept.shape == (8, 8, 3)
   np.testing.assert_array_equal(rows, transform.evaluate(given))
   np.testing.assert_array_equal(kept.evaluate(rows), rows)
   np.testing.assert_array_equal(kept.train(rows, drawn), transform.train(rows, drawn))
-  assert example_storage.of(clear_transform.Clear(8), as_evaluated=True).shape == (8, 8, 3)
+  assert image_ops.of(clear_transform.Clear(8), as_evaluated=True).shape == (8, 8, 3)
 
 
 def test_images_of_uneven_shapes_are_read_into_one_array():
@@ -66,7 +65,7 @@ def test_images_of_uneven_shapes_are_read_into_one_array():
       "uneven", [tf.io.encode_png(p).numpy() for p in pictures], np.arange(20) % 2, kind=TASK.kind,
       num_classes=2)
   transform = clear_transform.Clear(8)
-  kept = example_storage.of(transform)
+  kept = image_ops.of(transform)
   rows = example_arrays.read([given, given], TASK, transform, kept).images
   assert rows.shape == (40, *kept.shape)
   for row, picture in zip(rows, pictures):

@@ -15,7 +15,6 @@ import tensorflow as tf
 from suite.data.images import image_ops
 from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
-from suite.data.images import streamed_set
 from suite.data.images import tfds_source
 
 SIDE = 4  # The pictures have 6 to 8 x 7 pixels.
@@ -137,7 +136,7 @@ def test_a_changed_shard_is_refused(data_dir):
 
 def test_a_copy_can_be_streamed_and_cut(data_dir):
   source = _source(data_dir)
-  streamed = streamed_set.StreamedSet(source)
+  streamed = prepared_sets.StreamedSet(source)
   held = prepared_sets.read_source(source)
   np.testing.assert_array_equal(streamed.ids, held.ids)
   transform = image_ops.Nevis(3)

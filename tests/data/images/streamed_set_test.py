@@ -10,7 +10,6 @@ import tensorflow as tf
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
-from suite.data.images import streamed_set
 
 NUM = 23
 TRANSFORM = image_ops.Nevis(5)
@@ -37,7 +36,7 @@ def _assert_same(got, want):
 @pytest.mark.parametrize("config", ["same_shape", "mixed", "multi_hot"])
 def test_facts_and_evaluation_equal_those_of_a_set_in_memory(pictures_dir, config):
   streamed, held = _read(pictures_dir, config), _read(pictures_dir, config, limit=2**20)
-  assert isinstance(streamed, streamed_set.StreamedSet)
+  assert isinstance(streamed, prepared_sets.StreamedSet)
   assert (streamed.name, streamed.size, streamed.kind, streamed.num_classes) == (
       held.name, held.size, held.kind, held.num_classes)
   np.testing.assert_array_equal(streamed.labels, held.labels)
@@ -113,7 +112,7 @@ def test_within_bytes_are_images_in_memory(pictures_dir):
 def test_a_split_stays_on_disk_with_each_image_on_one_side(pictures_dir):
   whole = _read(pictures_dir)
   rest, part = whole.split(0.2, seed=3)
-  assert isinstance(rest, streamed_set.StreamedSet) and (rest.size, part.size) == (18, 5)
+  assert isinstance(rest, prepared_sets.StreamedSet) and (rest.size, part.size) == (18, 5)
   assert [*rest.ids, *part.ids] == [*whole.ids]
   labels = [b["label"][b["mask"]] for b in _list(part.eval_batches(4, transform=TRANSFORM))]
   np.testing.assert_array_equal(np.concatenate(labels), whole.labels[18:])

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from suite.data.published import places_lt
+from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from tests.shared import published_fluid
 
@@ -12,19 +12,21 @@ _LINES = [f"data_256/{'ab'[label // 2]}/{place}/{i:08d}.jpg {label}"
 
 
 def test_all_images_come_once_and_base_classes_first(tmp_path):
-  plan = places_lt.of_list("\n".join(_LINES), "list", num_base=1, num_classes=4)
+  plan = published_plans.places_lt_of_list("\n".join(_LINES), "list", num_base=1, num_classes=4)
   planned = plan.planned
   assert len(plan.names) == 10 and planned.num_base == 1
   label_of = {line.split()[0]: int(line.split()[1]) for line in _LINES}
   np.testing.assert_array_equal(
       plan.slots[planned.labels], [label_of[name] for name in plan.names])
-  other = places_lt.of_list("\n".join(_LINES), "list", num_base=1, num_classes=4, seed=1)
+  other = published_plans.places_lt_of_list(
+    "\n".join(_LINES), "list", num_base=1, num_classes=4, seed=1
+  )
   assert other.names.tolist() != plan.names.tolist()
   assert sorted(other.names) == sorted(plan.names)
 
 
 def test_images_whose_base_names_repeat_are_found_by_their_folders(tmp_path, monkeypatch):
-  (tmp_path / places_lt.LIST).write_text("\n".join(_LINES))
+  (tmp_path / published_plans.LIST).write_text("\n".join(_LINES))
   for i, line in enumerate(_LINES):
     path = tmp_path / line.split()[0]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,10 +47,10 @@ def test_images_whose_base_names_repeat_are_found_by_their_folders(tmp_path, mon
     ("a/b.jpg 400", "labels up to 400"), ("a/b.jpg 1\na/b.jpg 2", "no image can be told")])
 def test_another_list_is_refused(text, message):
   with pytest.raises(ValueError, match=message):
-    places_lt.of_list(text, "list")
+    published_plans.places_lt_of_list(text, "list")
 
 
 def test_the_stand_in_has_as_many_images_as_the_list():
-  plan = places_lt.stand_in()
+  plan = published_plans.stand_in_places_lt()
   counts = plan.planned.class_counts()
   assert counts.sum() == 62_500 and counts.max() == 4980 and len(plan.slots) == 365

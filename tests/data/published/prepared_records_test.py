@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from suite.data.images import tfds_source
-from suite.data.published import prepared_records
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from tests.shared import published_fluid
@@ -49,7 +48,7 @@ def _prepared(tmp_path, monkeypatch):
 
 def test_prepared_records_are_delivered_in_the_order_of_their_positions(prepared):
   plan, labels, _ = prepared
-  found, places = prepared_records.read(3)
+  found, places = published_sequences.read_records(3)
   assert found.planned.digest() == plan.planned.digest()
   np.testing.assert_array_equal(found.slots, plan.slots)
   sequence = published_sequences.sequence(3, folder=None, num_samples=20)
@@ -61,15 +60,15 @@ def test_prepared_records_are_delivered_in_the_order_of_their_positions(prepared
 
 def test_data_that_is_not_prepared_is_named_with_its_command(tmp_path):
   with pytest.raises(FileNotFoundError, match="is not prepared: (.|\n)*suite data build fl"):
-    prepared_records.read(4, str(tmp_path))
+    published_sequences.read_records(4, str(tmp_path))
 
 
 def test_records_that_are_missing_or_cut_are_errors(prepared):
   files = prepared[2]
   files.append(files.pop()[:1] + (0, 13))
   with pytest.raises(ValueError, match="has 23 records with positions up to"):
-    prepared_records.read(3)
+    published_sequences.read_records(3)
   with open(files[0][0], "r+b") as stream:
     stream.truncate(700)
   with pytest.raises(ValueError, match="ends within a record"):
-    prepared_records.read(3)
+    published_sequences.read_records(3)

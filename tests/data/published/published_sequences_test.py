@@ -4,7 +4,6 @@ import pytest
 import tensorflow as tf
 
 from suite.contracts import rehearsal
-from suite.data.published import image_views
 from suite.data.published import numbered_samples
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
@@ -46,7 +45,9 @@ def test_samples_are_read_when_they_are_looked_at(folder):
   images = transform.evaluate(sequence.images(2, 4)).numpy()
   plan = published_plans.read(3, folder)
   jpeg = published_fluid.picture(int(plan.slots[plan.planned.labels[3]]), 3, (40, 48))
-  expected = image_views.whole(image_views.decode(tf.constant(jpeg)), 32, 24, "bilinear")
+  expected = numbered_samples.whole_view(
+    numbered_samples.decode_view(tf.constant(jpeg)), 32, 24, "bilinear"
+  )
   np.testing.assert_array_equal(images[1], expected)
   np.testing.assert_array_equal(  # Images, of base classes say, get the same view.
       transform.evaluate(tf.io.decode_jpeg(jpeg, dct_method="INTEGER_ACCURATE")[None])[0], expected)

@@ -8,7 +8,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from suite.data.streams import shared_images
 from suite.data.streams import streams
 import tfds_builders
 from tfds_builders import testing
@@ -74,16 +73,16 @@ def test_they_can_be_kept(data_dir):
 
 
 def test_a_repeated_data_set_does_not_lose_its_own_images(data_dir):
-  scored = shared_images.ScoredImages(["nevis/mnist", "nevis/mnist"], data_dir=data_dir)
+  scored = streams.ScoredImages(["nevis/mnist", "nevis/mnist"], data_dir=data_dir)
   assert scored.of_others("nevis/mnist", "train").size == 0
   # 20 test images, and .15 of the 50 training images, 25 a class, are MNIST's validation.
   assert scored.of_others("nevis/cifar10", "validation").size == 20
-  num_validation = shared_images.digests("nevis/mnist", "validation", data_dir=data_dir).size
+  num_validation = streams.digests("nevis/mnist", "validation", data_dir=data_dir).size
   assert 6 <= num_validation <= 8
   for split in ("train", "dev"):
     assert scored.of_others("nevis/cifar10", split).size == 20 + num_validation
 
 
 def test_digests_of_what_is_not_prepared_are_none(tmp_path):
-  found = shared_images.digests("nevis/mnist", "test", data_dir=str(tmp_path))
+  found = streams.digests("nevis/mnist", "test", data_dir=str(tmp_path))
   assert found.dtype == np.uint64 and found.size == 0

@@ -10,7 +10,6 @@ from suite.contracts import experience
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import class_groups
-from suite.data.streams import dated_groups
 from suite.data.streams import streams
 import tfds_builders
 from tfds_builders import catalog
@@ -293,8 +292,8 @@ def test_groups_of_several_data_sets_are_sorted_by_year_and_the_last_are_scored(
   held = _classes()
   without = held.subset(np.flatnonzero(held.labels != 5))  # The class B/3 has no image.
   monkeypatch.setattr(class_groups.prepared_sets, "read", lambda *_, **__: without)
-  groups = [dated_groups.DatedGroups("six/drawn", 2, first_year=1990, every=5, split="train"),
-            dated_groups.DatedGroups("nevis/six", 3, num_classes=2, first_year=1988, every=4)]
+  groups = [class_groups.DatedGroups("six/drawn", 2, first_year=1990, every=5, split="train"),
+            class_groups.DatedGroups("nevis/six", 3, num_classes=2, first_year=1988, every=4)]
   stream = streams.of_groups(groups, num_meta_test=2, name="mine")
   assert [(e.year, e.key, e.role) for e in stream.entries] == [
       (1988, "six_000", "meta_train"), (1990, "six_A", "meta_train"),
@@ -304,12 +303,12 @@ def test_groups_of_several_data_sets_are_sorted_by_year_and_the_last_are_scored(
   assert alphabet.task.num_classes == 2 and set(alphabet.load().train.labels) == {0, 1}
   assert set(alphabet.load().train.pixels().ravel()) == {3, 4}
   with pytest.raises(ValueError, match="num_tasks=4 .* has 3 such groups .* allowed are 1 to 3"):
-    streams.of_groups([dated_groups.DatedGroups("six", 4, num_classes=2)], num_meta_test=1)
+    streams.of_groups([class_groups.DatedGroups("six", 4, num_classes=2)], num_meta_test=1)
   with pytest.raises(ValueError, match="num_meta_test=0 of 5 tasks; .* allowed are 1 to 5"):
     streams.of_groups(groups, num_meta_test=0)
 
 
 def test_groups_by_name_need_the_data(tmp_path):
-  groups = [dated_groups.DatedGroups("cfsl_omniglot/images", 2, split="train")]
+  groups = [class_groups.DatedGroups("cfsl_omniglot/images", 2, split="train")]
   with pytest.raises(FileNotFoundError, match="suite data build cfsl_omniglot/images"):
     streams.of_groups(groups, num_meta_test=1, data_dir=str(tmp_path))

@@ -25,7 +25,6 @@ from suite.models import conv4
 from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.episodic import set_encoder
 from suite.training.episodic import base_episodes
 from suite.training.gradient import frozen_backbone
 
@@ -40,7 +39,7 @@ def small(image_shape):
 
 def make(episodes=EPISODES, transform=TRANSFORM):
   net = simple_cnaps.SimpleCnaps(
-      small, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      small, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
       adaptation=film.AdaptationNet(), transform=TRANSFORM, training=episodes)
   return meta_mahalanobis.MetaMahalanobis(net, episodes=episodes, transform=transform)
 

@@ -19,7 +19,6 @@ from suite.learners.class_memory import simple_cnaps
 from suite.models import conv4
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.episodic import set_encoder
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import meta_schedules
 
@@ -52,7 +51,7 @@ def on_pixels(**settings):
 
 def on_digits(num_classes=2, rate=0.01, backbone=small, **settings):
   return begun(simple_cnaps.SimpleCnaps(
-      backbone, set_encoder=set_encoder.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      backbone, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
       adaptation=film.AdaptationNet(), transform=image_ops.Plain(8),
       training=meta_schedules.MetaTraining(learning_rate=rate), **settings), num_classes)
 

@@ -7,10 +7,8 @@ import pytest
 from scipy import stats
 
 from suite.lifelong.answers import insertion
-from suite.lifelong.answers import nested_ranks
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
-from suite.lifelong.answers import threshold
 
 
 def test_by_hand():
@@ -64,13 +62,13 @@ def test_models_one_by_one_in_the_order_sorted_again(seed):
   size, budget = 80, int(rng.integers(1, 30))
   counts = rng.integers(0, 6, size).astype(np.uint8)
   rows = (rng.random((7, size)) < rng.random((7, 1))).astype(np.uint8)
-  ranks = nested_ranks.nested_ranks(size, budget, seed)
+  ranks = rank_order.nested_ranks(size, budget, seed)
   asks = [lambda samples, row=row: row[samples] for row in rows]
   found, after = insertion.consecutive_models(counts, asks, ranks)
   slow = counts.copy()
   for row, one in zip(rows, found):
     order = rank_order.RankOrder(slow)
-    questions = threshold.QuestionSet(order, ranks)
+    questions = insertion.QuestionSet(order, ranks)
     assert questions.threshold(row[questions.samples]).cut == one.cut
     slow = slow + order.predicted(one.cut)
   np.testing.assert_array_equal(after, slow)

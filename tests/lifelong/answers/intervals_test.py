@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suite.lifelong.answers import intervals
-from suite.lifelong.answers import nested_ranks
+from suite.lifelong.answers import rank_order
 
 
 def test_wilson_by_hand():
@@ -69,7 +69,7 @@ def test_coverage_of_sampled_ranks(m, level):
   truth = np.random.default_rng(0).random(num) < 1 / (1 + np.exp(-slope))
   hits = 0
   for seed in range(trials):
-    found = intervals.accuracy(truth[np.sort(nested_ranks.nested_ranks(num, m, seed))], num)
+    found = intervals.accuracy(truth[np.sort(rank_order.nested_ranks(num, m, seed))], num)
     hits += found.low <= truth.mean() <= found.high
   # 3 standard errors below 95%; a few steps of a rare answer make it more than 95%.
   assert hits / trials >= 0.95 - 3 * (0.95 * 0.05 / trials) ** 0.5
@@ -120,7 +120,7 @@ def test_coverage_of_a_difference():
   true = truth[0].mean() - truth[1].mean()
   hits = []
   for seed in range(400):
-    ranks = np.sort(nested_ranks.nested_ranks(20_000, 128, seed))
+    ranks = np.sort(rank_order.nested_ranks(20_000, 128, seed))
     found = intervals.difference(truth[0, ranks], truth[1, ranks], 20_000)
     hits.append(found.low <= true <= found.high)
   assert 0.917 <= np.mean(hits) <= 0.983

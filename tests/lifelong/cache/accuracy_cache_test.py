@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import commit_log
+from suite.lifelong.cache import committed
 
 
 def _random(rng, m, n, missing=True):
@@ -138,7 +138,7 @@ def test_a_crash_while_a_line_is_written_loses_that_growth_only(tmp_path, cut):
 
 def test_a_crash_before_the_line_is_written_changes_nothing(tmp_path, monkeypatch):
   cache = _grown(tmp_path)
-  monkeypatch.setattr(commit_log, "append", lambda *a, **k: (_ for _ in ()).throw(OSError("full")))
+  monkeypatch.setattr(committed, "append", lambda *a, **k: (_ for _ in ()).throw(OSError("full")))
   with pytest.raises(OSError, match="full"):
     cache.add_models(["c"], [[1, 1, 1]])
   monkeypatch.undo()

@@ -10,8 +10,7 @@ import pytest
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import cache_check
-from suite.lifelong.cache import commit_log
-from suite.lifelong.cache import compaction
+from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
 
@@ -41,7 +40,7 @@ def _files(folder):
 
 @pytest.mark.parametrize("kinds", ["models", "samples", "alternating"])
 def test_many_small_additions_are_joined_and_answers_stay(tmp_path, kinds, monkeypatch):
-  monkeypatch.setattr(compaction, "MOST", 24)
+  monkeypatch.setattr(committed, "MOST", 24)
   rng = np.random.default_rng(7)
   whole = _random(rng, 2, 11)
   cache, reader = _open(tmp_path), _open(tmp_path)
@@ -109,7 +108,7 @@ def test_a_crash_while_additions_are_joined_loses_nothing(tmp_path, monkeypatch,
       raise KeyboardInterrupt
     unlink(path, *args, **kwargs)
 
-  owner = commit_log if killed_in == "replace" else type(tmp_path)
+  owner = committed if killed_in == "replace" else type(tmp_path)
   monkeypatch.setattr(owner, killed_in, die)
   with pytest.raises(KeyboardInterrupt):
     cache.add_models(["last"], [[0, 1, 0]])
@@ -126,7 +125,7 @@ def test_a_reader_that_meets_a_log_being_replaced_reads_the_new_one(tmp_path, mo
   cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
   for index in range(14):
     cache.add_models([f"m{index}"], [[0, 0, 1]])
-  read, calls = commit_log.read, []
+  read, calls = committed.read, []
 
   def old_log_first(path, known=None):
     found = read(path, known)
@@ -135,7 +134,7 @@ def test_a_reader_that_meets_a_log_being_replaced_reads_the_new_one(tmp_path, mo
       cache.add_models(["last"], [[0, 1, 0]])  # Joins the files that `found` names.
     return found
 
-  monkeypatch.setattr(commit_log, "read", old_log_first)
+  monkeypatch.setattr(committed, "read", old_log_first)
   reader = accuracy_cache.AccuracyCache(tmp_path)
   assert not reader.problem and reader.models[-1] == "last"
 
@@ -221,8 +220,8 @@ def test_a_cache_of_an_early_version_opens_and_grows(tmp_path):
   path = tmp_path / "commits.jsonl"
   new = ("after", "state", "sha256", "spot", "id_sha256", "id_spot")
   lines = [{k: v for k, v in line.items() if k not in new}
-           for line in commit_log.read(path).lines]
-  commit_log.replace(path, lines)
+           for line in committed.read(path).lines]
+  committed.replace(path, lines)
   cache = accuracy_cache.AccuracyCache(tmp_path)
   for index in range(20):
     cache.add_models([f"m{index}"], [[0, 1, 1]])

@@ -12,7 +12,7 @@ import pytest
 
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
 
 
@@ -115,13 +115,13 @@ def test_a_growth_costs_what_is_new(tmp_path, monkeypatch):
   cache = _cache(tmp_path, np.ones((5, 30), int))
   counts = sample_counts.SampleCounts(cache)
   counted = []
-  slow = bit_rows.column_counts
+  slow = piece_files.column_counts
 
   def spy(rows, num, **kwargs):
     counted.append((len(rows), num))
     return slow(rows, num, **kwargs)
 
-  monkeypatch.setattr(bit_rows, "column_counts", spy)
+  monkeypatch.setattr(piece_files, "column_counts", spy)
   cache.add_models(["new"], [np.zeros(30, int)])
   counts.update()
   cache.add_samples(["x", "y"], np.zeros((6, 2), int))
@@ -138,7 +138,7 @@ def test_saved_counts_are_taken_up_where_they_were_left(tmp_path, monkeypatch):
   cache = _cache(tmp_path, rng.integers(0, 2, (250, 9)))
   assert sample_counts.SampleCounts(cache).correct.dtype == np.uint8
   cache.add_models([f"n{i}" for i in range(10)], rng.integers(0, 2, (10, 9)))
-  monkeypatch.setattr(bit_rows, "BLOCK", 64)
+  monkeypatch.setattr(piece_files, "BLOCK", 64)
   counts = sample_counts.SampleCounts(cache)
   assert counts.correct.dtype == np.uint16
   np.testing.assert_array_equal(counts.correct, cache.matrix().sum(0))

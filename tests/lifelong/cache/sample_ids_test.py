@@ -11,7 +11,6 @@ import pytest
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import cache_check
-from suite.lifelong.cache import commit_log
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import sample_ids
 
@@ -58,7 +57,7 @@ def test_the_hash_is_the_same_forever():
 
 def _early(folder):
   """Rewrites a cache as version 1 wrote it: ids as text, without an index."""
-  log = commit_log.read(folder / committed.COMMITS)
+  log = committed.read(folder / committed.COMMITS)
   lines, number = [], 0
   for line in log.lines:
     if "samples" in line:
@@ -70,7 +69,7 @@ def _early(folder):
       (folder / f"{number:04d}.ids").write_bytes(text)
       line.update(ids=f"{number:04d}.ids", id_bytes=len(text))
     lines.append(line)
-  commit_log.replace(folder / committed.COMMITS, lines)
+  committed.replace(folder / committed.COMMITS, lines)
   (folder / "format.json").write_text('{"version": 1}')
 
 

@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 
 from suite.lifelong.estimators import anchor_search
-from suite.lifelong.estimators import copy_nearest
-from suite.lifelong.estimators import factor_search
+from suite.lifelong.estimators import factor_model
 from suite.lifelong.estimators import irt_search
-from suite.lifelong.estimators import order_search
-from suite.lifelong.estimators import random_mean
-from suite.lifelong.estimators import sum_search
+from suite.lifelong.estimators import paper_estimators
 
 METHODS = {
-    "sum": sum_search.SumSearch, "factors": factor_search.FactorSearch,
-    "orders": order_search.OrderSearch, "copy": copy_nearest.CopyNearest,
+    "sum": paper_estimators.SumSearch, "factors": factor_model.FactorSearch,
+    "orders": paper_estimators.OrderSearch, "copy": paper_estimators.CopyNearest,
     "anchors": anchor_search.AnchorSearch,
     "medoids": lambda: anchor_search.AnchorSearch("kmedoids"), "irt": irt_search.IrtSearch,
-    "random": random_mean.RandomMean}
+    "random": paper_estimators.RandomMean}
 
 
 @pytest.fixture(scope="module", name="answers")

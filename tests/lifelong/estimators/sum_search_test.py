@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from suite.lifelong.estimators import sum_search
+from suite.lifelong.estimators import paper_estimators
 
 # Solved by 0 1 3 2 of three models: from easy to hard the samples are 2, 3, 1, 0.
 KNOWN = np.array([[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 0]])
@@ -15,7 +15,7 @@ def _estimate(truth, budget, known=KNOWN):
     asked.extend(indices.tolist())
     return np.asarray(truth)[indices]
 
-  return sum_search.SumSearch().estimate(known, ask, budget), asked
+  return paper_estimators.SumSearch().estimate(known, ask, budget), asked
 
 
 def test_all_answers_asked_for_in_the_order_of_difficulty():

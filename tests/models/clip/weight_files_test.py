@@ -14,9 +14,7 @@ import safetensors_writer
 
 from suite.models.clip import architecture
 from suite.models.clip import byte_pairs
-from suite.models.clip import safetensors_file
 from suite.models.clip import weight_files
-from suite.models.clip import weight_table
 
 FOLDER = pathlib.Path(__file__).parent / "small_clip"
 
@@ -31,7 +29,7 @@ def _as_openai(arrays):
   """The same weights by OpenAI's names: joint projections, embeddings' matrices turned."""
   clip = architecture.from_config(json.loads((FOLDER / "config.json").read_text()))
   found = {}
-  for one in [*weight_table.image_weights(clip), *weight_table.text_weights(clip)]:
+  for one in [*weight_files.image_weights(clip), *weight_files.text_weights(clip)]:
     array = arrays[one.huggingface]
     if one.part is None:
       found[one.openai] = array.T if one.turned else array
@@ -42,7 +40,7 @@ def _as_openai(arrays):
 
 def test_both_towers_equal_the_reference_in_both_layouts(answers, tmp_path):
   safetensors_writer.write(tmp_path / "model.safetensors",
-         _as_openai(safetensors_file.read(FOLDER / "model.safetensors")))
+         _as_openai(weight_files.read(FOLDER / "model.safetensors")))
   shutil.copy(FOLDER / "config.json", tmp_path)
   for folder in (FOLDER, tmp_path):
     towers = weight_files.load(folder)
@@ -77,7 +75,7 @@ def test_the_vocabulary_must_be_that_of_the_weights(tmp_path):
 
 
 def test_weights_of_another_clip_are_listed(tmp_path):
-  arrays = dict(safetensors_file.read(FOLDER / "model.safetensors"))
+  arrays = dict(weight_files.read(FOLDER / "model.safetensors"))
   with pytest.raises(ValueError, match=r"another CLIP than ViT-B/32 says .*"
                      r"class_embedding is \[8\], expected \[768\]; .* and \d+ more"):
     weight_files.load(FOLDER, "ViT-B/32")
@@ -103,7 +101,7 @@ def test_published_architectures_follow_from_their_shapes(name):
   clip = architecture.KNOWN[name]
   layouts = ["openai"] if name.startswith("RN") else ["openai", "huggingface"]
   for layout in layouts:
-    weights = [*weight_table.image_weights(clip), *weight_table.text_weights(clip)]
+    weights = [*weight_files.image_weights(clip), *weight_files.text_weights(clip)]
     shapes = {getattr(one, layout): weight_files._shape(one, layout) for one in weights}
     assert architecture.from_shapes(shapes) == clip
 
@@ -124,7 +122,7 @@ def test_files_that_are_not_safetensors(tmp_path, content, message):
     content = len(text).to_bytes(8, "little") + text + bytes(4)
   (tmp_path / "x").write_bytes(content)
   with pytest.raises(ValueError, match=message):
-    safetensors_file.read(tmp_path / "x")
+    weight_files.read(tmp_path / "x")
 
 
 def test_half_precision_is_widened(tmp_path):
@@ -132,5 +130,5 @@ def test_half_precision_is_widened(tmp_path):
                      "b": {"dtype": "BF16", "shape": [], "data_offsets": [4, 6]}}).encode()
   (tmp_path / "x").write_bytes(len(text).to_bytes(8, "little") + text + np.array(
       [1.5, -2], np.float16).tobytes() + b"\xc0\x3f")  # 0x3fc0: 1.5.
-  found = safetensors_file.read(tmp_path / "x")
+  found = weight_files.read(tmp_path / "x")
   assert found["h"].tolist() == [1.5, -2] and found["b"] == 1.5 and found["h"].dtype == np.float32

@@ -6,10 +6,10 @@ import pytest
 import tensorflow as tf
 
 from suite.models import norms
-from suite.models.episodic import attention_head
+from suite.models.episodic import dense_attention
 from suite.models.episodic import functional_conv4
 
-NET = attention_head.AttentionHead(filters=2, dtype="float64")
+NET = dense_attention.AttentionHead(filters=2, dtype="float64")
 
 
 def _weights(seed=0, shape=(3, 3, 2), classes=3):
@@ -30,7 +30,7 @@ def _row(seed=1):
 
 @pytest.mark.parametrize("classes, floats", [(5, 243_605), (15, 244_095), (50, 245_810)])
 def test_the_sizes_of_the_paper(classes, floats):
-  net = attention_head.AttentionHead()
+  net = dense_attention.AttentionHead()
   assert sum(w.size for w in net.initial(0, (5, 5, 320), classes).values()) == floats
   # CFSL's code prints 245,237: it adds 10 * NSS + 7 rows of norms.
   if classes == 5:
@@ -65,7 +65,7 @@ def test_given_statistics_of_the_batch_change_nothing():
 
 
 def test_float32_is_the_same():
-  narrow = attention_head.AttentionHead(filters=2)
+  narrow = dense_attention.AttentionHead(filters=2)
   cast = lambda structure: tf.nest.map_structure(lambda v: tf.cast(v, tf.float32), structure)
   got = narrow.apply(cast(_weights()), cast(_row()), narrow.prepare(_codes(4)))
   np.testing.assert_allclose(got, NET.apply(_weights(), _row(), _codes(4)), rtol=1e-3, atol=1e-4)

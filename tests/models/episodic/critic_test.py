@@ -4,11 +4,11 @@
 import numpy as np
 import tensorflow as tf
 
-from suite.models.episodic import critic
+from suite.training.episodic import self_critique
 
 
 def test_the_judgement_by_hand():
-  net = critic.Critic(sizes=(2,))
+  net = self_critique.Critic(sizes=(2,))
   # One class: features [z, |z|, z^2, sign z].
   weights = {"layer1": tf.constant([[1.0, 0.0], [0.0, -1.0], [1.0, 0.0], [0.0, 2.0]]),
              "layer2": tf.constant([[1.0], [10.0]])}
@@ -18,5 +18,5 @@ def test_the_judgement_by_hand():
 
 
 def test_the_sizes_of_the_reference():
-  shapes = {name: w.shape for name, w in critic.Critic().initial(0, 5).items()}
+  shapes = {name: w.shape for name, w in self_critique.Critic().initial(0, 5).items()}
   assert shapes == {"layer1": (20, 16), "layer2": (16, 16), "layer3": (16, 1)}

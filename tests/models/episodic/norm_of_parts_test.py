@@ -9,8 +9,8 @@ from suite.models import norms
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_model
-from suite.models.episodic import norm_of_parts
 from suite.models.episodic import proto_conv4
+from suite.models.episodic import twice_norm
 
 
 def _whole(x, scale, offset):
@@ -40,7 +40,7 @@ def _derivatives(norm, dtype):
 @pytest.mark.parametrize("sizes", [(9,), (5, 4), (1, 2, 6)])
 def test_moments_and_derivatives_are_those_of_the_whole_batch(sizes):
   def norm(x, scale, offset):
-    ys, mean, variance = norm_of_parts.with_moments(tf.split(x, sizes), scale, offset)
+    ys, mean, variance = twice_norm.norm_with_moments_of_parts(tf.split(x, sizes), scale, offset)
     np.testing.assert_allclose(mean, tf.reduce_mean(x, (0, 1, 2)), rtol=1e-5)
     np.testing.assert_allclose(variance, tf.math.reduce_variance(x, (0, 1, 2)), rtol=1e-5)
     return tf.concat(ys, 0)
@@ -51,10 +51,10 @@ def test_moments_and_derivatives_are_those_of_the_whole_batch(sizes):
 
 
 def test_images_are_split_evenly_and_not_below_the_smallest_part():
-  sizes = lambda n, parts: [len(x) for x in norm_of_parts.split(tf.zeros([n, 1]), parts)]
+  sizes = lambda n, parts: [len(x) for x in twice_norm.split(tf.zeros([n, 1]), parts)]
   assert sizes(25, 2) == [13, 12] and sizes(25, 9) == [9, 8, 8]
   assert sizes(15, 2) == [15] and sizes(30, 1) == [30]
-  assert len(norm_of_parts.split(tf.zeros([30, 1], tf.float64), 2)) == 1
+  assert len(twice_norm.split(tf.zeros([30, 1], tf.float64), 2)) == 1
 
 
 @pytest.mark.parametrize("net", [dense_attention.DenseAttention(filters=3, blocks=1, size=2),

@@ -8,8 +8,6 @@ import pytest
 import tensorflow as tf
 
 from suite.models import precision
-from suite.models.episodic import norm_of_parts
-from suite.models.episodic import patch_norm
 from suite.models.episodic import proto_conv4
 from suite.models.episodic import twice_norm
 
@@ -30,15 +28,15 @@ def _outer(images, kernel, scale, offset, folded):
   """The normalized convolution by either way."""
   if not folded:
     return twice_norm.batch_norm(tf.nn.conv2d(images, kernel, 1, "SAME"), scale, offset)
-  (shifted,), _, _ = patch_norm.with_moments(
-      [patch_norm.Convolution(images, kernel)], scale, offset)
+  (shifted,), _, _ = twice_norm.with_patch_moments(
+      [twice_norm.Convolution(images, kernel)], scale, offset)
   return shifted.values + shifted.offset
 
 
 @pytest.mark.parametrize("groups", [1, 3])
 def test_moments_are_those_of_the_convolution(groups):
   images, kernel = _random(0, 4, 7, 6, groups), _random(1, 3, 3, 1, 5 * groups)
-  mean, variance = patch_norm.moments(patch_norm.observe(images), kernel)
+  mean, variance = twice_norm.patch_moments(twice_norm.observe(images), kernel)
   for g in range(groups):
     output = tf.nn.conv2d(images[..., g:g + 1], kernel[..., 5 * g:5 * g + 5], 1, "SAME").numpy()
     np.testing.assert_allclose(mean[5 * g:5 * g + 5], output.mean((0, 1, 2)), atol=1e-13)
@@ -49,7 +47,7 @@ def test_moments_of_one_patch_by_hand():
   image = tf.reshape(tf.constant([3.0, 5.0], tf.float64), [1, 1, 2, 1])
   kernel = np.zeros([3, 3, 1, 1])
   kernel[1, :, 0, 0] = 1.0, 10.0, 100.0  # Left, here, right: 30 + 500 and 3 + 50.
-  mean, variance = patch_norm.moments(patch_norm.observe(image), tf.constant(kernel))
+  mean, variance = twice_norm.patch_moments(twice_norm.observe(image), tf.constant(kernel))
   np.testing.assert_allclose([mean[0], variance[0]], [(530 + 53) / 2, (530 - 53) ** 2 / 4])
 
 
@@ -84,10 +82,10 @@ def test_in_float32_flat_ground_costs_no_digits():
 def test_parts_of_a_batch_have_the_moments_of_the_whole():
   images, kernel = _random(0, 9, 6, 6, 1), _random(1, 3, 3, 1, 4)
   scale, offset = _random(2, 4), _random(3, 4)
-  (whole,), *moments = patch_norm.with_moments(
-      [patch_norm.Convolution(images, kernel)], scale, offset)
-  parts, *of_parts = patch_norm.with_moments(
-      [patch_norm.Convolution(part, kernel) for part in tf.split(images, [2, 7])], scale, offset)
+  (whole,), *moments = twice_norm.with_patch_moments(
+      [twice_norm.Convolution(images, kernel)], scale, offset)
+  parts, *of_parts = twice_norm.with_patch_moments(
+      [twice_norm.Convolution(part, kernel) for part in tf.split(images, [2, 7])], scale, offset)
   np.testing.assert_allclose(tf.concat([p.values for p in parts], 0), whole.values, rtol=1e-11)
   np.testing.assert_allclose(of_parts, moments, rtol=1e-11)
 
@@ -102,18 +100,18 @@ def test_a_plain_norm_gives_the_same_features():
     return twice_norm.batch_norm(x, ones, zeros)
 
   def of_one(xs):
-    if isinstance(xs[0], patch_norm.Convolution):
-      return patch_norm.with_moments(xs, ones, zeros)[0]
+    if isinstance(xs[0], twice_norm.Convolution):
+      return twice_norm.with_patch_moments(xs, ones, zeros)[0]
     return [normalize(xs[0])]
 
-  folded, = norm_of_parts.finish_together([net.passing(weights, images)], of_one)
+  folded, = twice_norm.finish_together([net.passing(weights, images)], of_one)
   np.testing.assert_allclose(folded, net.features(weights, images, normalize), rtol=1e-9)
 
 
 def test_more_channels_and_other_kernels_are_not_folded():
-  assert patch_norm.folds(tf.zeros([3, 3, 1, 4]))
-  assert not patch_norm.folds(tf.zeros([3, 3, 3, 4]))
-  assert not patch_norm.folds(tf.zeros([5, 5, 1, 4]))
+  assert twice_norm.folds(tf.zeros([3, 3, 1, 4]))
+  assert not twice_norm.folds(tf.zeros([3, 3, 3, 4]))
+  assert not twice_norm.folds(tf.zeros([5, 5, 1, 4]))
 
 
 def test_in_bfloat16_normalized_values_are_off_by_its_rounding_only():

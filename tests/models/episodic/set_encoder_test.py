@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import embedding
+from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.episodic import set_encoder
 
 SHAPE = (8, 8, 3)
 IMAGES = np.random.default_rng(0).integers(0, 256, [6, *SHAPE]).astype(np.uint8)
@@ -21,7 +21,7 @@ def made(kind):
 
 
 def test_an_embedding_is_the_mean_over_cells_of_each_channel():
-  encoder, cells = made(set_encoder.SetEncoder), made(embedding.Embedding)
+  encoder, cells = made(film.SetEncoder), made(embedding.Embedding)
   assert encoder.width == 3
   images = tf.constant(IMAGES)
   expected = np.reshape(cells.encode(images), [6, 2 * 2, 3]).mean(1)
@@ -34,7 +34,7 @@ def test_an_embedding_is_the_mean_over_cells_of_each_channel():
 
 
 def test_the_order_of_a_set_does_not_matter():
-  encoder = made(set_encoder.SetEncoder)
+  encoder = made(film.SetEncoder)
   found = [tf.reduce_mean(encoder.encode(tf.constant(images)), 0) for images in
            (IMAGES, IMAGES[::-1])]
   np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-6)

@@ -6,10 +6,10 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.training.episodic import fused_adam
+from suite.training.episodic import meta_schedules
 
-PAIRS = [(fused_adam.FusedAdam, tf.keras.optimizers.Adam),
-         (fused_adam.FusedAdamW, tf.keras.optimizers.AdamW)]
+PAIRS = [(meta_schedules.FusedAdam, tf.keras.optimizers.Adam),
+         (meta_schedules.FusedAdamW, tf.keras.optimizers.AdamW)]
 RATE = tf.keras.optimizers.schedules.PolynomialDecay(0.1, 5, 0.01)
 
 
@@ -46,7 +46,7 @@ def test_it_is_keras_s(fused, keras, settings):
 
 def test_a_step_by_hand():
   """The first step is the rate times the gradient's sign, whatever its size."""
-  variable, optimizer = tf.Variable([1.0, 1.0]), fused_adam.FusedAdam(0.1, jit_compile=False)
+  variable, optimizer = tf.Variable([1.0, 1.0]), meta_schedules.FusedAdam(0.1, jit_compile=False)
   optimizer.build([variable])
   optimizer.apply_gradients([(tf.constant([1000.0, -1000.0]), variable)])
   np.testing.assert_allclose(variable, [0.9, 1.1], rtol=1e-6)
@@ -66,7 +66,7 @@ def test_sparse_gradients_are_keras_s():
 
 
 def test_its_flops_are_counted():
-  variable, optimizer = tf.Variable(tf.zeros([7])), fused_adam.FusedAdam(0.1, jit_compile=False)
+  variable, optimizer = tf.Variable(tf.zeros([7])), meta_schedules.FusedAdam(0.1, jit_compile=False)
   optimizer.build([variable])
   step = tf.function(lambda g: optimizer.apply_gradients([(g, variable)]))
   cost = flops.count(step.get_concrete_function(tf.TensorSpec([7])))

@@ -7,7 +7,7 @@ import types
 import numpy as np
 import tensorflow as tf
 
-from suite.training.episodic import many_updates
+from suite.training.episodic import episode_graphs
 
 
 def _take(monkeypatch, seconds, *numbers):
@@ -20,8 +20,8 @@ def _take(monkeypatch, seconds, *numbers):
     clock[0] += seconds * calls[-1]
     return tf.constant([float(next(losses)) for _ in range(calls[-1])])
 
-  monkeypatch.setattr(many_updates, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
-  taken = many_updates.ManyUpdates(updates, "batches")
+  monkeypatch.setattr(episode_graphs, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+  taken = episode_graphs.ManyUpdates(updates, "batches")
   return np.concatenate([taken.take(n) for n in numbers]), calls
 
 

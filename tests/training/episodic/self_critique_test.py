@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models.episodic import critic
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
@@ -38,7 +37,7 @@ def _made(*, steps=1, norms_by_step=True, trained=True):
   adapted = adapted_net.AdaptedNet(Scores(), inner,
                                    meta_schedules.MetaTraining() if trained else None)
   adapted.make(0, (2,), 1)
-  made = self_critique.SelfCritique(critic.Critic(sizes=(1,)), steps=steps, epochs=4)
+  made = self_critique.SelfCritique(self_critique.Critic(sizes=(1,)), steps=steps, epochs=4)
   made.make(0, 1, adapted)
   own = made.parameters()._replace(
       critic={k: tf.constant(v, tf.float64) for k, v in SQUARES.items()})

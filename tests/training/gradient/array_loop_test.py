@@ -17,7 +17,6 @@ from small_loops import random_weights
 import tensorflow as tf
 
 from suite.training.gradient import array_loop
-from suite.training.gradient import plan as plan_lib
 from suite.training.objectives import der
 from suite.training.objectives import objective as objective_lib
 
@@ -53,8 +52,6 @@ def test_replayed_rows_are_part_of_a_step_s_mean():
   np.testing.assert_allclose(loop.step.model.get_weights()[0], kernel, rtol=1e-5)
   np.testing.assert_allclose(loop.step.model.get_weights()[1], bias, rtol=1e-5)
   assert total == pytest.approx(loss, rel=1e-5)
-
-
 
 
 def second_phase(objective):
@@ -256,14 +253,14 @@ def test_only_the_given_variables_change_in_graphs_made_before():
   loop = make()
   loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
   before = loop.step.model.get_weights()
-  cost = loop.cost(data(), plan_lib.Plan(N, 1, 4, (1, 2)))
+  cost = loop.cost(data(), array_loop.Plan(N, 1, 4, (1, 2)))
   loop.train_only(loop.step.model.trainable_variables[1:])
   loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
   kernel, bias = loop.step.model.get_weights()
   np.testing.assert_array_equal(kernel, before[0])
   assert (bias != before[1]).all()
   # The kernel's gradient is no longer made.
-  assert cost.macs == 2 * loop.cost(data(), plan_lib.Plan(N, 1, 4, (1, 2))).macs
+  assert cost.macs == 2 * loop.cost(data(), array_loop.Plan(N, 1, 4, (1, 2))).macs
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -272,7 +269,7 @@ def test_the_line_through_two_sizes_costs_what_whole_steps_are_counted_to_cost(n
 
   def cost(size, batch_size):
     replays = dict(held=K, replay_batch=3) if loop.step.objective.needs_memory else {}
-    return loop.cost(given, plan_lib.Plan(size, 1, batch_size, (1, 2), last="even", **replays))
+    return loop.cost(given, array_loop.Plan(size, 1, batch_size, (1, 2), last="even", **replays))
 
   whole, rest = cost(5, 5), cost(2, 2)  # One width: counted from its own graph.
   assert cost(5 + 2, 5) == whole + rest and whole.flops and not whole.uncounted

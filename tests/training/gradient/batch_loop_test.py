@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from suite.training.gradient import batch_loop
+from suite.training.gradient import gradient_loop
 
 
 def test_updates_are_numbered_and_their_losses_summed():
@@ -16,7 +16,7 @@ def test_updates_are_numbered_and_their_losses_summed():
     seen.scatter_nd_update([[step]], [batch])
     return 2.0 * batch
 
-  loop = batch_loop.BatchLoop(update)
+  loop = gradient_loop.BatchLoop(update)
   iterator = iter(tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0]))
   assert loop.run(iterator, 2) == 6.0
   num = len(traces)

@@ -16,11 +16,8 @@ from suite.contracts import tasks
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import optimizers
-from suite.training.gradient import sgd
-from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
@@ -41,7 +38,7 @@ def make(**parts):
   if parts.pop("remembers", False):
     parts["memory"] = memory_lib.Memory(5, reservoir.Reservoir())
   defaults = {"head": class_heads.Linear(), "objective": objective_lib.Objective(), "memory": None,
-              "train_on": "current", "replay_batch": 0, "optimizer": sgd.Momentum(),
+              "train_on": "current", "replay_batch": 0, "optimizer": optimizers.Momentum(),
               "has_meta": False, "augments": True, "batch_size": 8}
   return composition.Composition(**{**defaults, **parts})
 
@@ -60,13 +57,13 @@ def makes_sense(objective, remembers, replays, train_on):
     return not replays and train_on != "memory" and objective in PLAIN
   if objective in REPLAYING:
     return replays and train_on != "memory"
-  if objective is agem.Agem:
+  if objective is gem.Agem:
     return not (replays and train_on == "memory")
   return replays != (train_on == "memory")
 
 
 @pytest.mark.parametrize("train_on", composition.TRAIN_ON)
-@pytest.mark.parametrize("objective", [*PLAIN, agem.Agem, *REPLAYING])
+@pytest.mark.parametrize("objective", [*PLAIN, gem.Agem, *REPLAYING])
 def test_exactly_the_compositions_that_make_sense_pass(objective, train_on):
   for remembers, replays in itertools.product([False, True], repeat=2):
     made = make(objective=objective(), remembers=remembers, replay_batch=4 * replays,
@@ -79,7 +76,7 @@ def test_exactly_the_compositions_that_make_sense_pass(objective, train_on):
     ({"objective": mir.Mir()}, "The objective Mir works with a memory, but there is none"),
     ({"objective": er_ace.ErAce(), "remembers": True}, "ErAce is about replayed rows, but replay_"),
     ({"head": class_heads.CwrStar(), "objective": lwf.Lwf()}, "objective Lwf and the head CwrStar"),
-    ({"optimizer": None}, "optimizer is None; give sgd.Momentum"),
+    ({"optimizer": None}, "optimizer is None; give optimizers.Momentum"),
     ({"has_meta": True, "augments": False}, "the net AllLayers and no memory"),
     ({"has_meta": True, "remembers": True, "replay_batch": 3}, "the net AllLayers and no memory"),
     ({"has_meta": True}, "learns no head; give one that starts at 'zeros' or 'prototypes'"),
@@ -90,7 +87,7 @@ def test_a_refusal_says_what_to_do(parts, message):
 
 
 def test_both_kinds_of_optimizers_and_every_head_pass():
-  for optimizer in (sgd.Momentum(), optimizers.Keras(object)):
+  for optimizer in (optimizers.Momentum(), optimizers.Keras(object)):
     make(optimizer=optimizer).check()
   for head in (class_heads.Linear("zeros"), class_heads.Linear("prototypes"), class_heads.Split(),
                class_heads.CwrStar(), class_heads.PerTask()):
@@ -166,7 +163,7 @@ def test_numbers_are_above_0(value):
 
 
 def test_gem_needs_a_memory_that_keeps_buckets_apart():
-  balanced = memory_lib.Memory(5, group_balanced.GroupBalanced("bucket"))
+  balanced = memory_lib.Memory(5, reservoir.GroupBalanced("bucket"))
   make(objective=gem.Gem(), memory=balanced).check()
   with pytest.raises(ValueError, match="Reservoir does not keep them apart; take group_balanced"):
     make(objective=gem.Gem(), remembers=True).check()

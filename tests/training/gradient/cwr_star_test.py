@@ -3,13 +3,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.gradient import cwr_star
+from suite.training.gradient import class_heads
 
 
 def make(counts_first=True):
   layer = tf.keras.layers.Dense(3)
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(2), layer])
-  head = cwr_star.Consolidation(counts_first)
+  head = class_heads.Consolidation(counts_first)
   head.build(layer)
   return head, layer, model
 

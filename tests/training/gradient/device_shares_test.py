@@ -14,8 +14,7 @@ from small_loops import random_weights
 import tensorflow as tf
 
 from suite.training.gradient import array_loop
-from suite.training.gradient import plan as plan_lib
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.objectives import objective as objective_lib
 
@@ -36,7 +35,7 @@ def _two_phases(name, devices):
   objective.before_phase()
   slots = [[0, 5, 1, 3, 2, 4][:objective.candidates + objective.candidates % 2 or 4]] * 2
   losses.append(loop.train(given, part([[0, 1, 2, 7], [4, 5, 6, 3]], slots), RATES))
-  plan = plan_lib.Plan(8, 1, 4, (0, 0), held=K, replay_batch=4)
+  plan = array_loop.Plan(8, 1, 4, (0, 0), held=K, replay_batch=4)
   return losses, [v.numpy() for v in [*loop.step.model.variables, *objective.variables]], (
       loop.cost(given, plan))
 
@@ -66,7 +65,7 @@ def test_the_running_statistics_are_the_mean_of_those_of_the_shares():
       tf.keras.layers.BatchNormalization(momentum=0.5, input_shape=[2]),
       tf.keras.layers.Dense(2)])
   step = train_step.TrainStep(model, objective=objective_lib.Objective(),
-                              optimizer=sgd.Sgd(model.trainable_variables))
+                              optimizer=optimizers.Sgd(model.trainable_variables))
   loop = array_loop.ArrayLoop(step, devices=TWO)
   images = np.float32([[1, 2], [3, 4], [10, 0], [20, 4]])
   given = objective_lib.Data(tf.constant(images), tf.constant([0, 1, 0, 1], tf.int64),

@@ -15,14 +15,12 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.contracts import tasks
-from suite.models import feature_head
 from suite.training.gradient import array_loop
+from suite.training.gradient import class_heads
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
-from suite.training.gradient import sgd
 from suite.training.gradient import train_step
 from suite.training.objectives import objective as objective_lib
-from suite.training.objectives import own_loss
 
 STEPS, RATES = [[0, 1, 2, 3], [4, 5, 6, 7]], np.array([0.5, 0.25], np.float32)
 
@@ -61,11 +59,11 @@ class BranchingSgd(tf.keras.optimizers.SGD):
 
 
 def loop_of(model=None, objective=None, optimizer=None):
-  model = model or feature_head.linear(C, D)
+  model = model or class_heads.linear(C, D)
   model.set_weights([np.zeros([D, C]), np.zeros([C])])
   objective = objective or objective_lib.Objective()
   step = train_step.TrainStep(model, objective=objective, optimizer=(
-      sgd.Sgd(model.trainable_variables, momentum=0.0) if optimizer is None
+      optimizers.Sgd(model.trainable_variables, momentum=0.0) if optimizer is None
       else optimizers.KerasUpdates(optimizer, model.trainable_variables)))
   objective.build(model, losses_of=step.losses_of)
   return array_loop.ArrayLoop(step)
@@ -83,7 +81,7 @@ def own_model(num_classes=C, num_features=D):
 
 OWN = {
     "objective": (lambda: {"objective": Branching()}, 2.25),
-    "loss": (lambda: {"objective": own_loss.OwnLoss(branching_loss)}, 2.25),
+    "loss": (lambda: {"objective": objective_lib.OwnLoss(branching_loss)}, 2.25),
     "layer": (lambda: {"model": own_model()}, 1.0),
     "optimizer": (lambda: {"optimizer": BranchingSgd(0.5, jit_compile=False)}, 1.0),
 }
@@ -123,7 +121,7 @@ def loop_of_batches(distribution, make_model, loss=None):
 @pytest.mark.parametrize("name", ["layer", "loss"])
 def test_code_of_users_is_converted_in_loops_over_batches(name):
   distribution = distribution_lib.build()
-  loop = loop_of_batches(distribution, feature_head.linear if name == "loss" else own_model,
+  loop = loop_of_batches(distribution, class_heads.linear if name == "loss" else own_model,
                          branching_loss if name == "loss" else None)
   loop.model.set_weights([np.zeros([D, C]), np.zeros([C])])
   loop.configure(peak_rate=0.1, warmup_steps=0, total_steps=1, label_smoothing=0.0)
@@ -134,4 +132,4 @@ def test_code_of_users_is_converted_in_loops_over_batches(name):
 
 
 def test_models_of_the_suite_are_traced_as_they_are_in_loops_over_batches():
-  assert not loop_of_batches(distribution_lib.build(), feature_head.linear)._converts
+  assert not loop_of_batches(distribution_lib.build(), class_heads.linear)._converts

@@ -15,12 +15,12 @@ from suite.compute import seeds
 from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
+from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
-from suite.training.gradient import composed_net
+from suite.training.gradient import composition
+from suite.training.gradient import optimizers
 from suite.training.gradient import phase as phase_lib
-from suite.training.gradient import plan as plan_lib
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
@@ -81,7 +81,7 @@ class Made:
 
   said: list
   reports: list
-  net: composed_net.ComposedNet
+  net: composition.ComposedNet
   loop: object
   objective: objective_lib.Objective
   context: context.Context
@@ -98,10 +98,10 @@ def _make(tmp_path):
     said, reports, account = [], [], ledger.Ledger()
     part = trainable_parts.HeadOnly()
     part.prepare((D,))
-    net = composed_net.ComposedNet(part, Head(said, start), C)
+    net = composition.ComposedNet(part, Head(said, start), C)
     net.set_weights(0)
     objective = objective_lib.Objective() if silent else Said(said, observes)
-    optimizer = optimizer or sgd.Sgd(net.model.trainable_variables)
+    optimizer = optimizer or optimizers.Sgd(net.model.trainable_variables)
     watched = examples(3, 100) if observes == objective_lib.VALIDATION else examples(0)
     here = context.Context(
         event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
@@ -188,7 +188,7 @@ def test_rows_are_those_of_the_plan_and_the_loss_is_their_mean(make):
   outcome = made.phase().train(data(), 7, first=2, last="even")
   places = np.concatenate([np.ravel(part.incoming.places) for part, _, _ in calls])
   assert sorted(places) == sorted([*range(2, 9)] * 2)
-  expected = plan_lib.Plan(7, 2, 4, made.context.seeds.pair("order"), last="even", first=2)
+  expected = array_loop.Plan(7, 2, 4, made.context.seeds.pair("order"), last="even", first=2)
   assert places.tolist() == np.concatenate(
       [np.ravel(part.incoming.places) for part in expected.parts()]).tolist()
   assert [r["step"] for r in made.reports] == [4]
@@ -226,7 +226,9 @@ def test_the_head_alone_is_trained_on_features_and_the_whole_net_remembered(make
                                 tf.zeros([0, 0]), masks)
   phase = made.phase()
   before = made.net.head.kernel.numpy()
-  outcome = phase.train_head(codes, features, 2, 0.1, sgd.Sgd(made.net.top.trainable_variables))
+  outcome = phase.train_head(
+    codes, features, 2, 0.1, optimizers.Sgd(made.net.top.trainable_variables)
+  )
   assert made.said == [
       "head before [3, 3, 0, 0]", "head after [3, 3, 0, 0]", "after_base", "before_phase",
       "observe [0, 1, 2, 3]", "observe [4, 5]", "after_phase [True, True, False, False]"]
@@ -241,7 +243,7 @@ def test_a_head_of_no_epochs_stays_as_it_begins(make):
   before = made.net.head.kernel.numpy()
   phase = made.phase()
   outcome = phase.train_head(*[data(6).images, data(6, known(*[[1] * C] * 3))], 0, 0.1,
-                             sgd.Sgd(made.net.top.trainable_variables))
+                             optimizers.Sgd(made.net.top.trainable_variables))
   np.testing.assert_array_equal(made.net.head.kernel, before)
   assert np.isnan(outcome.loss) and phase.cost.macs == 0
 

@@ -10,7 +10,6 @@ import tensorflow as tf
 from suite.contracts import tasks
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
-from suite.training.gradient import sgd
 from suite.training.gradient import train_step
 from suite.training.objectives import objective as objective_lib
 
@@ -31,7 +30,7 @@ def linear(weights=((1.0, 0.0), (0.0, 2.0))):
 def make(model, objective=None, **settings):
   return train_step.TrainStep(
       model, objective=objective or objective_lib.Objective(),
-      **{"optimizer": sgd.Sgd(model.trainable_variables, momentum=0.0), **settings})
+      **{"optimizer": optimizers.Sgd(model.trainable_variables, momentum=0.0), **settings})
 
 
 X, Y = np.array([[1, 2], [3, 0]], np.float32), np.array([0, 1])

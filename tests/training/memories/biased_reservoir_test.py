@@ -4,12 +4,12 @@ import pytest
 import tensorflow as tf
 
 from suite.data.images import sampling
-from suite.training.memories import biased_reservoir
 from suite.training.memories import memory as memory_lib
+from suite.training.memories import reservoir
 
 
 def make(capacity, *args):
-  memory = memory_lib.Memory(capacity, biased_reservoir.BiasedReservoir(*args))
+  memory = memory_lib.Memory(capacity, reservoir.BiasedReservoir(*args))
   memory.build([], tf.int64, seed=(7, 0), num_classes=1)
   return memory
 
@@ -125,4 +125,4 @@ def test_random_eviction_spares_no_age():
 ])
 def test_bad_input_says_what_is_allowed(arguments, message):
   with pytest.raises(ValueError, match=message):
-    biased_reservoir.BiasedReservoir(*arguments)
+    reservoir.BiasedReservoir(*arguments)

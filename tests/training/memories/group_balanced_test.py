@@ -4,19 +4,19 @@ import pytest
 import tensorflow as tf
 
 from suite.data.images import sampling
-from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
+from suite.training.memories import reservoir
 
 
 def make(capacity, by, seed=(0, 0), keep="random"):
-  memory = memory_lib.Memory(capacity, group_balanced.GroupBalanced(by, keep))
+  memory = memory_lib.Memory(capacity, reservoir.GroupBalanced(by, keep))
   memory.build([], tf.int64, seed=seed, num_classes=3)
   return memory
 
 
 def test_ranks_by_hand():
   # Group 4 by falling key: 30, 20, 10; group 2: 25. Firsts: 30, 25; then 20; then 10.
-  ranks = group_balanced.ranks_within(
+  ranks = reservoir.ranks_within(
       tf.constant([4, 2, 4, 4], tf.int64), tf.constant([10, 25, 30, 20], tf.int64))
   np.testing.assert_array_equal(ranks, [3, 1, 0, 2])
 
@@ -84,6 +84,6 @@ def test_within_a_class_all_buckets_are_held_equally_often(run):
 
 def test_an_unknown_group_names_the_known_ones():
   with pytest.raises(ValueError, match="by is 'year'; allowed are class, bucket"):
-    group_balanced.GroupBalanced("year")
+    reservoir.GroupBalanced("year")
   with pytest.raises(ValueError, match="keep is 'best'; allowed are random, newest"):
-    group_balanced.GroupBalanced(keep="best")
+    reservoir.GroupBalanced(keep="best")

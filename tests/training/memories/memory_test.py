@@ -3,18 +3,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.memories import biased_reservoir
-from suite.training.memories import group_balanced
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 
 RULES = {
     "reservoir": reservoir.Reservoir,
-    "biased": lambda: biased_reservoir.BiasedReservoir(2.0),
-    "biased_tail": lambda: biased_reservoir.BiasedReservoir(0.5, "dynamic", "tail"),
-    "by_class_newest": lambda: group_balanced.GroupBalanced(keep="newest"),
-    "by_class": group_balanced.GroupBalanced,
-    "by_bucket": lambda: group_balanced.GroupBalanced("bucket"),
+    "biased": lambda: reservoir.BiasedReservoir(2.0),
+    "biased_tail": lambda: reservoir.BiasedReservoir(0.5, "dynamic", "tail"),
+    "by_class_newest": lambda: reservoir.GroupBalanced(keep="newest"),
+    "by_class": reservoir.GroupBalanced,
+    "by_bucket": lambda: reservoir.GroupBalanced("bucket"),
 }
 
 

@@ -4,7 +4,6 @@ import pytest
 import tensorflow as tf
 
 from suite.data.images import sampling
-from suite.training.memories import draws
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 
@@ -19,7 +18,7 @@ def held(seed, cuts, capacity=5, num=20):
 
 
 def test_the_k_largest_keys_stay_however_the_examples_come():
-  keys = draws.integers((7, 0), 0, 0, 20).numpy()
+  keys = memory_lib.integers((7, 0), 0, 0, 20).numpy()
   expected = sorted(np.argsort(keys)[-5:])
   for cuts in ([], [3, 4], [10], list(range(1, 20))):
     assert held(0, cuts) == expected
@@ -70,7 +69,7 @@ def test_largest_says_who_comes_and_who_goes():
 
 @pytest.mark.parametrize("first", [0, 1, 50])
 def test_draws_are_a_function_of_the_position(first):
-  whole = draws.uniforms((1, 2), 3, 0, 100).numpy()
-  np.testing.assert_array_equal(draws.uniforms((1, 2), 3, first, 20), whole[first:first + 20])
+  whole = memory_lib.uniforms((1, 2), 3, 0, 100).numpy()
+  np.testing.assert_array_equal(memory_lib.uniforms((1, 2), 3, first, 20), whole[first:first + 20])
   assert whole.min() >= 0 and whole.max() < 1 and abs(whole.mean() - 0.5) < 0.13
-  assert set(whole).isdisjoint(draws.uniforms((1, 2), 4, 0, 100).numpy())
+  assert set(whole).isdisjoint(memory_lib.uniforms((1, 2), 4, 0, 100).numpy())

@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from suite.contracts import rehearsal
-from suite.data.images import example_storage
 from suite.data.images import image_ops
 from suite.state import snapshots
 from suite.state import weight_store
@@ -17,7 +16,7 @@ ORDER = [7, 0, 8, 8, 3]
 
 
 def opened(folder, event=3):
-  form = example_storage.AsEvaluated(image_ops.Nevis(4))
+  form = image_ops.AsEvaluated(image_ops.Nevis(4))
   rows = rows_on_disk.RowsOnDisk(form, tf.uint8)
   rows.open(weight_store.WeightStore(folder, event))
   return rows

@@ -4,27 +4,26 @@
 import pytest
 
 from suite.training.multitask import auxiliary
-from suite.training.multitask import auxiliary_tasks
 
 PAST = ["a", "b", "c", "d"]
 ERRORS = {"a": 0.3, "b": 0.1, "c": 0.3, "d": 0.2, "pretrained": 0.0}
 
 
 def test_the_most_similar_are_those_of_the_lowest_errors_and_of_equals_the_newest():
-  assert auxiliary_tasks.Similar(1).choose(PAST, ERRORS) == ["b"]
-  assert auxiliary_tasks.Similar(3).choose(PAST, ERRORS) == ["b", "d", "c"]
-  assert auxiliary_tasks.Similar(3).choose(PAST[:2], ERRORS) == ["b", "a"]
-  assert auxiliary_tasks.Similar(3).choose([], {}) == []
+  assert auxiliary.Similar(1).choose(PAST, ERRORS) == ["b"]
+  assert auxiliary.Similar(3).choose(PAST, ERRORS) == ["b", "d", "c"]
+  assert auxiliary.Similar(3).choose(PAST[:2], ERRORS) == ["b", "a"]
+  assert auxiliary.Similar(3).choose([], {}) == []
 
 
 def test_all_or_one_at_random_are_all_past_tasks():
-  for rule, groups in ((auxiliary_tasks.EveryTask(), None), (auxiliary_tasks.OneAtRandom(), 1)):
+  for rule, groups in ((auxiliary.EveryTask(), None), (auxiliary.OneAtRandom(), 1)):
     assert rule.choose(PAST, {}) == PAST and rule.groups == groups and not rule.needs_errors
 
 
 def test_wrong_settings_are_refused():
   with pytest.raises(ValueError, match="Similar.num is 0; it must be at least 1"):
-    auxiliary_tasks.Similar(0)
+    auxiliary.Similar(0)
   with pytest.raises(ValueError, match="Multitask.batch_size is 0"):
     auxiliary.Multitask(batch_size=0)
   with pytest.raises(ValueError, match="Multitask.weight is -1.0; it must not be negative"):

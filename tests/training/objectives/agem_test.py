@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.objectives import agem
+from suite.training.objectives import gem
 from suite.training.objectives import objective as objective_lib
 
 # Rows of the bucket at hand, behind which the memory's rows lie; nobody may follow the former.
@@ -14,7 +14,7 @@ def make(sample_size=None, chunk=64):
   """Two parameters w; an example x costs w . x, so that its gradient is x."""
   layer = tf.keras.layers.Dense(1, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
-  objective = agem.Agem(sample_size, chunk)
+  objective = gem.Agem(sample_size, chunk)
   objective.build(model, losses_of=lambda images, labels, known: model(images)[:, 0], seed=(3, 4))
   return objective
 
@@ -35,16 +35,16 @@ def gradients(objective, values, data):
 
 def test_projection_by_hand():
   # g . r = 1 * 1 - 3 * 1 = -2, r . r = 2: g + r.
-  got, = agem.projected([tf.constant([1.0, -3.0])], [tf.constant([1.0, 1.0])])
+  got, = gem.projected([tf.constant([1.0, -3.0])], [tf.constant([1.0, 1.0])])
   np.testing.assert_allclose(got, [2.0, -2.0])
   for reference in ([1.0, 0.0], [3.0, 1.0], [0.0, 0.0]):  # Products 1, 0 and nothing to go by.
-    got, = agem.projected([tf.constant([1.0, -3.0])], [tf.constant(reference)])
+    got, = gem.projected([tf.constant([1.0, -3.0])], [tf.constant(reference)])
     np.testing.assert_array_equal(got, [1.0, -3.0])
 
 
 def test_products_are_over_all_parameters_together():
   g, r = [tf.constant([2.0]), tf.constant([-3.0])], [tf.constant([1.0]), tf.constant([1.0])]
-  got = agem.projected(g, r)  # g . r = -1, r . r = 2
+  got = gem.projected(g, r)  # g . r = -1, r . r = 2
   np.testing.assert_allclose([got[0][0], got[1][0]], [2.5, -2.5])
 
 
@@ -53,9 +53,9 @@ def test_the_projected_gradient_never_goes_against_the_reference():
   for size in (2, 30):
     for _ in range(200):
       g, r = ([tf.constant(rng.normal(size=size) * 10 ** rng.uniform(-3, 3))] for _ in range(2))
-      got = agem.projected(g, r)
-      assert agem.dot(got, r) >= -1e-9 * np.linalg.norm(g) * np.linalg.norm(r)
-      if agem.dot(g, r) >= 0:
+      got = gem.projected(g, r)
+      assert gem.dot(got, r) >= -1e-9 * np.linalg.norm(g) * np.linalg.norm(r)
+      if gem.dot(g, r) >= 0:
         np.testing.assert_array_equal(got, g)
 
 
@@ -87,7 +87,7 @@ def test_a_sample_larger_than_what_is_held_is_all_of_it():
 
 
 def test_the_memory_is_compared_among_known_classes():
-  asked, objective = [], agem.Agem()
+  asked, objective = [], gem.Agem()
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, use_bias=False)])
   objective.build(model, losses_of=lambda images, labels, known: (
       asked.append((labels, known)), model(images)[:, 0])[1])
@@ -99,7 +99,7 @@ def test_the_memory_is_compared_among_known_classes():
 
 
 def test_a_variable_that_the_loss_does_not_reach_keeps_its_gradient():
-  objective, model = agem.Agem(), tf.keras.Sequential(
+  objective, model = gem.Agem(), tf.keras.Sequential(
       [tf.keras.Input([2]), tf.keras.layers.Dense(1)])
   kernel, _ = model.trainable_variables
   objective.build(model, losses_of=lambda images, labels, known: tf.matmul(images, kernel)[:, 0])
@@ -110,8 +110,8 @@ def test_a_variable_that_the_loss_does_not_reach_keeps_its_gradient():
 
 def test_bad_input_says_what_is_allowed():
   with pytest.raises(ValueError, match="sample_size is 0; it must be at least 1"):
-    agem.Agem(0)
+    gem.Agem(0)
   with pytest.raises(ValueError, match="chunk is 0"):
-    agem.Agem(chunk=0)
+    gem.Agem(chunk=0)
   with pytest.raises(ValueError, match="needs the training loss; give it to build"):
-    agem.Agem().build(tf.keras.Sequential())
+    gem.Agem().build(tf.keras.Sequential())

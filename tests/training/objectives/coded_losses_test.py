@@ -5,7 +5,6 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import class_codes as codes_lib
-from suite.training.objectives import coded_losses
 from suite.training.objectives import losses
 
 # Task 0: classes 0..2, single label. Task 1: classes 3..4, multi-label. Task 2: class 5..8, single.
@@ -26,7 +25,7 @@ def test_each_row_has_the_loss_and_the_gradient_of_its_own_task():
     x = tf.constant(logits)
     with tf.GradientTape() as tape:
       tape.watch(x)
-      found = coded_losses.cross_entropy(tf.constant(codes), x, smoothing)
+      found = losses.cross_entropy(tf.constant(codes), x, smoothing)
       total = tf.reduce_sum(found)
     gradient = tape.gradient(total, x).numpy()
     for row, (kind, labels, classes) in enumerate(wanted):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import feature_head
+from suite.training.gradient import class_heads
 from suite.training.objectives import ewc
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective as objective_lib
@@ -182,7 +182,7 @@ def test_bad_input_says_what_to_do():
 
 
 def test_it_pulls_towards_the_first_weights_of_a_softmax_layer_by_importance():
-  model = feature_head.linear(3, 2)
+  model = class_heads.linear(3, 2)
   model.set_weights([np.zeros([2, 3], np.float32), np.zeros(3, np.float32)])
   objective = ewc.Ewc(strength=0.05, share=0.9, fisher="example", anchor="first")
   objective.build(model)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.models import feature_head
+from suite.training.gradient import class_heads
 from suite.training.objectives import lwf
 from suite.training.objectives import objective as objective_lib
 
@@ -147,7 +147,7 @@ def classes(known, seen):
 
 
 def test_it_stays_near_the_first_classes_that_were_seen():
-  model = feature_head.linear(3, 2)
+  model = class_heads.linear(3, 2)
   model.set_weights([np.array([[0, 2 * LOG3, 0], [0, 0, 0]], np.float32), np.zeros(3)])
   objective = lwf.Lwf(0.2 * 4, temperature=2.0, teacher="first")
   objective.build(model)

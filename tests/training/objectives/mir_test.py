@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.gradient import sgd
+from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.objectives import mir
 from suite.training.objectives import objective as objective_lib
@@ -33,7 +33,7 @@ def make(seed):
   weights = [rng.normal(size=[D, C]), rng.normal(size=[C])]
   model.set_weights(weights)
   step = train_step.TrainStep(model, objective=mir.Mir(7),
-                              optimizer=sgd.Sgd(model.trainable_variables))
+                              optimizer=optimizers.Sgd(model.trainable_variables))
   x, y = rng.normal(size=[12, D]), rng.integers(0, C, 12)
   return model, step, weights, x, y
 

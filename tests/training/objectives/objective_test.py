@@ -11,13 +11,13 @@ import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.contracts import tasks
+from suite.training.gradient import gradient_loop
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
-from suite.training.objectives import agem
-from suite.training.objectives import cross_entropy
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
 from suite.training.objectives import ewc
+from suite.training.objectives import gem
 from suite.training.objectives import losses
 from suite.training.objectives import lwf
 from suite.training.objectives import mas
@@ -35,8 +35,8 @@ OBJECTIVES = {
     "si": lambda: si.Si(strength=1.0, epsilon=0.01, max_importance=None),
     "lwf": lambda: lwf.Lwf([0.0, 4.0]),
     "lwf_number": lambda: lwf.Lwf(4.0, teacher="first"),
-    "agem": agem.Agem,
-    "agem_sample": lambda: agem.Agem(sample_size=5),
+    "agem": gem.Agem,
+    "agem_sample": lambda: gem.Agem(sample_size=5),
     "er_ace": er_ace.ErAce,
     "der": lambda: der.Der(alpha=1.0),
     "der_plus_plus": lambda: der.Der(alpha=1.0, beta=1.0),
@@ -60,7 +60,7 @@ def two_phases(objective, folder=None):
   optimizer.build(variables)
   memory = memory_lib.Memory(16, reservoir.Reservoir())
   memory.build([2], tf.float32, seed=(0, 0), num_classes=2, with_logits=objective.reads_logits)
-  follows = isinstance(objective, agem.Agem)
+  follows = isinstance(objective, gem.Agem)
   taken = 0 if follows or not objective.needs_memory else REPLAYED
 
   def losses_of(x, y, known=None):
@@ -208,10 +208,10 @@ def test_several_labels_are_several_sigmoids():
 
 def test_smoothing_is_that_of_the_losses():
   rows, smoothing = batch([[0, LOG3], [0, 0]], [0, 1]), tf.Variable(0.2)
-  loss = cross_entropy.CrossEntropy(smoothing).loss(rows)
+  loss = gradient_loop.CrossEntropy(smoothing).loss(rows)
   expected = np.mean(losses.softmax_cross_entropy(rows.labels, rows.logits, 0.2))
   assert float(loss) == pytest.approx(expected, rel=1e-6)
-  assert float(cross_entropy.CrossEntropy().loss(rows)) == pytest.approx(
+  assert float(gradient_loop.CrossEntropy().loss(rows)) == pytest.approx(
       float(objective_lib.Objective().loss(rows)))
 
 

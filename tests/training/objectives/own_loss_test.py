@@ -7,7 +7,6 @@ import pytest
 import tensorflow as tf
 
 from suite.training.objectives import objective
-from suite.training.objectives import own_loss
 
 LOGITS, LABELS = tf.constant([[1.0, 4.0], [2.0, 0.0], [5.0, 5.0]]), tf.constant([0, 1, 0])
 
@@ -22,20 +21,20 @@ def _batch(**more):
 
 
 def test_values_by_hand():
-  assert float(own_loss.OwnLoss(_rows).loss(_batch())) == pytest.approx(11 / 3)
+  assert float(objective.OwnLoss(_rows).loss(_batch())) == pytest.approx(11 / 3)
   masked = _batch(mask=tf.constant([True, True, False]), divisor=6)
-  assert float(own_loss.OwnLoss(_rows).loss(masked)) == pytest.approx(6 / 6)
-  mean = own_loss.OwnLoss(lambda labels, logits: tf.reduce_mean(_rows(labels, logits)))
+  assert float(objective.OwnLoss(_rows).loss(masked)) == pytest.approx(6 / 6)
+  mean = objective.OwnLoss(lambda labels, logits: tf.reduce_mean(_rows(labels, logits)))
   assert float(mean.loss(_batch())) == pytest.approx(11 / 3)
   assert float(mean.loss(_batch(divisor=6))) == pytest.approx(11 / 6)  # Half of a global batch.
-  keras = own_loss.OwnLoss(tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+  keras = objective.OwnLoss(tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
   wanted = objective.Objective().loss(_batch())
   assert float(keras.loss(_batch())) == pytest.approx(float(wanted), rel=1e-6)
 
 
 def test_classes_that_are_not_known_have_low_logits():
   known = tf.constant([True, False])
-  found = own_loss.OwnLoss(_rows).loss(_batch(classes=objective.Classes(known, known, known)))
+  found = objective.OwnLoss(_rows).loss(_batch(classes=objective.Classes(known, known, known)))
   assert float(found) < -1e8  # Rows 0 and 2 have the unknown class as the other one.
 
 
@@ -45,9 +44,9 @@ def test_classes_that_are_not_known_have_low_logits():
 ])
 def test_no_loss_of_logits_is_refused(loss, message):
   with pytest.raises(ValueError, match=message):
-    own_loss.OwnLoss(loss)
+    objective.OwnLoss(loss)
 
 
 def test_another_shape_is_refused():
   with pytest.raises(ValueError, match=r"returned shape \(3, 2\) for 3 rows; it must return \[B\]"):
-    own_loss.OwnLoss(lambda labels, logits: logits).loss(_batch())
+    objective.OwnLoss(lambda labels, logits: logits).loss(_batch())

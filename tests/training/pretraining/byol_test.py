@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import seeds as seeds_lib
+from suite.learners import pretrainer
 from suite.models import conv4
-from suite.training.pretraining import byol
-from suite.training.pretraining import pretext_updates
 from suite.training.pretraining import pretexts
 
 BATCH = 8
@@ -20,7 +19,7 @@ DISTRIBUTION = distribution_lib.build()
 
 @pytest.fixture
 def pretext():
-  made = byol.Byol(dim=6, hidden=10, momentum=0.9, updates=10)
+  made = pretexts.Byol(dim=6, hidden=10, momentum=0.9, updates=10)
   with DISTRIBUTION.scope():
     made.build(functools.partial(conv4.conv4, (8, 8, 3), filters=4, blocks=2), num_classes=1,
                batch_size=BATCH, distribution=DISTRIBUTION, seeds=seeds_lib.Seeds(3))
@@ -53,7 +52,7 @@ def test_an_update_trains_the_online_net_and_then_moves_the_target(pretext):
   for follower, leader in zip(target, online):  # They begin alike.
     np.testing.assert_array_equal(follower, leader)
   before = [v.numpy() for v in target]
-  loop = pretext_updates.PretextUpdates(
+  loop = pretrainer.PretextUpdates(
       pretext, DISTRIBUTION, batch_size=BATCH, learning_rate=0.1, warmup=0, momentum=0.9,
       weight_decay=0.0)
   loop.update(_batch(), tf.constant(5, tf.int64))
@@ -69,7 +68,7 @@ def test_an_update_trains_the_online_net_and_then_moves_the_target(pretext):
 def test_the_momentum_rises_to_one(pretext):
   taus = [float(pretext.tau(tf.constant(step))) for step in (0, 5, 10, 99)]
   assert taus == pytest.approx([0.9, 0.95, 1.0, 1.0])
-  assert float(byol.Byol(momentum=0.7).tau(tf.constant(9))) == pytest.approx(0.7)
+  assert float(pretexts.Byol(momentum=0.7).tau(tf.constant(9))) == pytest.approx(0.7)
 
 
 def test_it_starts_from_given_weights_and_refuses_wrong_numbers(pretext):
@@ -78,4 +77,4 @@ def test_it_starts_from_given_weights_and_refuses_wrong_numbers(pretext):
   for model in (pretext.backbone, pretexts.backbone_of(pretext.target)):
     np.testing.assert_array_equal(model.get_weights()[0], weights[0])
   with pytest.raises(ValueError, match="momentum=1.5 and updates=None"):
-    byol.Byol(momentum=1.5)
+    pretexts.Byol(momentum=1.5)

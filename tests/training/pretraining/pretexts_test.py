@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import seeds as seeds_lib
+from suite.learners import pretrainer
 from suite.models import conv4
-from suite.training.pretraining import contrastive
-from suite.training.pretraining import pretext_updates
 from suite.training.pretraining import pretexts
 
 BATCH = 8
@@ -40,7 +39,7 @@ def _batch():
 
 def _loop(pretext, **arguments):
   values = dict(batch_size=BATCH, learning_rate=0.1, warmup=0, momentum=0.9, weight_decay=0.0)
-  return pretext_updates.PretextUpdates(pretext, DISTRIBUTION, **{**values, **arguments})
+  return pretrainer.PretextUpdates(pretext, DISTRIBUTION, **{**values, **arguments})
 
 
 STEP = tf.constant(5, tf.int64)
@@ -49,7 +48,7 @@ STEP = tf.constant(5, tf.int64)
 def test_keys_come_back_in_the_order_of_their_images():
   pretext = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=1), norm="group")
   _, kept = pretext.losses(_batch(), STEP)
-  want = contrastive.normalized(pretext.key_model(_batch()["view1"], training=True))
+  want = pretexts.normalized(pretext.key_model(_batch()["view1"], training=True))
   np.testing.assert_allclose(kept, want, atol=1e-6)
   # Without batch norm groups change nothing: shuffling is undone.
   grouped = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=4), norm="group")
@@ -59,10 +58,10 @@ def test_keys_come_back_in_the_order_of_their_images():
 def test_a_key_is_normalized_with_its_group_of_shuffled_images():
   pretext = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=2))
   _, kept = pretext.losses(_batch(), STEP)
-  order = contrastive.order_of(STEP, BATCH, seeds_lib.Seeds(3).pair("key order")).numpy()
+  order = pretexts.order_of(STEP, BATCH, seeds_lib.Seeds(3).pair("key order")).numpy()
   for half in (order[:4], order[4:]):
     images = tf.gather(_batch()["view1"], half)
-    want = contrastive.normalized(pretext.key_model(images, training=True))
+    want = pretexts.normalized(pretext.key_model(images, training=True))
     np.testing.assert_allclose(tf.gather(kept, half), want, atol=1e-5)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.scoring import ready_batches
+from suite.training.scoring import scoring
 
 IMAGES = np.arange(10 * 3, dtype=np.float32).reshape(10, 1, 1, 3)
 NUM_BYTES = IMAGES.nbytes
@@ -32,7 +32,7 @@ def _made():
 @pytest.mark.parametrize("max_bytes, expected", [(NUM_BYTES, 10), (NUM_BYTES - 1, 30)])
 def test_images_are_read_once_if_they_fit(max_bytes, expected):
   batches, read = _made()
-  ready = ready_batches.ReadyBatches(batches, 10, max_bytes)
+  ready = scoring.ReadyBatches(batches, 10, max_bytes)
   assert ready.element_spec == batches.element_spec
   for _ in range(3):
     passed = np.concatenate([batch["image"].numpy() for batch in ready])
@@ -42,7 +42,7 @@ def test_images_are_read_once_if_they_fit(max_bytes, expected):
 
 def test_a_pass_that_stopped_leaves_no_part():
   batches, _ = _made()
-  ready = ready_batches.ReadyBatches(batches, 10)
+  ready = scoring.ReadyBatches(batches, 10)
   assert len(list(itertools.islice(ready, 2))) == 2
   assert [len(batch["image"]) for batch in ready] == [4, 4, 2]
   assert [len(batch["image"]) for batch in ready] == [4, 4, 2]

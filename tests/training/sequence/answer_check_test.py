@@ -12,7 +12,6 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
-from suite.training.sequence import answer_check
 from suite.training.sequence import sequence_graphs
 from suite.training.sequence import sequence_steps
 
@@ -166,7 +165,7 @@ def test_the_first_block_of_a_resumed_run_is_checked():
 
 def check_of(learner):
   steps = steps_of(learner)
-  return answer_check.AnswerCheck(
+  return sequence_steps.AnswerCheck(
       learner,
       sequence_graphs.SequenceGraphs(learner, CLASSES,
                                      steps.codes.images(0, 1), steps.codes[0:1]))
@@ -206,12 +205,12 @@ def test_the_first_block_after_a_phase_is_checked():
 
 def test_equal_up_to_rounding():
   one = sequence_graphs.Readings(2, 5.0, 6.0, 0.1)
-  assert answer_check.alike(one, one._replace(closed=1, max_logit=5.0005), 1e-3)
-  assert not answer_check.alike(one, one._replace(max_logit=5.002), 1e-3)
-  assert not answer_check.alike(one, one._replace(energy=6.002), 1e-3)
-  assert not answer_check.alike(one, one._replace(probability=0.11), 1e-3)
+  assert sequence_steps.alike(one, one._replace(closed=1, max_logit=5.0005), 1e-3)
+  assert not sequence_steps.alike(one, one._replace(max_logit=5.002), 1e-3)
+  assert not sequence_steps.alike(one, one._replace(energy=6.002), 1e-3)
+  assert not sequence_steps.alike(one, one._replace(probability=0.11), 1e-3)
   nothing = sequence_graphs.Readings(-1, -np.inf, -np.inf, 0.0)
-  assert answer_check.alike(nothing, nothing, 1e-3)
-  assert not answer_check.alike(nothing, one, 1e-3)
+  assert sequence_steps.alike(nothing, nothing, 1e-3)
+  assert not sequence_steps.alike(nothing, one, 1e-3)
   # A learner that diverged is reported as such.
-  assert answer_check.alike(one._replace(max_logit=np.nan), one, 1e-3)
+  assert sequence_steps.alike(one._replace(max_logit=np.nan), one, 1e-3)

@@ -9,8 +9,7 @@ import pytest
 from suite.contracts import learner as learner_lib
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_decisions
-from suite.training.sequence import update_combinations
-from suite.training.sequence import update_plans
+from suite.training.sequence import update_search
 from suite.training.sequence import update_strategies
 
 
@@ -79,10 +78,10 @@ def test_late_labels_are_judged_by_their_own_answers():
 
 
 def test_refusals_are_counted():
-  strategy = update_combinations.WithinBudget(update_strategies.Every(1), total=125)
+  strategy = update_strategies.WithinBudget(update_strategies.Every(1), total=125)
   found = decisions(strategy).decide(Steps(), np.ones(5, bool))
   assert found.num_steps == 1 and found.is_update  # 103 + 10.
-  strategy = update_combinations.WithinBudget(update_strategies.Every(1), total=110)
+  strategy = update_strategies.WithinBudget(update_strategies.Every(1), total=110)
   found = decisions(strategy).decide(Steps(), np.ones(5, bool))
   assert (found.num_steps, found.is_update, found.refused) == (5, False, 5)
 
@@ -129,9 +128,9 @@ PLANNED = {
     "never": update_strategies.Never, "every": lambda: update_strategies.Every(7),
     "every_last": lambda: update_strategies.Every(4, last=50),
     "geometric": lambda: update_strategies.Geometric(3, 1.4),
-    "at": lambda: update_plans.At((2, 3, 41, 90)),
-    "either": lambda: update_combinations.Either(
-        [update_strategies.Every(9), update_plans.At((8, 70))])}
+    "at": lambda: update_search.At((2, 3, 41, 90)),
+    "either": lambda: update_strategies.Either(
+        [update_strategies.Every(9), update_search.At((8, 70))])}
 
 
 @pytest.mark.parametrize("name", PLANNED)

@@ -8,7 +8,6 @@ import json
 import numpy as np
 import pytest
 
-from suite.training.sequence import update_combinations
 from suite.training.sequence import update_strategies
 
 
@@ -112,7 +111,7 @@ def test_warm_up_holds_an_alarm_back():
 
 def test_either_tells_all_of_an_update():
   new = update_strategies.OnNewClasses(2)
-  strategy = update_combinations.Either([update_strategies.Every(4), new])
+  strategy = update_strategies.Either([update_strategies.Every(4), new])
   steps = [step(t, is_new=t in (3, 5, 6)) for t in range(1, 9)]
   # Step 4 forgets the class of step 3, so that step 6 is the second new one.
   assert updates(strategy, steps) == [4, 6, 8]
@@ -122,7 +121,7 @@ def test_either_tells_all_of_an_update():
 
 def test_a_total_budget_is_never_exceeded():
   # An update at step t costs t, a prediction 1: 2 + 2 = 4 and 8 + ... of 12.
-  strategy = update_combinations.WithinBudget(update_strategies.Every(2), total=12)
+  strategy = update_strategies.WithinBudget(update_strategies.Every(2), total=12)
   spent, made = 0, []
   for t in range(1, 9):
     spent += 1
@@ -137,7 +136,7 @@ def test_a_total_budget_is_never_exceeded():
 
 def test_a_budget_by_sample_makes_updates_as_soon_as_they_can_be_paid():
   # 3 MACs a sample, 1 of them for the prediction, 5 an update: at step t there are 2 t - 5 k left.
-  strategy = update_combinations.WithinBudget(update_strategies.Every(1), per_sample=3)
+  strategy = update_strategies.WithinBudget(update_strategies.Every(1), per_sample=3)
   spent, made = 0, []
   for t in range(1, 11):
     spent += 1
@@ -148,17 +147,17 @@ def test_a_budget_by_sample_makes_updates_as_soon_as_they_can_be_paid():
 
 
 def test_a_refused_wish_stays():
-  strategy = update_combinations.WithinBudget(update_strategies.Geometric(2), per_sample=3)
+  strategy = update_strategies.WithinBudget(update_strategies.Geometric(2), per_sample=3)
   decisions = [strategy.decide(step(t, update_macs=5, spent_macs=t)).update for t in (1, 2, 3)]
   assert decisions == [False, False, True]
 
 
 def test_a_budget_needs_costs():
-  strategy = update_combinations.WithinBudget(update_strategies.Every(1), total=5)
+  strategy = update_strategies.WithinBudget(update_strategies.Every(1), total=5)
   with pytest.raises(ValueError, match="MACs of an update are unknown at step 1"):
     strategy.decide(step(1, spent_macs=1))
   with pytest.raises(ValueError, match="no budget"):
-    update_combinations.WithinBudget(update_strategies.Every(1))
+    update_strategies.WithinBudget(update_strategies.Every(1))
 
 
 def strategies():
@@ -166,9 +165,9 @@ def strategies():
       update_strategies.Never(), update_strategies.Every(7), update_strategies.Every(7, last=50),
       update_strategies.Geometric(3, 1.7), update_strategies.OnNewClasses(4),
       update_strategies.OnError(3.0, 0.01, 5), update_strategies.AfterErrors(9),
-      update_combinations.Either([update_strategies.Every(50), update_strategies.OnError(4.0),
+      update_strategies.Either([update_strategies.Every(50), update_strategies.OnError(4.0),
                                   update_strategies.OnNewClasses(6)]),
-      update_combinations.WithinBudget(update_strategies.OnNewClasses(2), total=3000,
+      update_strategies.WithinBudget(update_strategies.OnNewClasses(2), total=3000,
                                        per_sample=20)]
 
 
@@ -220,28 +219,28 @@ def test_no_update_comes_before_a_possible_one(number):
     (lambda: update_strategies.Geometric(1, 1.0), "Geometric.factor is 1.0"),
     (lambda: update_strategies.OnError(threshold=0), "threshold=0"),
     (lambda: update_strategies.AfterErrors(0), "AfterErrors.count is 0"),
-    (lambda: update_combinations.Either([]), "no strategies")])
+    (lambda: update_strategies.Either([]), "no strategies")])
 def test_wrong_values_are_named(make, message):
   with pytest.raises(ValueError, match=message):
     make()
 
 
 def test_a_state_of_other_strategies_is_refused():
-  state = update_combinations.Either([update_strategies.Every(2)]).state()
+  state = update_strategies.Either([update_strategies.Every(2)]).state()
   with pytest.raises(ValueError, match="1 strategies, but there are 2"):
-    update_combinations.Either([update_strategies.Every(2)] * 2).restore(state)
+    update_strategies.Either([update_strategies.Every(2)] * 2).restore(state)
 
 
 def test_one_by_its_name():
   strategies = {"never": update_strategies.Never(), "often": update_strategies.Every(2)}
-  assert update_combinations.named("often", strategies) is strategies["often"]
+  assert update_strategies.named("often", strategies) is strategies["often"]
   with pytest.raises(ValueError, match="strategy 'ofen'; allowed are never, often"):
-    update_combinations.named("ofen", strategies)
+    update_strategies.named("ofen", strategies)
 
 
 def test_macs_are_counted_only_for_a_strategy_within_a_budget():
   assert not update_strategies.Every(5).reads_macs
-  budget = update_combinations.WithinBudget(update_strategies.Every(1), total=100)
+  budget = update_strategies.WithinBudget(update_strategies.Every(1), total=100)
   assert budget.reads_macs
-  assert update_combinations.Either([update_strategies.Every(5), budget]).reads_macs
-  assert not update_combinations.Either([update_strategies.Every(5)]).reads_macs
+  assert update_strategies.Either([update_strategies.Every(5), budget]).reads_macs
+  assert not update_strategies.Either([update_strategies.Every(5)]).reads_macs

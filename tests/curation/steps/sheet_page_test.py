@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from suite.curation import votes as votes_lib
-from suite.curation.sheets import sheet_page
+from suite.curation.steps import reviewing
 
 _VOID = {"meta", "input", "img"}
 _IDS = ["7", '"><script>alert(1)</script>', "a,\"b\" & 'c'", "é x"]
@@ -39,15 +39,15 @@ class _Page(html.parser.HTMLParser):
 
 
 def _sheets():
-  return [sheet_page.Sheet(3, "bus", "</script><img src=x onerror=alert(1)>", "2008 to 2009", _IDS,
+  return [reviewing.Sheet(3, "bus", "</script><img src=x onerror=alert(1)>", "2008 to 2009", _IDS,
                            examples=["e1"]),
-          sheet_page.Sheet(4, "BACKGROUND", "none of bus", "2010", ["b", "__proto__"],
+          reviewing.Sheet(4, "BACKGROUND", "none of bus", "2010", ["b", "__proto__"],
                            is_background=True)]
 
 
 @pytest.fixture(name="text", scope="module")
 def _text():
-  return sheet_page.page(_sheets(), {name: f"data:image/jpeg;base64,{i}"
+  return reviewing.sheet_page(_sheets(), {name: f"data:image/jpeg;base64,{i}"
                                      for i, name in enumerate([*_IDS, "b", "__proto__", "e1"])})
 
 
@@ -56,8 +56,8 @@ def test_the_page_holds_all_sheets_and_their_keys(text):
                               re.S).group(1))
   assert [(one["key"], one["label"], one["ids"], one["examples"], one["background"])
           for one in data["sheets"]] == [
-              (sheet_page.key(3, "bus", _IDS), "bus", _IDS, ["e1"], False),
-              (sheet_page.key(4, "BACKGROUND", ["b", "__proto__"]), "BACKGROUND",
+              (reviewing.key(3, "bus", _IDS), "bus", _IDS, ["e1"], False),
+              (reviewing.key(4, "BACKGROUND", ["b", "__proto__"]), "BACKGROUND",
                ["b", "__proto__"], [], True)]
   assert data["pictures"][_IDS[1]] == "data:image/jpeg;base64,1"
 
@@ -83,7 +83,7 @@ def _evaluated(*expressions):
   """What expressions are in the script of the page, as JSON."""
   sheets = [{"key": one.key, "bucket": one.bucket, "label": one.label, "ids": one.ids}
             for one in _sheets()]
-  program = (sheet_page.part("review_logic.js") + f"const sheets = {json.dumps(sheets)};"
+  program = (reviewing.part("review_logic.js") + f"const sheets = {json.dumps(sheets)};"
              "const items = listed(sheets), none = blank(items);"
              "const go = (keys, state) => [...keys].reduce((s, key) => KEYS[key] === 'undo' ? "
              "undone(s) : voted(s, items, KEYS[key]), state || none);"

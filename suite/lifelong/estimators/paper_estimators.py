@@ -4,6 +4,19 @@
 Groups are found by k-means on the known models' answers. A new model is asked at ranks of the first
 order; each order fits a cut to these answers, and the order with the fewest wrong answers is used.
 Ties give the first order.
+
+Sort & Search with sum sort (Prabhu et al., 2024, section 3).
+
+Sort: order samples from easy to hard by the number of known models that solve them. Search:
+evaluate the new model at evenly spaced ranks and take the cut with the fewest wrong sampled
+answers; the model is predicted to solve the samples that are easier than the cut.
+
+CopyNearest&Expand, a baseline of Sort & Search (Prabhu et al., 2024, section 4).
+
+The new model is predicted to answer like the known model that agrees with it on most of the samples
+asked; its observed answers are kept. It benefits more from many known models than a single order.
+
+Random samples and their mean: the baseline that uses no other models.
 """
 
 from __future__ import annotations
@@ -91,3 +104,78 @@ def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> tuple[int,
 def _share(answers: np.ndarray) -> float:
   """Laplace's estimate of a share, strictly between 0 and 1."""
   return (float(answers.sum(dtype=np.int64)) + 1.0) / (len(answers) + 2.0)
+
+
+class SumSearch(tf.Module):
+  """Estimator with one order of the samples and one cut per model. It has no weights."""
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
+  ) -> estimator_lib.Estimate:
+    """Asks `budget` samples; the estimate is the paper's step, also at observed samples.
+
+    The estimated accuracy is the mean of the observed answers, *not* cut / N, which is biased even
+    when all answers are observed (at the cut the probability of a correct answer crosses 1/2).
+    """
+    num_samples = known.shape[1]
+    order = ranking.sum_order(known)
+    observed = ask(order[ranking.sample_positions(num_samples, budget)])
+    cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, num_samples)
+    answers = ranking.step_predictions(order, cut)
+    return estimator_lib.Estimate(answers, cut, float(np.mean(observed)))
+
+
+class CopyNearest(tf.Module):
+  """Estimator that copies the nearest known model. It has no weights."""
+
+  def __init__(self, seed: int = 0):
+    super().__init__()
+    self.seed, self._last = seed, estimator_lib.LastResult()
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
+  ) -> estimator_lib.Estimate:
+    """See `estimator_lib.Estimator`; of equally near models the first is copied."""
+    order = self._last.get((known,), lambda: ranking.order_by_count(ranking.checked_counts(known)))
+    asked = answer_sampling.ask_nested(lambda ranks: order[ranks], len(order), ask, budget,
+                                       seed=self.seed)
+    differing = np.count_nonzero(known[:, asked.samples] != asked.answers, axis=1)
+    nearest = int(np.argmin(differing))
+    # The probability that its answer is that of the new model, below 1.
+    alike = (budget - differing[nearest] + 1.0) / (budget + 2.0)
+
+    def probabilities(samples: np.ndarray) -> np.ndarray:
+      return asked.keep(samples, np.where(known[nearest, samples] == 1, alike, 1.0 - alike))
+
+    answers = asked.keep(np.arange(len(order)), known[nearest]).astype(np.uint8)
+    accuracy = intervals.accuracy(asked.by_rank()[1], len(order))
+    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
+
+
+class RandomMean(tf.Module):
+  """Estimator with the mean of random answers for every sample. It has no weights."""
+
+  def __init__(self, seed: int = 0):
+    super().__init__()
+    self.seed = seed
+
+  def estimate(
+      self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
+  ) -> estimator_lib.Estimate:
+    """See `estimator_lib.Estimator`; only the number of samples is taken from `known`."""
+    num_samples = known.shape[1]
+    ranking.sample_positions(num_samples, budget)  # Checks the budget.
+    rng = np.random.default_rng(self.seed)
+    samples = rng.permutation(num_samples)[:budget].astype(np.int64)  # Nested over budgets.
+    answers = answer_sampling.checked_answers(ask(samples), budget)
+    # There is no order: ranks are the order of asking, in which neighbors are unrelated.
+    asked = answer_sampling.Asked(samples, np.arange(budget), answers)
+    mean = float(answers.mean())
+    effective = budget / (1.0 - budget / num_samples) if budget < num_samples else float("inf")
+    accuracy = intervals.Interval(mean, *intervals.wilson(mean, effective))
+
+    def probabilities(wanted: np.ndarray) -> np.ndarray:
+      return asked.keep(wanted, np.full(len(wanted), mean))
+
+    every = asked.keep(np.arange(num_samples), np.full(num_samples, mean > 0.5)).astype(np.uint8)
+    return estimator_lib.make_estimate(every, asked, accuracy, probabilities)

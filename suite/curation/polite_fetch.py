@@ -8,11 +8,18 @@ next call. What has failed for good (404, no image, too large) is listed and not
 
   DIR/images/ab/ab12...jpg     named by the SHA-256 of the URL: the same in every call
   DIR/outcomes.jsonl           a line an answer, appended; the newest of a URL counts
+
+Lists of URLs of images, as users and CLEAR's archives have them.
+
+  .txt              a URL a line
+  .csv, .parquet    the column `url`; all other columns are kept
+  .json             {id: {"DOWNLOAD_URL": ..., "DATE_UPLOADED": ...}}, as CLEAR's
+                    all_metadata/3.json, whose name is the bucket
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -24,6 +31,7 @@ import json
 import pathlib
 import threading
 import time
+from typing import NamedTuple
 import urllib.error
 import urllib.request
 import urllib.robotparser
@@ -32,7 +40,7 @@ from absl import logging
 from PIL import Image
 
 from suite.curation import errors
-from suite.curation.fetching import url_list
+from suite.curation import image_table
 from suite.system import atomic_files
 
 DONE, GONE, LATER = STATES = ("done", "gone", "later")
@@ -124,7 +132,7 @@ def fetch(urls: Iterable[str], folder: pathlib.Path, manners: Manners, *, again:
   by_host: dict[str, list[str]] = {}
   for url in urls:
     if url not in found:
-      by_host.setdefault(url_list.host(url), []).append(url)
+      by_host.setdefault(host(url), []).append(url)
   lock, ended = threading.Lock(), threading.Event()
   with open(folder / OUTCOMES, "a", encoding="utf-8") as log:
     if log.tell():
@@ -187,14 +195,14 @@ class _Host:
       except _LeftError as error:
         write(Outcome(url, LATER, reason=str(error)))
         logging.warning("%s: %s; its other images are left to the next call.",
-                        url_list.host(url), error)
+                        host(url), error)
         return
 
   def _robots(self, url: str) -> urllib.robotparser.RobotFileParser:
     """The rules of a host; a host without any forbids nothing, one that fails is left alone."""
     scheme = url.partition("://")[0]
     rules = urllib.robotparser.RobotFileParser()
-    state, _, body = self._tried(f"{scheme}://{url_list.host(url)}/robots.txt")
+    state, _, body = self._tried(f"{scheme}://{host(url)}/robots.txt")
     if state == LATER:
       raise _LeftError(f"robots.txt: {body.decode('utf-8', 'replace')}")
     rules.parse(body.decode("utf-8", "replace").splitlines() if state == DONE else [])
@@ -276,3 +284,87 @@ def check(body: bytes) -> tuple[str, str]:
       return kind, ""
   except _UNREADABLE as error:
     return "", f"no image that can be read: {type(error).__name__}"
+
+
+URL = "url"
+_CLEAR_URL, _CLEAR_TIME = "DOWNLOAD_URL", "DATE_UPLOADED"
+_SHOWN = 5
+
+
+class Listed(NamedTuple):
+  """A URL, and what the list says of its image, such as {"time": ..., "label": ...}."""
+
+  url: str
+  facts: dict[str, str]
+
+
+def read(paths: Sequence[pathlib.Path]) -> list[Listed]:
+  """Returns the URLs of some lists, each once, in their order.
+
+  Raises:
+    errors.CurationError: a list that is none, or URLs that are not http or https; it names them.
+  """
+  found: dict[str, Listed] = {}
+  for path in paths:
+    listed = _READERS.get(path.suffix, _read_lines)(path)
+    wrong = [f"{number}: {one.url!r}" for number, one in enumerate(listed, start=1)
+             if not _is_web(one.url)]
+    if wrong:
+      more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+      raise errors.CurationError(
+          f"{path}: {len(wrong)} entries are no http or https addresses: "
+          f"{', '.join(wrong[:_SHOWN])}{more}. Correct them, or leave them out.")
+    for one in listed:
+      found.setdefault(one.url, one)
+  if not found:
+    raise errors.CurationError(f"There is no URL in {', '.join(map(str, paths))}.")
+  return list(found.values())
+
+
+def host(url: str) -> str:
+  """Returns the host of a URL, with its port."""
+  return urllib.parse.urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def _is_web(url: str) -> bool:
+  try:
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(
+        c.isspace() or ord(c) < 32 for c in url)
+  except ValueError:
+    return False
+
+
+def _read_lines(path: pathlib.Path) -> list[Listed]:
+  try:
+    lines = path.read_text(encoding="utf-8").splitlines()
+  except (OSError, UnicodeDecodeError) as error:
+    raise errors.CurationError(f"{path} cannot be read as a list of URLs: {error}.") from error
+  return [Listed(line.strip(), {}) for line in lines
+          if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _read_table(path: pathlib.Path) -> list[Listed]:
+  columns = image_table.read_columns(path)
+  if columns.column_names.count(URL) != 1:
+    raise errors.CurationError(f"{path} has the columns {columns.column_names}; needed is 'url', "
+                               "once.")
+  rows = [{name: "" if value is None else str(value).strip() for name, value in row.items()}
+          for row in columns.to_pylist()]
+  return [Listed(row.pop(URL), row) for row in rows]
+
+
+def _read_metadata(path: pathlib.Path) -> list[Listed]:
+  try:
+    metadata = json.loads(path.read_text(encoding="utf-8"))
+    return [Listed(str(one[_CLEAR_URL]).strip(),
+                   {"id": name, "time": str(one.get(_CLEAR_TIME, "")), "bucket": path.stem})
+            for name, one in metadata.items()]
+  except (OSError, ValueError, AttributeError, TypeError, KeyError) as error:
+    raise errors.CurationError(
+        f"{path} is not metadata of images in CLEAR's form, {{id: {{{_CLEAR_URL!r}: ...}}}} "
+        f"({type(error).__name__}: {error}). Give all_metadata/3.json of a training archive, a "
+        "table with the column 'url', or a .txt with a URL a line.") from error
+
+
+_READERS = {".csv": _read_table, ".parquet": _read_table, ".json": _read_metadata}

@@ -11,12 +11,12 @@ from PIL import Image
 import pytest
 
 from suite.curation import pictures
-from suite.curation.sheets import sheet_page
+from suite.curation.steps import reviewing
 
 pytestmark = browsers.needed
 SHEETS = [
-    sheet_page.Sheet(1, "bus", "images e0", "2004 to 2005", ["a", "b", "c"], examples=["e0"]),
-    sheet_page.Sheet(2, "tram", "a tram", "2006", ["d<b>", "e"])]
+    reviewing.Sheet(1, "bus", "images e0", "2004 to 2005", ["a", "b", "c"], examples=["e0"]),
+    reviewing.Sheet(2, "tram", "a tram", "2006", ["d<b>", "e"])]
 NAMES = ["a", "b", "c", "d<b>", "e", "e0"]
 
 
@@ -27,7 +27,7 @@ def _folder(tmp_path_factory):
     Image.new("RGB", (40, 20 + 10 * i), (40 * i, 90, 120)).save(folder / f"{i}.png")
   addresses = {name: pictures.data_uri(folder / f"{i}.png", 32) for i, name in enumerate(NAMES)}
   addresses["b"] = "1.png"  # As --links does.
-  (folder / "index.html").write_text(sheet_page.page(SHEETS, addresses), encoding="utf-8")
+  (folder / "index.html").write_text(reviewing.sheet_page(SHEETS, addresses), encoding="utf-8")
   return folder
 
 
