@@ -39,7 +39,8 @@ WINGS = (
     "suite.data.pipelines", "suite.data.images", "suite.data.own",
     "suite.data.episodes", "suite.data.streams", "suite.data.sequences", "suite.data.published",
     "suite.data.digits",
-    "suite.training.memories", "suite.training.objectives", "suite.training.scoring",
+    "suite.training.memories", "suite.training.objectives", "suite.training.statistics",
+    "suite.training.scoring",
     "suite.training.multitask", "suite.training.gradient",
     "suite.training.ensembles", "suite.training.planning", "suite.training.pretraining",
     "suite.training.sequence", "suite.training.episodic",
@@ -66,7 +67,7 @@ NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state",),
     "suite.learners": ("suite.learners.gradient", "suite.learners.starts",
-                       "suite.learners.finetune_plan"),
+                       "suite.learners.finetune_plan", "suite.learners.learner_each_task"),
 }
 # Package -> the modules and wings that may import it, and what the others do instead.
 DOORS = {
