@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.training.sequence import split_batch
+from suite.training.statistics import statistic
 
 SIMILARITIES = ("euclidean", "cosine", "dot")
 _PARTS = 4  # Parts of a block: more parts make smaller Gram matrices, but more copies of the sums.
@@ -133,7 +133,7 @@ class RunningCentroids(tf.Module):
       moved_by: [C, D], added to all means.
     """
     parts = [(features[part], labels[part])
-             for part in split_batch.parts(tf.size(labels), _PARTS)]
+             for part in statistic.parts(tf.size(labels), _PARTS)]
     states = [_State(self.sums.read_value(), self.counts.read_value(), self.squares.read_value())]
     for samples in parts[:-1]:
       states.append(self._after(states[-1], *samples))

@@ -14,7 +14,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.contracts import learner as learner_lib
 from suite.contracts import user_code
-from suite.training.sequence import split_batch
+from suite.training.statistics import statistic
 
 FAR = 2**62  # A step that never comes.
 
@@ -123,14 +123,14 @@ class SequenceGraphs:
   def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                  ) -> Readings:
     return _merged([self._at_once(codes[part], known_from, steps[part], truth[part])
-                    for part in split_batch.parts(tf.size(steps))])
+                    for part in statistic.parts(tf.size(steps))])
 
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     """Each label revealed right after its answer; changes no variable."""
     logits = self._learner.answer_in_turn(codes, truth)
     return _merged([read(logits[part], known_from, steps[part], truth[part])
-                    for part in split_batch.parts(tf.size(steps))])
+                    for part in statistic.parts(tf.size(steps))])
 
   def _one_by_one(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor,
                   truth: tf.Tensor, revealed: tf.Tensor, labels: tf.Tensor, ends: tf.Tensor

@@ -27,7 +27,6 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import tasks
-from suite.training.sequence import split_batch
 from suite.training.statistics import statistic
 
 SIMILARITIES = ("euclidean", "cosine", "dot")
@@ -158,7 +157,7 @@ class ClassMeans(statistic.Statistic):
       labels: int64 [B].
       moved_by: [C, D], added to all means.
     """
-    parts = [(codes[part], labels[part]) for part in split_batch.parts(tf.size(labels), _PARTS)]
+    parts = [(codes[part], labels[part]) for part in statistic.parts(tf.size(labels), _PARTS)]
     states = [(*(tf.convert_to_tensor(part) for part in (*state, *solution)),)]
     for samples in parts[:-1]:
       states.append(self._after(*states[-1], *samples))

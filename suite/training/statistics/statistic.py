@@ -16,6 +16,11 @@ A new statistic gives `zero`, `add`, `merge` and `answers`, and `solve` if it ha
 else is here has a default.
 
 Letters: B samples, N samples of a set, C classes, D features, U classes in a block.
+
+Parts of a batch that a graph computes in parallel.
+
+On a few hundred rows, two threads within each operation leave two cores partly idle. Two
+independent parts in one graph use them better.
 """
 
 from __future__ import annotations
@@ -259,3 +264,9 @@ class Block:
   def put(self, found: tf.Tensor, within: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C]: [C, B] by the sums before the block, [U, B] of the block's classes."""
     return tf.transpose(tf.tensor_scatter_nd_update(found, self.classes[:, None], within))
+
+
+def parts(size: tf.Tensor, num: int = 2) -> list[slice]:
+  """Returns `num` slices of `size` rows (int32 []), in order, of nearly equal size; maybe empty."""
+  ends = [size * i // num for i in range(num + 1)]
+  return [slice(a, b) for a, b in zip(ends, ends[1:])]

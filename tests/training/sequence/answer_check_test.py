@@ -145,7 +145,7 @@ def test_what_is_not_an_answer_in_turn_is_refused(make, message):
 
 @pytest.mark.parametrize("make", [Counter, Silent])
 def test_a_learner_that_is_right_passes_and_is_the_same_afterwards(make, monkeypatch):
-  monkeypatch.setattr(answer_check, "_STEPS_A_CHECK", 1)  # Every block.
+  monkeypatch.setattr(sequence_steps, "_STEPS_A_CHECK", 1)  # Every block.
   learner, account = make(), ledger.Ledger()
   before = learner.counts.numpy().tolist()
   steps = steps_of(learner)
