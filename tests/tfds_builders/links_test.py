@@ -69,13 +69,16 @@ def test_the_newest_record_of_the_longest_beginning_counts(recorded, url, text, 
   assert (found.describe(), found.last_good, found.size) == (text, last_good, 3)
 
 
-@pytest.mark.parametrize("name", sorted(links.tfds_downloads()))
-def test_sizes_are_those_of_tfds(name):
-  infos = tfds.builder_cls(name.split("/")[0]).url_infos or {}
-  for url, size in links.tfds_downloads()[name].items():
-    assert (size is None) == (name == "domainnet/real")  # TFDS has no sums of it.
-    if url in infos:  # Other releases of TFDS may have moved.
-      assert int(infos[url].size) == size
+def test_sizes_are_those_of_tfds():
+  wrong = []
+  for name, downloads in sorted(links.tfds_downloads().items()):
+    infos = tfds.builder_cls(name.split("/")[0]).url_infos or {}
+    for url, size in downloads.items():
+      if (size is None) != (name == "domainnet/real"):  # TFDS has no sums of it.
+        wrong.append(f"{name}: {url} has size {size}")
+      if url in infos and int(infos[url].size) != size:  # Other releases of TFDS may have moved.
+        wrong.append(f"{name}: {url} has {infos[url].size} bytes, not {size}")
+  assert not wrong, "\n".join(wrong)
 
 
 def test_tfds_moved_no_link():
