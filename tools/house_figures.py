@@ -19,12 +19,14 @@ import collections
 import contextlib
 import io
 import pathlib
+import re
 import sys
 import tempfile
 import traceback
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 PACKAGES = ("suite", "tfds_builders")
+SHORT = 60  # Lines of a short module.
 # Low to high. The last floor is the modules directly in suite/: the command line.
 FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/models",
           "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
@@ -151,7 +153,49 @@ def figures(root: pathlib.Path) -> Dict[str, object]:
       "circles of modules": len(circles(arrows)),
       "modules in the largest room": f"{suite_rooms[largest]} ({largest})",
       "module names used twice": sum(num > 1 for num in twice.values()),
-      "rooms with more than 20 modules": sum(num > 20 for num in suite_rooms.values()),
+      **_pages(root, files, arrows),
+  }
+
+
+def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
+           ) -> Dict[str, object]:
+  """How finely `suite` is cut: imports between its files, short files, functions called once.
+
+  A function is private if its name begins with one underscore; it is called once if its name
+  stands once in its module besides its definition.
+  """
+  ours = {module: path for module, path in files.items()
+          if path.parts[0] == "suite" and path.name != "__init__.py"}
+  importers = collections.Counter(
+      other for module, others in arrows.items() for other in others if other in ours)
+  settings = "\n".join(path.read_text(encoding="utf-8")
+                       for folder in ("gin", "suite/gin") for path in (root / folder).rglob("*.gin"))
+  named = {f"{package}.{name}" for package, name in re.findall(
+      r"^\s*from ([\w.]+) import (\w+)", settings, re.MULTILINE)}
+  functions = lines = once = renamed = short = 0
+  for path in ours.values():
+    text = (root / path).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    short += len(text.splitlines()) < SHORT
+    words = collections.Counter(re.findall(r"\w+", text))
+    for node in ast.walk(tree):
+      if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        functions += 1
+        lines += node.end_lineno - node.lineno + 1
+        once += (node.name.startswith("_") and not node.name.startswith("__")
+                 and words[node.name] == 2)
+      elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "suite":
+        renamed += sum(alias.asname is not None for alias in node.names)
+  return {
+      "imports between modules": sum(len(others & set(ours)) for module, others in arrows.items()
+                                     if module in ours),
+      "modules with one importer": sum(importers[module] == 1 and module not in named
+                                       for module in ours),
+      f"modules under {SHORT} lines": short,
+      "functions": functions,
+      "lines of a function": round(lines / max(functions, 1), 1),
+      "private functions called once": f"{once} ({once / max(functions, 1):.1%})",
+      "imports under another name": renamed,
   }
 
 
