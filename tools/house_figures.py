@@ -168,8 +168,7 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
           if path.parts[0] == "suite" and path.name != "__init__.py"}
   importers = collections.Counter(
       other for module, others in arrows.items() for other in others if other in ours)
-  settings = "\n".join(path.read_text(encoding="utf-8")
-                       for folder in ("gin", "suite/gin") for path in (root / folder).rglob("*.gin"))
+  settings = "\n".join(path.read_text(encoding="utf-8") for path in (root / "gin").rglob("*.gin"))
   named = {f"{package}.{name}" for package, name in re.findall(
       r"^\s*from ([\w.]+) import (\w+)", settings, re.MULTILINE)}
   functions = lines = once = renamed = short = 0
