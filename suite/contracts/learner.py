@@ -40,7 +40,7 @@ from __future__ import annotations
 import difflib
 import functools
 import types
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Protocol, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Protocol, Sequence, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -276,7 +276,7 @@ class EpisodicLearner(BaseLearner):
       if the learner was made without meta-training.
   """
 
-  optimizer: Optional[tf.keras.optimizers.Optimizer] = None
+  optimizer: tf.keras.optimizers.Optimizer = None
 
   @default
   def transductive(self) -> bool:
@@ -386,17 +386,21 @@ def adapted(learner: Any, contract: type[L]) -> L:
   """
   if isinstance(learner, contract):
     return learner
-  cls = _joined(type(learner), contract)
-  made = object.__new__(cls)
+  made = object.__new__(_joined(type(learner), contract))
   object.__setattr__(made, "__dict__", vars(learner))
   return made
 
 
-@functools.cache
 def _joined(cls: type, contract: type[L]) -> type[L]:
   """A class of the methods of `cls` and the defaults of a contract, of the name of `cls`."""
-  names = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
-  return types.new_class(cls.__name__, (cls, contract), exec_body=lambda body: body.update(names))
+  if (cls, contract) not in _classes:
+    same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    _classes[cls, contract] = types.new_class(
+        cls.__name__, (cls, contract), exec_body=lambda body: body.update(same))
+  return _classes[cls, contract]
+
+
+_classes: dict[tuple[type, type], type] = {}
 
 
 def gives(learner: object, name: str) -> bool:

@@ -104,7 +104,7 @@ class CropCentroids(learner_lib.SequenceLearner):
   @override
   def frozen_features(self) -> _TwoViews | None:
     frozen = self.learner.frozen_features
-    return frozen and _TwoViews(f"{frozen.digest} of two views")
+    return None if frozen is None else _TwoViews(f"{frozen.digest} of two views")
 
 
 def _of_crops(layer: mac_views.Layer) -> mac_views.Layer:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from typing_extensions import override
 
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.contracts import user_code
@@ -24,7 +26,7 @@ from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
 
 
-class EmbeddedMaml(tf.Module):
+class EmbeddedMaml(learner_lib.EpisodicLearner):
   """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
 
   Args:
@@ -52,6 +54,7 @@ class EmbeddedMaml(tf.Module):
     self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms
     self._adapted = adapted_net.AdaptedNet(head, inner, training, owner="EmbeddedMaml")
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
     adapted = self._adapted
@@ -69,24 +72,29 @@ class EmbeddedMaml(tf.Module):
       self.optimizer.build(self.trainable_variables)
 
   @property
+  @override
   def transductive(self) -> bool:
     """Whether targets are normalized by their own statistics, or judged together by a critic."""
     return self._critique is not None or self._adapted.inner.transductive
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns codes [B, P, P, C] of images [B, H, W, channels], each independent of the others."""
     return self._embedding.encode(
         adapted_net.checked_channels(images, self._channels, "EmbeddedMaml"))
 
+  @override
   def initial_state(self, num_classes: int) -> inner_loop.State:
     """Returns the meta-learned head, before the first support set."""
     return self._adapted.begin(num_classes)
 
+  @override
   def adapt(self, state: inner_loop.State, codes: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
     """Returns the state after a support set, codes [B, P, P, C] and labels [B]; first order."""
     return self._adapted.adapt(state, codes, labels)
 
+  @override
   def logits(self, state: inner_loop.State, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [T, W] of all targets' codes [T, P, P, C]."""
     if self._critique is None:
@@ -94,6 +102,7 @@ class EmbeddedMaml(tf.Module):
     return self._critique.logits(self._critique.parameters(), self._adapted.parameters(), state,
                                  self._adapted.prepared(codes))[1]
 
+  @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
     """Returns the targets' cross-entropy [] after the last support set, and norm statistics.
 
@@ -126,10 +135,12 @@ class EmbeddedMaml(tf.Module):
     values = (adapted.parameters(), own, support_codes, codes)
     return training.choose(epoch, values, loss), seen
 
+  @override
   def zero_statistics(self) -> embedding_lib.Seen:
     """Returns zeros in the form of the statistics that `meta_loss` returns."""
     return self._embedding.zero_statistics()
 
+  @override
   def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the embedding's norms."""
     self._embedding.update_statistics(seen)

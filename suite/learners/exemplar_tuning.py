@@ -16,10 +16,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import stored_samples
 from suite.contracts import tasks
@@ -38,7 +40,7 @@ from suite.training.sequence import exemplar_head
 _CODE_PHASES = 2
 
 
-class ExemplarTuning(tf.Module):
+class ExemplarTuning(learner_lib.SequenceLearner):
   """A gradient learner whose head also learns from each label: centroids and residuals.
 
   Args:
@@ -81,19 +83,23 @@ class ExemplarTuning(tf.Module):
       self.waited = tf.Variable(0, trainable=False, name="phases_waited")
 
   @property
+  @override
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.frozen_features
 
   @property
+  @override
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.see
 
-  def form(self, delivery: str) -> tf.Module:
+  @override
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if self._waits and context.delivery != deliveries.SEQUENCE:
       raise refusals.RefusedError(
@@ -101,6 +107,7 @@ class ExemplarTuning(tf.Module):
           f"here are {context.delivery}. Leave rules out.")
     self.tuned.begin(task, context)
 
+  @override
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
@@ -119,22 +126,27 @@ class ExemplarTuning(tf.Module):
     record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
     return {"classes_with_a_mean": num, **record}
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of images [B, H, W, 3]; what was learned plays no part."""
     return self.tuned.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, ...]; -inf for classes without a sample."""
     return self.head.logits(self.tuned.composed.features(codes))
 
+  @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds the directions of features to the centroids of their classes; codes [B, ...], int64 [B].
     """
     self.head.add(self._features(codes), labels)
 
+  @override
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, ...], label t (of int64 [B]) being revealed after answer t."""
     return self.head.in_turn(self._features(codes), labels)
@@ -146,6 +158,7 @@ class ExemplarTuning(tf.Module):
       codes = see(codes)
     return self.tuned.composed.features(codes)
 
+  @override
   def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase of the residuals, among the classes that have a sample."""
@@ -161,9 +174,11 @@ class ExemplarTuning(tf.Module):
   def _is_waiting(self) -> bool:
     return self._waits and int(self.waited) < _CODE_PHASES
 
+  @override
   def stored_macs(self, num_stored: int) -> int | None:
     return 0 if self._is_waiting() else self.tuned.stored_macs(num_stored)
 
+  @override
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and centroids with residuals."""
     return self.tuned.mac_layers()

@@ -14,6 +14,7 @@ import pathlib
 from typing import Any, Callable
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import experience as experience_lib
@@ -23,7 +24,7 @@ from suite.state import context as context_lib
 from suite.state import weight_store
 
 
-class LearnerEachTask(tf.Module):
+class LearnerEachTask(learner_lib.Learner):
   """A `Learner` of single-label tasks.
 
   Args:
@@ -35,13 +36,18 @@ class LearnerEachTask(tf.Module):
 
   def __init__(self, make: Callable[[], learner_lib.Learner]):
     super().__init__()
-    first = make()
+
+    def new() -> learner_lib.Learner:
+      return learner_lib.adapted(make(), learner_lib.Learner)
+
+    first = new()
     self.transform = first.transform
     # Outside of the checkpoint until it has a task: before that it has no variables.
     unused = [first]
-    self._new = lambda: unused.pop() if unused else make()
+    self._new = lambda: unused.pop() if unused else new()
     self.learners: dict[str, learner_lib.Learner] = {}
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Selects the learner of the task; makes it if it is new."""
     self._name = task.name
@@ -49,6 +55,7 @@ class LearnerEachTask(tf.Module):
       self.learners[task.name] = self._new()
     self.learners[task.name].begin(_first(task), _of_task(context, task))
 
+  @override
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns with the task's own learner."""
@@ -56,6 +63,7 @@ class LearnerEachTask(tf.Module):
     return self.learners[task.name].learn(
         dataclasses.replace(experience, task=_first(task)), _of_task(context, task))
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns the logits [B, C] of the learner of the task that began last."""
     return self.learners[self._name].predict(images)

@@ -12,7 +12,9 @@ Without meta-training it is "Init + Tune": gradient steps from random weights.
 from __future__ import annotations
 
 import tensorflow as tf
+from typing_extensions import override
 
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.models.episodic import functional_conv4
@@ -22,7 +24,7 @@ from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 
 
-class Maml(tf.Module):
+class Maml(learner_lib.EpisodicLearner):
   """An `EpisodicLearner`; W classes of the whole task, C channels, S support sets.
 
   Args:
@@ -44,6 +46,7 @@ class Maml(tf.Module):
     self.transform, self._channels = transform, channels
     self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="Maml", parts=parts)
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
     adapted = self._adapted
@@ -57,23 +60,28 @@ class Maml(tf.Module):
         self.optimizer.build(self.trainable_variables)
 
   @property
+  @override
   def transductive(self) -> bool:
     """Whether targets are normalized by their own statistics."""
     return self._adapted.inner.transductive
 
+  @override
   def initial_state(self, num_classes: int) -> inner_loop.State:
     """Returns the meta-learned weights, before the first support set."""
     return self._adapted.begin(num_classes)
 
+  @override
   def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
     """Returns the state after a support set, images [B, H, W, C] and labels [B]; first order."""
     return self._adapted.adapt(state, images, labels)
 
+  @override
   def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of images [B, H, W, C]."""
     return self._adapted.logits(state, images)
 
+  @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
     """Returns the cross-entropy [] of the targets after the last support set, by the schedules.
 
@@ -94,6 +102,7 @@ class Maml(tf.Module):
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 
+  @override
   def meta_loss_together(self, episodes: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
     """Returns the mean of `meta_loss` [] over E episodes, computed by grouped convolutions.
 
@@ -120,9 +129,11 @@ class Maml(tf.Module):
 
     return training.choose(epoch, adapted.parameters(), loss), ()
 
+  @override
   def zero_statistics(self) -> tuple[()]:
     """Returns (): the norms keep no running statistics."""
     return ()
 
+  @override
   def update_statistics(self, seen: tuple[()]) -> None:
     """Does nothing: the norms keep no running statistics."""

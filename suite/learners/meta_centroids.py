@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import experience as experience_lib
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -36,7 +38,7 @@ from suite.training.sequence import running_centroids
 from suite.training.sequence import task_statistics
 
 
-class MetaCentroids(tf.Module):
+class MetaCentroids(learner_lib.SequenceLearner):
   """A `SequenceLearner` for tasks, buckets and sequences of images.
 
   The first task must be single-label, and each of its classes must have images enough for an
@@ -68,10 +70,12 @@ class MetaCentroids(tf.Module):
             lambda num_classes, num_features: running_centroids.RunningCentroids(
                 num_classes, num_features, net.similarity)))
 
-  def form(self, delivery: str) -> Any:
+  @override
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns the net for episodes, which the protocol meta-trains; else this learner."""
     return self.net if delivery == deliveries.EPISODES else self
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the net for the first task; selects the means of the task."""
     if self._first is None:
@@ -97,6 +101,7 @@ class MetaCentroids(tf.Module):
     """The means of the task that began last."""
     return self._statistics.current
 
+  @override
   def learn(
       self, experience: experience_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
@@ -113,6 +118,7 @@ class MetaCentroids(tf.Module):
         context.phase, flops=num_flops, macs=0, seconds=time.monotonic() - start)
     return {"classes_with_a_mean": self.centroids.num_nonempty, **record}
 
+  @override
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Meta-trains the net on `base`."""
     return self._meta_train(base_episodes.base_images(
@@ -125,22 +131,27 @@ class MetaCentroids(tf.Module):
     self.is_trained.assign(True)
     return record
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of images [B, H, W, 3]."""
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns features [B, D] of images [B, H, W, 3]; nothing changes them after `learn`."""
     return self.net.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of features [B, D]; -inf for classes without a sample."""
     return self._scaled(self.centroids.answer(codes))
 
+  @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds features [B, D] to the means of their classes, int64 [B]."""
     self.centroids.add(codes, labels)
 
+  @override
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of codes [B, D]; label t of int64 [B] is revealed after answer t."""
     return self._scaled(self.centroids.answer_in_turn(codes, labels))
@@ -148,6 +159,7 @@ class MetaCentroids(tf.Module):
   def _scaled(self, logits: tf.Tensor) -> tf.Tensor:
     return logits if self.net.scale is None else logits * self.net.scale
 
+  @override
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Returns the embedding as one layer, and the means."""
     macs = self.centroids.sums.shape.num_elements()

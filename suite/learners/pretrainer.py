@@ -18,12 +18,14 @@ from typing import Any, Callable, cast
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import portions
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
@@ -39,7 +41,7 @@ from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import pretexts
 
 
-class Pretrainer(tf.Module):
+class Pretrainer(learner_lib.PretrainingLearner):
   """Pretrains a backbone; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
 
   Args:
@@ -81,6 +83,7 @@ class Pretrainer(tf.Module):
     self._cost: flops.Cost | None = None
     self._batches: _Batches | None = None
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the variables, once."""
     if self._task is not None:
@@ -108,24 +111,29 @@ class Pretrainer(tf.Module):
           batch_size=self._batch_size, distribution=distribution, seeds=seeds)
     return pretext, PretextUpdates(pretext, distribution, **self._sgd)
 
+  @override
   def start_from(self, weights: Sequence[np.ndarray]) -> None:
     """Gives the backbone first weights, in Keras order, after `begin`."""
     self.pretext.start_from(weights)
 
   @property
+  @override
   def encoder(self) -> tf.keras.Model:
     """The pretrained backbone."""
     return self.pretext.backbone
 
   @property
+  @override
   def name_of_pretext(self) -> str:
     """The pretext's class in lower case."""
     return type(self.pretext).__name__.lower()
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns features [B, D]."""
     return self.encoder(images, training=False)
 
+  @override
   def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Runs the updates of a portion; portions must come in order."""
     if int(self.updates) != portion.first:

@@ -19,17 +19,19 @@ from __future__ import annotations
 import math
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
+from suite.training.episodic import base_episodes
 from suite.training.episodic import class_means
 from suite.training.episodic import episode_loss
 from suite.training.episodic import meta_schedules
 
 
-class ProtoNet(tf.Module):
+class ProtoNet(base_episodes.MetricNet):
   """An `EpisodicLearner`; D features, W classes of the whole task.
 
   Args:
@@ -62,6 +64,7 @@ class ProtoNet(tf.Module):
     self._last_set_only = last_set_only
     self._num_classes = 0
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes embedding and optimizer, once: all tasks share them."""
     if self._num_classes:
@@ -78,36 +81,44 @@ class ProtoNet(tf.Module):
     self._features, self._dtype = codes.shape[-1], codes.dtype
 
   @property
+  @override
   def scale(self) -> tf.Tensor | None:
     """The trained factor s [] of cosines; None for other similarities."""
     return tf.exp(self.log_scale) if self.similarity == "cosine" else None
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns features [B, D] of images [B, H, W, C]."""
     return self._embedding.encode(images)
 
+  @override
   def initial_state(self, num_classes: int) -> class_means.MeansState:
     """Returns sums [W, D] and counts [W] of features by class, all 0."""
     return class_means.zeros(num_classes, self._features, self._dtype)
 
+  @override
   def adapt(self, state: class_means.MeansState, codes: tf.Tensor, labels: tf.Tensor
             ) -> class_means.MeansState:
     """Returns the state after one more support set, features [B, D] and labels [B]."""
     return class_means.add(state, codes, labels, last_set_only=self._last_set_only)
 
+  @override
   def logits(self, state: class_means.MeansState, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of features [B, D]."""
     return class_means.logits(state, codes, self.similarity, self.scale)
 
+  @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
     """Returns the mean cross-entropy [] of an episode's targets, and statistics for the norms."""
     return episode_loss.of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
+  @override
   def zero_statistics(self) -> embedding_lib.Seen:
     """Returns zeros in the form of the statistics that `meta_loss` returns."""
     return self._embedding.zero_statistics()
 
+  @override
   def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the norms."""
     self._embedding.update_statistics(seen)

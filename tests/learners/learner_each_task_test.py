@@ -6,6 +6,7 @@ from suite.compute import ledger
 from suite.compute import seeds
 from suite.contracts import deliveries
 from suite.contracts import experience
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.learners import learner_each_task
 from suite.state import context
@@ -13,12 +14,13 @@ from suite.state import journal
 from suite.state import weight_store
 
 
-class Counter:
+class Counter(learner_lib.Learner):
   """Records what it is given; its answer is the number of experiences it has had."""
 
   transform = "the transform"
 
   def __init__(self):
+    super().__init__()
     self.told, self.num = [], 0
 
   def begin(self, task, now):

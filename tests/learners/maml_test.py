@@ -230,7 +230,7 @@ def test_what_is_trained():
 
 def test_without_meta_training_it_still_tunes_but_has_no_meta_loss():
   learner, episode = _learner(trained=False), _episode()
-  assert not hasattr(learner, "optimizer")
+  assert learner.optimizer is None
   state = learner.initial_state(4)
   before = learner.logits(state, episode[2]).numpy()
   assert np.abs(_logits(learner, episode).numpy() - before).max() > 1e-3

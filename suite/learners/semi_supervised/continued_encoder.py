@@ -16,6 +16,7 @@ import dataclasses
 from typing import Any
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries as deliveries_lib
@@ -42,7 +43,7 @@ _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = optimizers.Momentum()
 
 
-class ContinuedEncoder(tf.Module):
+class ContinuedEncoder(learner_lib.Learner):
   """A `Learner` of buckets with unlabelled images.
 
   Args:
@@ -73,7 +74,8 @@ class ContinuedEncoder(tf.Module):
     if updates < 0 or num_buckets < 1 or save_every < 1:
       raise ValueError(f"ContinuedEncoder was given updates={updates}, num_buckets={num_buckets} "
                        f"and save_every={save_every}; the first must be at least 0, the others 1.")
-    self.transform, self.pretrainer, self.memory = transform, pretrainer, memory
+    self.transform, self.memory = transform, memory
+    self.pretrainer = learner_lib.adapted(pretrainer, learner_lib.PretrainingLearner)
     self._updates, self._total, self._save_every = updates, updates * num_buckets, save_every
     self._weights = weights
     self._cost: dict[str, Any] = {}
@@ -83,6 +85,7 @@ class ContinuedEncoder(tf.Module):
         reset=reset)
     self._task: tasks.Task | None = None
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the variables, once."""
     if self._task is None:
@@ -109,6 +112,7 @@ class ContinuedEncoder(tf.Module):
           f"ContinuedEncoder.transform makes examples {tuple(given)}, and its encoder takes images "
           f"{tuple(wanted)}. Give both one size.")
 
+  @override
   def learn(self, experience: experience_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Continues the pretraining, then learns the labeled images."""
@@ -127,6 +131,7 @@ class ContinuedEncoder(tf.Module):
     self.num_learned.assign_add(1)
     return {**record, **self.head.learn_codes(codes, known, context, experience.train.name)}
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of prepared images."""
     return self.head.predict(images)

@@ -165,11 +165,14 @@ class MetricNet(learner_lib.EpisodicLearner):
 
   Attributes:
     similarity: one of `running_centroids.SIMILARITIES`.
-    scale: a trained factor of the logits; None: 1.
   """
 
   similarity: str
-  scale: tf.Tensor | None
+
+  @learner_lib.default
+  def scale(self) -> tf.Tensor | None:
+    """A trained factor of the logits; None: 1."""
+    return None
 
 
 class FilmedNet(learner_lib.EpisodicLearner):

@@ -174,7 +174,6 @@ class Graphs:
       together = tf.distribute.get_replica_context()
       seen = tf.nest.map_structure(
           lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
-    assert learner.optimizer is not None
     with own_gradients.released():
       learner.optimizer.apply_gradients(zip(gradients, variables))
     learner.update_statistics(seen)
