@@ -35,8 +35,8 @@ learns above chance, resumes bit for bit, and has known FLOPs and MACs; all othe
 refused by a message before anything is trained.
 
 A cell names the gin file under `gin/learners` and the macro of the learner in it. A run file
-includes that file, then `gin/learners/on_nevis.gin`, `on_clear.gin` or `on_fluid.gin` (CFSL needs
-none), and sets the upper-case names; [extending.md](extending.md) shows how to add a method.
+includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin` or
+`cfsl.gin`, and sets the upper-case names; [extending.md](extending.md) shows how to add a method.
 """
 _NEVIS = """
 ## More baselines of NEVIS'22
@@ -47,25 +47,25 @@ of earlier tasks, or the run of a pretraining; so they are not in the table.
 | method | paper | gin file and macro | run file |
 | --- | --- | --- | --- |
 | MT: multitask training with the task that it starts from | section 5.4 | \
-[nevis_multitask](../gin/learners/nevis_multitask.gin) `MT` | nevis/mt, digits/nevis_mt |
+[nevis_baselines](../gin/learners/nevis_baselines.gin) `MT` | nevis/mt, digits/nevis_mt |
 | MT with the three nearest tasks | figure 23, `ft_dknn+top3` | `MT_TOP3` | |
 | MT from the previous task, with all earlier ones, or one drawn in each step | figure 23, \
 `ft_prev+all`, `ft_prev+random` | `MT_PREV_ALL`, `MT_PREV_RANDOM` | |
 | MT from random weights, with all earlier ones, or one drawn in each step | figure 23, `ind+all`, \
 `ind+random` | `MT_IND_ALL`, `MT_IND_RANDOM` | |
 | PT: every task from one pretrained model | section 5.4 | \
-[nevis_pretrained](../gin/learners/nevis_pretrained.gin) `PT` | nevis/pt, digits/nevis_pt |
+[nevis_baselines](../gin/learners/nevis_baselines.gin) `PT` | nevis/pt, digits/nevis_pt |
 | PT+FT-d: the pretrained model is one of the candidates | section 5.4 | `PT_FT_D` | |
 | PT-ISup: the encoder is trained on ImageNet with its labels | appendix E.2 | | \
 nevis/pretrain_imagenet |
 | PT-MT: the encoder is trained on all meta-train tasks | appendix E.2 | | nevis/pretrain_mt, \
 digits/nevis_pretrain |
-| PT-ext: the encoder is trained elsewhere | section 5.4 | see nevis_pretrained | |
+| PT-ext: the encoder is trained elsewhere | section 5.4 | see nevis_baselines | |
 | FT-s on the models of an Indep run | section 5.4 | `FT_S` with \
 `ft_s/finetune.Finetune.static = 'indep'` | |
 
 - **Choices that the paper leaves open.** Lambda is drawn from 0.1 to 1 on a log scale \
-(`AUXILIARY_WEIGHT` in `gin/learners/search_*.gin`); the losses of several auxiliary batches are \
+(`AUXILIARY_WEIGHT` in `gin/budgets/`); the losses of several auxiliary batches are \
 summed. The head of an auxiliary task begins with the weights it was stored with where the \
 backbone is that of the same model, else at random. PT-MT takes batches of 8 groups, each of one \
 task, drawn in proportion to its number of images; norms see the whole batch.
@@ -85,9 +85,8 @@ comparable with the paper's PT-ext.
 _CLEAR = """
 ## On CLEAR
 
-`gin/learners/clear_rows.gin` has the rows of the paper's table as `ROWS`, and
-`gin/learners/clear_more_rows.gin` further methods as `MORE_ROWS`; `digits/clear_methods` runs
-them.
+`gin/learners/clear.gin` has the rows of the paper's table as `ROWS` and further methods as
+`MORE_ROWS`; `digits/clear_methods` runs them.
 
 - **References.** `JOINT` is trained from new weights on all buckets so far, `CUMULATIVE` goes
 on from the last weights, and `EACH_BUCKET` is trained from new weights on each bucket alone.

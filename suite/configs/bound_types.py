@@ -21,11 +21,13 @@ _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 
 
 def check(found: gin_files.Scan) -> None:
-  """Raises a ConfigError for the first value of a wrong type; what is bound must be imported."""
+  """Raises a ConfigError for the first value of a wrong type that is read, or that the user set."""
+  read = gin_bindings.reached(found.history)
   for (scope, name, argument), settings in found.history.items():
-    if name == gin_bindings.MACRO:
-      continue
     setting, via = settings[-1], ""
+    is_read = read is None or setting.is_users or (scope, name, argument) in read
+    if name == gin_bindings.MACRO or not is_read:
+      continue
     value, where = setting.value, setting.where
     if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
       macro = found.history.get((value.scope, gin_bindings.MACRO, "value"))

@@ -91,6 +91,13 @@ def unread(history: History) -> List[Unread]:
           if key not in (reached if setting.file else by_command).read]
 
 
+def reached(history: History) -> Optional[Set[Key]]:
+  """The keys that the run reads, by the settings that count; None if no root is bound."""
+  if not any(name in ROOTS for _, name, _ in history):
+    return None
+  return _Walk({key: settings[-1:] for key, settings in history.items()}).read
+
+
 def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
                       ) -> List[Binding]:
   """The user's bindings that a finished run did not use although it could have.

@@ -145,6 +145,15 @@ class _Source:
       if isinstance(statement, config_parser.IncludeStatement):
         yield statement.filename, statement.location.line_num
 
+  def imports_without(self, lines: Set[int]) -> Set[int]:
+    """The lines of the imports that only the statements in these lines use."""
+    bound = [s for s in self.statements if isinstance(s, config_parser.BindingStatement)]
+    left_out = _aliases(s for s in bound if s.location.line_num in lines)
+    kept = _aliases(s for s in bound if s.location.line_num not in lines)
+    return {s.location.line_num for s in self.statements
+            if isinstance(s, config_parser.ImportStatement)
+            and s.bound_name() in left_out - kept}
+
   def without(self, lines: Set[int]) -> str:
     """The text without the statements that begin in these lines; all others keep their lines."""
     text = self.text.splitlines()
@@ -153,6 +162,16 @@ class _Source:
       if start in lines:
         text[start - 1:end - 1] = [""] * (end - start)
     return "\n".join(text) + "\n"
+
+
+def _aliases(statements: Iterable[config_parser.BindingStatement]) -> Set[str]:
+  """The names of imports, as functions and constants begin with them, in these statements."""
+  named = []
+  for statement in statements:
+    named += [statement.selector] if statement.arg_name else []
+    named += [reference.lstrip("@%").rpartition("/")[2]
+              for reference in gin_bindings.references(statement.value)]
+  return {name.partition(".")[0] for name in named}
 
 
 @dataclasses.dataclass
@@ -171,9 +190,10 @@ class Scan:
   functions: Dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
   texts: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (file, text) for gin.
 
-  def header(self) -> List[str]:
-    """The import lines under which a binding of the command line is parsed."""
-    lines = [s.format() for s in self.imports.values()]
+  def header(self, binding: str) -> List[str]:
+    """The import lines under which a binding of the command line is parsed, those that it needs."""
+    lines = [s.format() for name, s in self.imports.items() if s.module.startswith("__gin__")
+             or re.search(rf"(?<![\w.]){re.escape(name)}\.", binding)]
     return sorted(lines, key=lambda line: "__gin__" not in line)
 
 
@@ -189,10 +209,12 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
-  _check_macros(found)
+  read = gin_bindings.reached(found.history)
+  _check_macros(found, read)
   _check_chosen(found)
   check_readers(found, [unread for unread in gin_bindings.unread(found.history)
-                        if unread.setting.text in set(found.macros) - set(found.used)])
+                        if unread.setting.text in set(found.macros) - reading.mentioned()])
+  reading.write(found, read)
   return found
 
 
@@ -241,13 +263,27 @@ class _Reading:
           bindings.append((self._ranks[key], is_value, source, statement, is_users))
     for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
       _note(statement, source.path, is_users, found, source.names)
-    replaced = {(setting.file, setting.line) for settings in found.history.values()
-                for setting in settings[:-1] if setting.value is REQUIRED}
-    for key in in_order:
+
+  def write(self, found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
+    """Writes the texts for gin, without what a shelf has for other runs and their imports.
+
+    Args:
+      read: the keys that the run reads; None: all.
+    """
+    left_out = {(setting.file, setting.line) for key, settings in found.history.items()
+                for place, setting in enumerate(settings, 1)
+                if setting.value is REQUIRED and place < len(settings)
+                or read is not None and key not in read and not setting.is_users}
+    for key in sorted(self._ranks, key=self._ranks.__getitem__):
       source = self._sources[key]
-      lines = {line for _, line in source.includes()}
-      lines |= {line for file, line in replaced if file == source.path}
+      lines = {line for file, line in left_out if file == source.path}
+      lines |= {line for _, line in source.includes()} | source.imports_without(lines)
       found.texts.append((source.path, source.without(lines)))
+
+  def mentioned(self) -> Set[str]:
+    """The macros that files other than shelves read, if only for a function that is misspelled."""
+    return {macro for key, source in self._sources.items() if not _is_shelf(key)
+            for macro in source.names.macros}
 
   @staticmethod
   def _note_names(source: _Source, found: Scan) -> None:
@@ -367,16 +403,16 @@ def _scan_binding(binding: str, found: Scan) -> None:
   _note(statements[0], "", True, found, names)
 
 
-def _check_macros(found: Scan) -> None:
-  """Nothing may be read that is not set, nor be left to be set."""
+def _check_macros(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
+  """Nothing may be read that is not set, nor be left to be set where the run reads it."""
   # A name with a dot may be a constant that a module declares when gin imports it.
   unset = {m: w for m, w in found.used.items() if m not in found.macros and "." not in m}
   if unset:
     macro, where = next(iter(unset.items()))
     raise ConfigError(f"{where} reads %{macro}, which no file of this run sets. "
                       f"{nearest(macro, found.macros)}")
-  settings = {**found.macros, **found.parameters}
-  required = {k: s for k, s in settings.items() if s.value is REQUIRED}
+  required = {settings[-1].text: settings[-1] for key, settings in found.history.items()
+              if settings[-1].value is REQUIRED and (read is None or key in read)}
   if required:
     lines = "".join(f"\n  {key}  (required by {s.where})" for key, s in required.items())
     raise ConfigError(f"Required and not set:{lines}\n"

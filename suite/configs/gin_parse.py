@@ -42,7 +42,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
       gin.parse_config(_NamedText(file, text))
   for binding in bindings:
     with _explained(found, f"--gin_param {binding!r}"):
-      gin.parse_config([*found.header(), binding])
+      gin.parse_config([*found.header(binding), binding])
   with _explained(found):
     gin.finalize()
   if trusted:

@@ -72,7 +72,8 @@ def test_scan_reads_includes_in_place_and_imports_nothing(shelf):
   assert found.macros["EPOCHS"].value == 3
   assert found.macros["EPOCHS"].where == f"{run}, line 4"
   assert found.parameters["toy.fit.epochs"].value == "%EPOCHS"
-  assert found.header() == HEADER.splitlines()
+  assert found.header("toy.fit.epochs = 4") == HEADER.splitlines()
+  assert found.header("EPOCHS = 4") == HEADER.splitlines()[:1]
 
 
 def test_a_binding_of_the_command_line_wins(shelf):

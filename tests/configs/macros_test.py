@@ -14,7 +14,6 @@ from suite.configs import gin_files
 # What has several names by its nature; any other macro sets one.
 SEVERAL = {
     "COUNT": {"first", "interval", "count", "threshold"},  # By update strategy.
-    "EPISODES": {"episodes", "training"},
     "IMAGE_SIZE": {"side", "size"},
     "MODE": {"mode", "protocol"},
 }
@@ -40,7 +39,8 @@ def test_a_macro_sets_arguments_of_one_name():
 
 @pytest.mark.parametrize("macro, argument", [
     ("RATE", "learning_rate"), ("EPOCHS", "epochs"), ("BATCH_SIZE", "batch_size"),
-    ("WEIGHT_DECAY", "weight_decay"), ("MEMORY", "capacity"), ("TRANSFORM", "transform"),
+    ("WEIGHT_DECAY", "weight_decay"), ("META_DECAY", "weight_decay"), ("MEMORY", "capacity"),
+    ("TRANSFORM", "transform"),
     ("BACKBONE", "backbone"), ("STEPS", "steps"), ("UPDATES", "updates"), ("WEIGHTS", "weights")])
 def test_the_macros_of_learners_set_what_they_are_called(macro, argument):
   assert _arguments()[macro] == {argument}

@@ -146,7 +146,7 @@ def test_each_file_is_parsed_once_by_the_suite_and_once_by_gin(name, monkeypatch
 def test_a_learner_of_a_shelf_joins_a_run_and_sets_nothing_else(tmp_path):
   """The stored configuration is what is used: that of the run, and the learner."""
   learners = "experiment.run.learners={'mir': %MIR}"
-  args = ["run", "digits/clear_table", "--gin_file", "gin/learners/mir.gin", "--gin_file",
+  args = ["run", "digits/clear_table", "--gin_file", "gin/learners/gradient.gin", "--gin_file",
           "gin/debug.gin", "--gin_param", learners, "--workdir", str(tmp_path / "w")]
   for name in ("EPOCHS", "MEMORY"):
     assert f"{name} =" in gin_files.run_files()["digits/clear_table"].read_text()
@@ -172,8 +172,8 @@ def test_a_learner_that_the_run_does_not_have_is_one_line_with_the_nearest(capsy
 
 
 def test_a_setting_that_a_method_does_not_have_is_one_line_with_the_nearest(capsys):
-  args = ["run", "digits/clear_table", "--gin_param", "agem.Agem.sample_sise=3"]
+  args = ["run", "digits/clear_table", "--gin_param", "gem.Agem.sample_sise=3"]
   assert cli.main(args) == 2
   line = capsys.readouterr().err.strip().splitlines()[-1]
-  assert "agem.Agem has no parameter 'sample_sise'; it has" in line
+  assert "gem.Agem has no parameter 'sample_sise'; it has" in line
   assert "Nearest: sample_size" in line

@@ -35,6 +35,8 @@ inner_loop.InnerLoop.steps = 5
 inner_loop.InnerLoop.rate = 0.01
 functional_conv4.Conv4.blocks = 2
 """
+# Pretrain + Tune trains on the classes of the data set.
+WITH_CLASSES = "include 'gin/data/cfsl_with_classes.gin'"
 # Its features are means over cells, which take some filters and updates.
 OF_CELLS = """
 constellation.ConstellationConv4.filters = 32
@@ -47,7 +49,7 @@ META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "m
 def extra(name: str, protocol: str) -> str:
   """Bindings of a cell besides those of all."""
   if protocol == "cfsl" and name in PLAIN_STEPS:
-    return f"UPDATES = {30 * (name in META_TRAINED)}" + FIVE_STEPS
+    return f"UPDATES = {30 * (name in META_TRAINED)}" + FIVE_STEPS + WITH_CLASSES
   if protocol == "cfsl":
     return "UPDATES = 30" if name in META_TRAINED else ""
   if name == "constellation":
@@ -91,20 +93,11 @@ def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
       assert f"\n{cell.macro} = @" in path.read_text(encoding="utf-8"), (method.name, path)
 
 
-def test_every_gin_file_that_makes_a_learner_is_in_the_table():
+def test_every_shelf_has_a_method_of_the_table_or_settings_of_a_protocol():
   used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
-  shared = {"ensemble", "transfer",
-            "gradient", "gradient_defaults", "leaderboard_cpu", "leaderboard_smoke", "ten",
-            "ten_episodes", "cfsl_decay", "clear_linear", "clear_more_rows", "clear_rows",
-            "cfsl_budgets", "cfsl_table_rows", "cfsl_published_rows", "cfsl_slimagenet64",
-            "cfsl_encoder", "cfsl_strong_rows", "crop_centroids", "fluid_published",
-            "continued_encoder", "pseudo_labels",  # Of buckets with unlabelled images.
-            "fluid_backbone", "fluid_episodes", "fluid_net_rates_omniglot", "fluid_paper_methods",
-            "fluid_rates_omniglot", "fluid_rates_tiny", "nevis_multitask", "nevis_pretrained",
-            "on_clear", "on_fluid", "on_nevis",
-            "search_bhpo", "search_fixed", "protonet_paper"}
+  others = {*methods.PROTOCOLS, "encoder", "leaderboard", "unlabelled"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
-  assert found == used | shared
+  assert found == used | others
 
 
 @pytest.mark.parametrize("table", ["leaderboard/smoke", "leaderboard/cpu"])

@@ -266,30 +266,30 @@ def test_what_does_not_fit_is_refused():
     _learner(parts=0)
 
 
-@pytest.mark.parametrize("name, inner, training", [
-    ("maml_cfsl",
+@pytest.mark.parametrize("macro, inner, training", [
+    ("MAML_LOW",
      dict(steps=5, rate=0.01, num_support_sets=2, target_row="next", transductive=True,
           learn_rates=True, norms_by_step=True, last_set_only=False, extend_rows=False),
      dict(learning_rate=1e-3, end_rate=None, weight_decay=1e-4, gradient_limit=None,
           multi_step_epochs=0, first_order_epochs=0, second_order=True, updates_per_epoch=500)),
-    ("maml_plus_plus",
+    ("MAML_PLUS_PLUS",
      dict(steps=5, rate=0.1, num_support_sets=2, target_row="last", transductive=True,
           learn_rates=True, norms_by_step=True, last_set_only=False),
      dict(learning_rate=1e-3, end_rate=1e-5, epochs=100, weight_decay=0.0, multi_step_epochs=10,
           first_order_epochs=50, second_order=True, updates_per_epoch=500, gradient_limit=None))])
-def test_the_shipped_settings(tmp_path, name, inner, training):
+def test_the_shipped_settings(tmp_path, macro, inner, training):
   path = tmp_path / "run.gin"
   path.write_text("\n".join([
       "from __gin__ import dynamic_registration", "from suite.data.images import image_ops",
       "from suite import experiment",
-      f"include 'gin/learners/{name}.gin'", "NUM_SUPPORT_SETS = 2", "CHANNELS = 1",
+      "include 'gin/learners/maml.gin'", "NUM_SUPPORT_SETS = 2", "CHANNELS = 1",
       "TRANSFORM = @image_ops.Plain()", "image_ops.Plain.size = 28",
-      "experiment.run.learners = {'maml': %MAML}"]))
+      f"experiment.run.learners = {{'maml': %{macro}}}"]))
   gin_parse.parse([path])
   learner = gin.query_parameter("experiment.run.learners")["maml"].scoped_configurable_fn()()
   for part, expected in ((learner._adapted.inner, inner), (learner._adapted.training, training)):
     assert {k: getattr(part, k) for k in expected} == expected
-  assert learner._adapted.net.filters == {"maml_cfsl": 48, "maml_plus_plus": 64}[name]
+  assert learner._adapted.net.filters == {"MAML_LOW": 48, "MAML_PLUS_PLUS": 64}[macro]
   assert learner.transform.size == 28 and learner._channels == 1
 
 
@@ -304,21 +304,23 @@ def _bound(run, *params):
   return value
 
 
-@pytest.mark.parametrize("run", ["maml_low", "maml_high", "sca", "pretrain_tune", "protonet_paper"])
+@pytest.mark.parametrize("run, scope", [
+    ("maml_low", "decoupled"), ("maml_high", "coupled"), ("sca", "coupled"),
+    ("pretrain_tune", "decoupled"), ("protonet_paper", "coupled")])
 @pytest.mark.parametrize("params, decay", [
-    ([], 1e-4), (["WEIGHT_DECAY=%CODE_DECAY"], 1e-4), (["WEIGHT_DECAY=%TEXT_DECAY"], 1e-5)])
-def test_weight_decay_is_the_codes_and_the_papers_text_has_a_name(run, params, decay):
+    ([], 1e-4), (["META_DECAY=%CODE_DECAY"], 1e-4), (["META_DECAY=%TEXT_DECAY"], 1e-5)])
+def test_weight_decay_is_the_codes_and_the_papers_text_has_a_name(run, scope, params, decay):
   value = _bound(f"cfsl/omniglot_{run}", *params)
-  assert value("meta_schedules.MetaTraining.weight_decay") == decay
+  assert value(f"{scope}/meta_schedules.MetaTraining.weight_decay") == decay
 
 
 def test_the_run_of_maml_plus_plus_is_its_papers():
   value = _bound("cfsl/omniglot_maml_plus_plus")
   # 100 epochs of 500 updates, as the cosine foresees; 8 tasks each in the published configuration.
   assert value("cfsl.run.updates") == 100 * 500 and value("cfsl.run.tasks_per_update") == 8
-  assert value("meta_schedules.MetaTraining.epochs") == 100
+  assert value("maml_plus_plus/meta_schedules.MetaTraining.epochs") == 100
   assert value("cfsl.run.updates_per_event") == 500  # An epoch, after which the paper validates.
-  assert value("functional_conv4.Conv4.filters") == 64
+  assert value("maml_plus_plus/functional_conv4.Conv4.filters") == 64
   # The published configurations': 1150, 50 and 423 characters; turns as further classes.
   assert value("cfsl_data.episodes.counts") == {"train": 1150, "validation": 50, "test": 423}
   assert value("cfsl_data.episodes.turns") is True

@@ -106,14 +106,16 @@ cfsl.run.updates_per_event = 15
 cfsl.run.tasks_per_update = 1
 inner_loop.InnerLoop.steps = 1
 inner_loop.InnerLoop.rate = 0.2
+maml_plus_plus/inner_loop.InnerLoop.rate = 0.2
 meta_schedules.MetaTraining.learning_rate = 0.01
+CNAPS_RATE = 0.01
 dense_attention.DenseAttention.filters = 16
 dense_attention.DenseAttention.stages = 1
 dense_attention.DenseAttention.blocks = 1
 dense_attention.AttentionHead.filters = 16
 embedding.Embedding.momentum = 0.5
-meta_schedules.MetaTraining.multi_step_epochs = 0
-meta_schedules.MetaTraining.first_order_epochs = 0
+maml_plus_plus/meta_schedules.MetaTraining.multi_step_epochs = 0
+maml_plus_plus/meta_schedules.MetaTraining.first_order_epochs = 0
 functional_conv4.Conv4.blocks = 1
 cfsl.run.test_episodes = 40
 digits.episodes.way = %WAY
@@ -126,8 +128,9 @@ test/digits.episodes.split = 'test'
 test/digits.episodes.classes = (6, 7, 8, 9)
 """}
 # The last of a protocol's files are those that its settings begin with.
-_INCLUDES = {"nevis": ("learners/on_nevis",), "clear": ("learners/on_clear",),
-             "fluid": ("learners/on_fluid", "data/fluid_update"), "cfsl": ()}
+_INCLUDES = {"nevis": ("learners/nevis",), "clear": ("learners/clear",),
+             "fluid": ("learners/fluid", "data/fluid_update"),
+             "cfsl": ("learners/cfsl",)}
 # In place of images: the pixels as features, and a net of one hidden layer.
 _FEATURES = """
 TRANSFORM = @feature_set.Features()
@@ -161,7 +164,7 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   cell, includes = method.cells[protocol], ["debug/small_nets", *_INCLUDES[protocol]]
   settings = [_ALL, _PROTOCOLS[protocol]]
   if method.file == "nevis_baselines":
-    includes.append("learners/search_fixed")
+    includes.append("budgets/fixed")
     settings.append(_NEVIS_BASELINES)
   if protocol == "clear" and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)

@@ -345,7 +345,7 @@ def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
 def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates, num_seeds):
   from suite.configs import gin_parse
   gin_parse.parse([gin_files.run_files()[name]],
-                  ["WEIGHT_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
+                  ["META_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
   found = gin_parse.gin.get_bindings(table.run)
   assert len(found["seeds"]) == num_seeds and len(found["columns"]) == 12
   rows = {row: table_cells.divided(part)[2] for row, part in found["runs"].items()}
@@ -353,7 +353,7 @@ def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates
   for row, bindings in rows.items():
     assert bindings.get("UPDATES", updates) == updates
     assert ("UPDATES" in bindings) == ("init_tune" not in row)
-    assert bindings.get("WEIGHT_DECAY", 1e-5) == 1e-5
+    assert bindings.get("META_DECAY", 1e-5) == 1e-5
     assert (bindings.get("IMAGE_SIZE") == 64) == row.startswith("slimagenet")
   epochs = rows["omniglot_sca"].get("self_critique.SelfCritique.epochs", 250)
   assert epochs == max(1, updates // 500)
