@@ -40,7 +40,7 @@ from suite.system import processes
 
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
-PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16")  # models.precision.NAMES
+PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
 OUR_FOLDERS = tuple(f"{_HOME / name}{os.sep}" for name in ("suite", "tfds_builders"))
 

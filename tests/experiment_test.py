@@ -273,18 +273,19 @@ def test_a_work_directory_that_cannot_be_made_or_locked_is_named(runs, capsys):
   assert not runs.calls
 
 
-def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["bfloat16", "tf32"])
+def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys, name):
   seen = []
-  monkeypatch.setattr(precision, "use", lambda name: seen.append(name))
-  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
+  monkeypatch.setattr(precision, "use", seen.append)
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", name]) == 0
   stored = json.loads(pathlib.Path("w/environment.json").read_text())["arithmetic"]
-  assert stored["precision"] == "bfloat16" and stored["deterministic"] and not stored["xla"]
+  assert stored["precision"] == name and stored["deterministic"] and not stored["xla"]
   pathlib.Path("w/bob/summary.json").unlink()
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
   said = capsys.readouterr().err
-  assert "precision was bfloat16 and is float32" in said and "Give --precision bfloat16." in said
-  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", "bfloat16"]) == 0
-  assert seen == ["bfloat16", "float32", "bfloat16"]
+  assert f"precision was {name} and is float32" in said and f"Give --precision {name}." in said
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", name]) == 0
+  assert seen == [name, "float32", name]
 
 
 def test_a_second_start_beside_a_damaged_summary_makes_it_again(runs, caplog):

@@ -5,10 +5,13 @@
   bfloat16        convolutions and matrix products take bfloat16; all else is float32
   mixed_bfloat16  Keras's policy: layers compute, and pass on, bfloat16
   mixed_float16   Keras's policy: the same in float16, whose gradients need a loss scale
+  tf32            as float32, but a GPU rounds what convolutions and matrix products take to 10 bits
+                  after the point (TensorFloat-32); on a CPU the same as float32
 
 Variables, moments of norms, features, heads and losses are float32 in each. A net is built in the
 precision of its process, so set it before the first net. A transformer block of keras-cv, which is
-one layer, computes under "bfloat16" as under "mixed_bfloat16".
+one layer, computes under "bfloat16" as under "mixed_bfloat16". TensorFlow takes TensorFloat-32 by
+default where a GPU has it; `use` turns it off in each precision but "tf32".
 """
 
 from __future__ import annotations
@@ -19,9 +22,11 @@ from typing import Any, Iterator
 import tensorflow as tf
 
 FLOAT32 = "float32"
-NAMES = (FLOAT32, "bfloat16", "mixed_bfloat16", "mixed_float16")
-_PRODUCTS = {FLOAT32: FLOAT32, "bfloat16": "mixed_bfloat16"}  # Else as all layers.
-_OTHERS = {"bfloat16": FLOAT32}
+TF32 = "tf32"
+NAMES = (FLOAT32, "bfloat16", "mixed_bfloat16", "mixed_float16", TF32)
+# Keras's policies where they are not the name itself: of layers with a kernel, and of all others.
+_PRODUCTS = {"bfloat16": "mixed_bfloat16", TF32: FLOAT32}
+_OTHERS = {"bfloat16": FLOAT32, TF32: FLOAT32}
 _set = [FLOAT32]
 
 
@@ -31,6 +36,7 @@ def use(name: str) -> None:
     raise ValueError(f"Unknown precision {name!r}; allowed are {', '.join(NAMES)}.")
   _set[0] = name
   tf.keras.mixed_precision.set_global_policy(_OTHERS.get(name, name))
+  tf.config.experimental.enable_tensor_float_32_execution(name == TF32)
 
 
 def name() -> str:

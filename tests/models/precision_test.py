@@ -163,3 +163,13 @@ def test_names_are_known_and_a_precision_ends_with_its_context():
   with pytest.raises(RuntimeError), precision.used("mixed_float16"):
     raise RuntimeError
   assert precision.name() == tf.keras.mixed_precision.global_policy().name == "float32"
+
+
+def test_a_gpu_rounds_float32_in_tf32_alone():
+  for name in precision.NAMES:
+    with precision.used(name):
+      assert tf.config.experimental.tensor_float_32_execution_enabled() == (name == "tf32")
+  assert not tf.config.experimental.tensor_float_32_execution_enabled()
+  for net in NETS:  # On a CPU both are the same.
+    for one, other in zip(made(net, "float32"), made(net, "tf32")):
+      np.testing.assert_equal(one, other)
