@@ -73,6 +73,7 @@ def run(
     ensemble: int = 5,
     episodes_at_once: int = 2,
     task_batching: str = episode_graphs.LOOP,
+    compiled: bool = False,
     device_bytes: int = 2 * 2**30,
 ) -> Dict[str, Any]:
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
@@ -95,6 +96,8 @@ def run(
     task_batching: "loop", or "grouped": all training episodes of a replica at once, as one net of
       grouped convolutions, for learners that have that form (MAML). Faster on a GPU, where a small
       net leaves most of the device idle; the same up to rounding.
+    compiled: whether XLA compiles an update, and a batch of answers; the same up to rounding, which
+      records say. Costs are those of the graphs before that.
     device_bytes: training images that take no more live in the memory of the GPU, if there is one,
       and episodes are formed there; others come from the host's input pipeline.
   """
@@ -109,7 +112,9 @@ def run(
   state.resume(learner, begin=[task], delivery=deliveries.EPISODES)
   _check_width(learner, task, episodes_test)
   graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
-                                 distribution=state.distribution, batching=task_batching)
+                                 distribution=state.distribution, batching=task_batching,
+                                 compiled=compiled)
+  _check_compiled(state.records, compiled)
   if updates and graphs.learner.optimizer is None:
     raise refusals.RefusedError(
         f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
@@ -147,7 +152,8 @@ def run(
           else (_untested(questions), None))
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
-    state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record}, predictions)
+    state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
+                  **({"compiled": True} if compiled else {})}, predictions)
   return summarize(state.records)
 
 
@@ -314,6 +320,15 @@ def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
 
   refusals.check_width(
       learner, task, logits, tf.TensorSpec([1, *episodes.images.shape[1:]], tf.uint8))
+
+
+def _check_compiled(records: Sequence[Mapping[str, Any]], compiled: bool) -> None:
+  """Refuses to go on with graphs that round otherwise than those of the records."""
+  before = any(record.get("compiled", False) for record in records)
+  if records and before != compiled:
+    raise ValueError(f"The run began with cfsl.run.compiled = {before}, and now it is {compiled}: "
+                     f"the numbers would differ. Set cfsl.run.compiled = {before}, or give another "
+                     "--workdir.")
 
 
 def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int,

@@ -281,11 +281,14 @@ def main() -> int:
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
+  parser.add_argument("--precisions", nargs="+", default=["float32"], metavar="NAME",
+                      help="gpu: of the nets, one after the other (float32)")
   parser.add_argument("--large", action="store_true", help="lifelong: 100,000,000 samples, too")
   parser.add_argument("--nets", nargs="+", metavar="NET", help="precision, settings: some (all)")
   parser.add_argument("--setting", help=argparse.SUPPRESS)
   few_shot = parser.add_argument_group("cfsl")
-  few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all)")
+  few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all); "
+                        "gpu: parts of the steps' names")
   few_shot.add_argument("--seconds", type=float, default=2.0, help="of a round, about")
   few_shot.add_argument("--intra", type=int, help="suite: threads within an operation (1)")
   few_shot.add_argument("--inter", type=int, help="suite: operations at once (--threads)")

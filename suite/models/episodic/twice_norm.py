@@ -58,7 +58,8 @@ P parts of B_p images, H x W positions, F channels.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+import contextlib
 import math
 from typing import Any, Callable, NamedTuple, Union
 
@@ -70,6 +71,17 @@ from suite.models import precision
 
 _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third derivative; use "
              "float64, where one is needed.")
+_for_xla = [False]
+
+
+@contextlib.contextmanager
+def for_xla() -> Iterator[None]:
+  """Traces graphs that XLA compiles: without an operation that it has no kernel for."""
+  before, _for_xla[0] = _for_xla[0], True
+  try:
+    yield
+  finally:
+    _for_xla[0] = before
 
 
 def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor,
@@ -121,6 +133,8 @@ def group_mean(x: tf.Tensor) -> tf.Tensor:
 def group_mean_square(x: tf.Tensor) -> tf.Tensor:
   """[B, H, W, F] -> [F]: the mean of squares."""
   groups = _groups(x)
+  if _for_xla[0]:
+    return tf.reduce_mean(tf.reduce_sum(tf.square(groups), 1), 0) / float(groups.shape[1])
   lengths = tf.raw_ops.EuclideanNorm(input=groups, axis=[1])  # Squares and adds in one pass.
   return tf.reduce_mean(tf.square(lengths), 0) / float(groups.shape[1])
 

@@ -21,6 +21,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.episodes import episodes as episodes_lib
 from suite.models import precision
+from suite.models.episodic import twice_norm
 from suite.training.episodic import inner_loop
 
 LOOP, GROUPED = "loop", "grouped"
@@ -41,6 +42,8 @@ class Graphs:
     distribution: its replicas share the episodes of an update; None: one device.
     batching: how the training episodes of a replica are computed, one of `BATCHINGS`: a "loop" over
       them, or "grouped": all at once, with grouped convolutions.
+    compiled: whether XLA compiles an update, and a batch of answers, as one program, in which an
+      episode follows the other. Costs are those of the graph before that.
 
   Attributes:
     can: the learner and its optional parts. batching: as given.
@@ -49,7 +52,7 @@ class Graphs:
   def __init__(self, learner: learner_lib.EpisodicLearner,
                num_classes: int, *, at_once: int = 2,
                distribution: Optional[distribution_lib.Distribution] = None,
-               batching: str = LOOP):
+               batching: str = LOOP, compiled: bool = False):
     self.learner = learner_lib.adapted(learner, learner_lib.EpisodicLearner)
     self.batching, self._grouped = batching, batching == GROUPED
     if batching not in BATCHINGS:
@@ -64,13 +67,31 @@ class Graphs:
     precision.check_no_loss_scale("A learner of episodes")
     private_tensorflow.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
+    if compiled and not alone:
+      raise refusals.RefusedError("cfsl.run.compiled = True compiles for one device; leave it out, "
+                                  "or take --strategy one_device.")
+    self._compiled = compiled
+    self._uncompiled: Dict[int, Any] = {}  # The graphs that are counted, by the id of a function.
     self._step = self._update if alone else self._update_everywhere
-    self.update = tf.function(self._step, autograph=False)
+    self.update = self._made(self._step)
     self.updates = self.updates_of(lambda batch: batch)
-    self.answer = tf.function(self._answer, autograph=False)
-    self.answer_encoded = tf.function(self._answer_encoded, autograph=False)
+    self.answer, self.answer_encoded = self._made(self._answer), self._made(self._answer_encoded)
     self.encode = tf.function(self._encode, autograph=False)
     self._costs: Dict[str, flops.Cost] = {}
+
+  def _made(self, fn: Callable[..., Any]) -> Any:
+    """The function of a graph, which XLA compiles if asked for; costs are those without that."""
+    plain = tf.function(fn, autograph=False)
+    if not self._compiled:
+      return plain
+
+    def traced_for_xla(*args: Any) -> Any:
+      with twice_norm.for_xla():
+        return fn(*args)
+
+    compiled = tf.function(traced_for_xla, autograph=False, jit_compile=True)
+    self._uncompiled[id(compiled)] = plain
+    return compiled
 
   def updates_of(self, complete: Callable[[Any], Any]) -> Any:
     """Returns a compiled function that does many updates in one call.
@@ -93,7 +114,16 @@ class Graphs:
                                 parallel_iterations=1)
       return losses.stack()
 
-    return tf.function(updates, autograph=False)
+    plain = tf.function(updates, autograph=False)
+    if not self._compiled:
+      return plain
+    batch_of = tf.function(lambda batches: complete(next(batches)), autograph=False)
+
+    def one_by_one(batches: Any, number: tf.Tensor) -> tf.Tensor:  # XLA reads no iterators.
+      return tf.stack([self.update(batch_of(batches)) for _ in range(int(number))])
+
+    self._uncompiled[id(one_by_one)] = plain
+    return one_by_one
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
     """Cost of one call of a graph of this object, on one device; counted once."""
@@ -107,6 +137,7 @@ class Graphs:
   def _counted(self, fn: Any, spec: Any, given: Dict[str, int]) -> flops.Cost:
     key = f"{id(fn)} {spec}"
     if key not in self._costs:
+      fn = self._uncompiled.get(id(fn), fn)
       self._costs[key] = flops.count(fn.get_concrete_function(*spec), given)
     return self._costs[key]
 

@@ -119,3 +119,10 @@ def test_a_third_derivative_is_refused():
     twice = tf.reduce_sum(second.gradient(once, x) ** 2)
   with pytest.raises(LookupError, match="no third derivative"):
     third.gradient(twice, x)
+
+
+def test_sums_of_squares_are_the_same_without_the_operation_that_xla_lacks():
+  x = _values(tf.float32)["x"]
+  with twice_norm.for_xla():
+    by_xla = twice_norm.group_mean_square(x)
+  np.testing.assert_allclose(by_xla, twice_norm.group_mean_square(x), rtol=1e-5)
